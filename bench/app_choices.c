@@ -13,8 +13,8 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/program.h>
 
+#include "core/program/trace_program.h"
 #include "made_apps.h"
-#include "program/trace_program.h"
 
 struct system {
     const char *name, *net, *noise;

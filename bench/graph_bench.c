@@ -18,7 +18,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 /* ---- the schedules ---- */
 

@@ -12,7 +12,7 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/program.h>
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/made_trace.h"
 
 enum { ROWS = 8, COLUMNS = 16, RANKS = ROWS * COLUMNS };

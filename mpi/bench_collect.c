@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 #include "bench/bench_stats.h"
 #include "mpi/net_pair.h"
 

@@ -14,7 +14,7 @@
 
 #include <mpi.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "mpi/bench.h"
 #include "mpi/bench_collect.h"
 #include "mpi/bench_work.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "mpi/net_pair.h"
 
 static const uint64_t A = 16807, B = 12345, P = 2147483647; /* P = 2^31 - 1 */

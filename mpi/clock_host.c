@@ -3,8 +3,8 @@
  */
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/sysfile.h"
+#include "core/base/hash.h"
+#include "core/base/sysfile.h"
 #include "mpi/clock_sync.h"
 
 /* The name is part of it although the boot id should do: virtual machines restored from one image share that.

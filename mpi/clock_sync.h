@@ -10,7 +10,7 @@
  *     whole = iwi_clock_join(&begin, &end);                  offset and drift over the whole run
  *     t_global = iwi_clock_to_reference(&whole, t_local);
  *
- * Needs src/stats/clock_fit.c, mpi/clock_sync.c and mpi/clock_host.c, and src/base.
+ * Needs src/core/stats/clock_fit.c, mpi/clock_sync.c and mpi/clock_host.c, and src/core/base.
  */
 #ifndef IWI_CLOCK_SYNC_H
 #define IWI_CLOCK_SYNC_H
@@ -19,7 +19,7 @@
 
 #include <mpi.h>
 
-#include "stats/clock_fit.h"
+#include "core/stats/clock_fit.h"
 
 struct iwi_local_clock {
     int64_t (*now_ns)(void *arg);

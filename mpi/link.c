@@ -11,7 +11,7 @@
 
 #include <mpi.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "launch/launcher.h"
 
 struct iw_link_request {

@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "mpi/net.h"
 #include "mpi/net_level.h"
 #include "mpi/net_place.h"

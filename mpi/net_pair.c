@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { TAG_COMMAND = 1, TAG_DATA, TAG_SIGNAL };
 

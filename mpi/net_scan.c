@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "mpi/net_pair.h"
 #include "net/net_fit.h"
 

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "base/monotonic.h"
-#include "base/order.h"
+#include "core/base/monotonic.h"
+#include "core/base/order.h"
 #include "mpi/net_pair.h"
 
 int64_t iwi_net_now_ns(void)

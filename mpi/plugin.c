@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "launch/launcher.h"
 #include "mpi/bench.h"
 #include "mpi/link.h"

@@ -13,7 +13,7 @@
 #include <otf2/otf2.h>
 
 #include "mpi/trace/record.h"
-#include "stats/clock_fit.h"
+#include "core/stats/clock_fit.h"
 
 /* One thread of one rank. */
 struct iwi_archive_place {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/monotonic.h"
+#include "core/base/monotonic.h"
 
 struct iwi_cpu_clock {
     volatile uint64_t *mark;  /* rseq_cs of this thread; NULL: the kernel is asked each time */

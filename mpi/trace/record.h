@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/spool_head.h"
+#include "core/base/spool_head.h"
 
 enum iwi_record_kind {
     IWI_RECORD_END = 0,

@@ -26,7 +26,7 @@
 #include "mpi/trace/record.h"
 #include "mpi/trace/requests.h"
 #include "mpi/trace/spool.h"
-#include "stats/clock_fit.h"
+#include "core/stats/clock_fit.h"
 
 struct iwi_traced_comm;
 

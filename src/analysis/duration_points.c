@@ -3,7 +3,7 @@
  */
 #include "analysis/duration_points.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Of the largest values each is a point; then they are thinned to so many in a factor of e. */
 enum { POINTS_PER_E = 24, MOST_POINTS = 1024 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const double BINS_PER_OCTAVE = 8.0, MOST_PHASES = 1e12;
 

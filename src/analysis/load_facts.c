@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/short_number.h"
+#include "core/base/short_number.h"
 
 /* The kernel counts by ticks of 10 ms. */
 static const double SHORTEST_MS = 1000.0;

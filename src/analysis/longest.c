@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Hill's estimate takes the longest fifth, but no more than these: of longer lists only the end is a tail. */
 enum { LEAST_IN_TAIL = 3, MOST_IN_TAIL = 19, LEAST_SEEN = 5 };

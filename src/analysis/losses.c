@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static double best_sample(const iw_detours *cpu, iw_probe probe)
 {

@@ -9,8 +9,8 @@
 #include "analysis/load_facts.h"
 #include "analysis/recording_stats.h"
 #include "analysis/source_rows.h"
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 
 static const double MOST_RANKS = 0x1p40;
 

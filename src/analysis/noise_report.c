@@ -8,7 +8,7 @@
 
 #include "analysis/noise_picture.h"
 #include "analysis/recording_stats.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { REASON_SIZE = 512 };
 

@@ -3,7 +3,7 @@
  */
 #include "analysis/recording_stats.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* The time of the source of part `first` in the parts [first, end); 0 if an earlier one was the same. */
 static int64_t time_of_source(const iw_detours *cpu, size_t begin, size_t first, size_t end)

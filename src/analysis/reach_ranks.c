@@ -7,7 +7,7 @@
 
 #include "analysis/length_bins.h"
 #include "analysis/longest.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A recording, and how long a phase is. */
 struct phase {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "analysis/recording_stats.h"
-#include "base/base.h"
-#include "base/order.h"
-#include "stats/periodicity.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/stats/periodicity.h"
 
 /* Periods of different CPUs are the same up to this. */
 static const double SAME_PERIOD = 0.02;

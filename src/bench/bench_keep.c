@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { FIRST_CAPACITY = 4096, FIRST_BLOCKS = 256 };
 

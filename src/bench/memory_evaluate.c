@@ -7,8 +7,8 @@
 
 #include <idlewave/internal/memory_bench.h>
 
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 
 /* A core that had less of its CPU than this was disturbed: what it moved says nothing of memory. */
 static const double HELD_LEAST = 0.98;

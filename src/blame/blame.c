@@ -11,9 +11,9 @@
 #include <idlewave/files.h>
 #include <idlewave/fleet.h>
 
-#include "base/base.h"
 #include "blame/run.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
 
 /* What a thread that is preempted loses beyond what the kernel reports: its way in and out, cold caches.
  * Measured against a probe (docs/validation/explain.md). */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "blame/run.h"
-#include "program/trace_index.h"
-#include "program/trace_program.h"
+#include "core/program/trace_index.h"
+#include "core/program/trace_program.h"
 
 enum { MOST_HITS = 10 };
 

@@ -13,8 +13,8 @@
 
 #include <idlewave/blame.h>
 
-#include "base/base.h"
-#include "program/trace.h"
+#include "core/base/base.h"
+#include "core/program/trace.h"
 
 #define IWI_RUN_NONE UINT64_MAX
 

@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
 #include "blame/run.h"
-#include "program/trace_index.h"
+#include "core/base/order.h"
+#include "core/program/trace_index.h"
 
 struct rest {
     uint32_t class;

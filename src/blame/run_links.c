@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "blame/run.h"
-#include "program/message_pairs.h"
-#include "program/trace_index.h"
+#include "core/program/message_pairs.h"
+#include "core/program/trace_index.h"
 
 /* Shorter messages do not wait for their receiver. */
 static const uint64_t LEAST_RENDEZVOUS_BYTES = 1024;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "blame/run.h"
-#include "noise/recording_head.h"
-#include "noise/recording_pieces.h"
+#include "core/base/order.h"
+#include "core/noise/recording_head.h"
+#include "core/noise/recording_pieces.h"
 
 struct cutter {
     struct iwi_blamed_run *run;

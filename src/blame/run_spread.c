@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "blame/run.h"
-#include "program/trace_index.h"
+#include "core/program/trace_index.h"
 
 enum { BLOCKS = 20, LEAST_ALIKE = 5 };
 

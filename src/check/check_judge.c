@@ -9,10 +9,10 @@
 
 #include <idlewave/fleet.h>
 
-#include "base/base.h"
-#include "base/opts.h"
-#include "base/short_number.h"
 #include "check/check_parts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/short_number.h"
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {

@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "inject/fifo_duty.h"
 
 struct fifo_state {

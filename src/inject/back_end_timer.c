@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "inject/injector.h"
 
 #ifndef sigev_notify_thread_id /* glibc before 2.34 */

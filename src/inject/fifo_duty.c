@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 static const double USED = 0.9;
 static const int64_t USUAL_PERIOD_NS = 1000000000, USUAL_RUNTIME_NS = 950000000;

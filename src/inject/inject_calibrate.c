@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/base/rng.h"
 #include "inject/injector.h"
 
 /* Every second detour spins for nothing. Distances vary, so that nothing periodic is met again and again, and

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Longer traces, after scaling, are refused: 146 years, so that sums of two times do not overflow. */
 #define LONGEST_NS (INT64_MAX / 2)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/hash.h"
+#include "core/base/base.h"
+#include "core/base/hash.h"
 
 /* What a file must promise before it is mapped: nobody can cut it (SIGBUS) or change what was checked. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };

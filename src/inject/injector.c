@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const struct iwi_back_end_ops *const back_ends[IW_BACK_ENDS] = {
     [IW_BACK_END_TIMER] = &iwi_back_end_timer,

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/monotonic.h"
+#include "core/base/monotonic.h"
 #include "inject/pace.h"
 
 /* A detour as it was made, for calibration. */

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 static struct iwi_draw_id draw_id(const iw_inject_opts *opts, enum iwi_purpose purpose, uint64_t node)
 {

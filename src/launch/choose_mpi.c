@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "launch/launcher.h"
 #include "launch/mpi_plugins.h"
 #include "launch/target.h"

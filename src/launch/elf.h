@@ -4,7 +4,7 @@
 #ifndef IWI_ELF_H
 #define IWI_ELF_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum iwi_elf_kind {
     IWI_ELF_NONE, /* a script, a file for another machine, anything else */

@@ -3,7 +3,7 @@
  */
 #include "launch/launcher.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "launch/mpi_plugins.h"
 
 void iw_launcher_read(iw_launcher *launcher_p)

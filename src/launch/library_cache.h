@@ -4,7 +4,7 @@
 #ifndef IWI_LIBRARY_CACHE_H
 #define IWI_LIBRARY_CACHE_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_library_cache {
     char *data; /* NULL: there is none */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const char *const names[] = {
 #if IW_HAVE_OPENMPI

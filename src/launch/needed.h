@@ -4,7 +4,7 @@
 #ifndef IWI_NEEDED_H
 #define IWI_NEEDED_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Called once for each name, nearest to the program first; false ends the walk. */
 typedef bool (*iwi_needed_fn)(void *arg, const char *name);

@@ -4,7 +4,7 @@
 #ifndef IWI_TARGET_H
 #define IWI_TARGET_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { IWI_LIBRARY_NAME_SIZE = 256 };
 

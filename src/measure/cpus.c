@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static iw_status load(const iw_log *log, struct iwi_cpus *cpus)
 {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/base/sysfile.h"
 
 enum { STAT_SIZE = 1024, CGROUP_SIZE = 8192, FIELDS = 20, SHOWN = 5 };
 

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "measure/cpus.h"
 #include "measure/recording_origin.h"
 

@@ -8,9 +8,9 @@
 
 #include <idlewave/time.h>
 
-#include "base/available.h"
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/available.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "measure/recording_origin.h"
 #include "measure/sysinfo.h"
 

@@ -13,7 +13,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/sysinfo.h"
 
 /* Sets attributes until one fails; the first failure stays. */

@@ -14,8 +14,8 @@
 #include <cpuid.h>
 #endif
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 enum { FLAGS_SIZE = 8192, PATH_SIZE = 128 };
 static const char unknown[] = "unknown", cpuinfo[] = "/proc/cpuinfo";

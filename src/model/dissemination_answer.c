@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/duration.h"
+#include "core/noise/spec.h"
 #include "model/dissemination_model.h"
 #include "model/law.h"
-#include "noise/duration.h"
-#include "noise/spec.h"
 
 /* Rates are taken to first order in the share of time that detours take. */
 static const double MOST_SHARE = 0.05;

@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { CELLS_A_DETOUR = 4000, ARRAYS = 8 };
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 
 static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {

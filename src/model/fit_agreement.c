@@ -5,7 +5,7 @@
 
 #include <idlewave/recording.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/fit.h"
 
 /* Made recordings of more detours are cut shorter. */

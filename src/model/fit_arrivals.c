@@ -11,10 +11,10 @@
 #include <idlewave/fit.h>
 
 #include "analysis/compare/compare.h"
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/stats/periodicity.h"
+#include "core/stats/sort_ns.h"
 #include "model/fit.h"
-#include "stats/periodicity.h"
-#include "stats/sort_ns.h"
 
 /* Periods of different CPUs are the same up to this; those that agree must hold that share of the detours. */
 static const double SAME_PERIOD = 0.02, LEAST_AGREEMENT = 0.8;

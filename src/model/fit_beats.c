@@ -7,9 +7,9 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/stats/periodicity.h"
 #include "model/fit.h"
-#include "stats/periodicity.h"
 
 enum {
     LOST = 8,     /* beats missing in a row: begin anew */

@@ -10,9 +10,9 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/duration_points.h"
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/stats/sort_ns.h"
 #include "model/fit.h"
-#include "stats/sort_ns.h"
 
 /* The tail: what one of a thousand exceeds, but at least ten detours. */
 static const double TAIL_SHARE = 1e-3, TAIL_COUNT = 10.0;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "analysis/compare/compare.h"
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/stats/sort_ns.h"
 #include "model/fit.h"
-#include "stats/sort_ns.h"
 
 enum { MOST_DRAWN = 500 };
 

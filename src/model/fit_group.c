@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/recording_stats.h"
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/fit.h"
 
 /* With more sources than specs can be given, the smallest are one group. */

@@ -7,9 +7,9 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
 #include "model/fit.h"
-#include "numeric/numeric.h"
 
 static const double LEAST_SEEN = 0.05;
 static const double Z95 = 1.959964;

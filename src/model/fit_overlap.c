@@ -14,8 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "model/fit.h"
 
 /* Less overlap changes parameters by less than a recording can tell. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/fit.h"
 
 /* Beats may be missing at the ends of recordings; if more are, the rate is that of those that are there. */

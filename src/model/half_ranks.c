@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/law.h"
 
 /* 2^133, or 10^40, ranks: what needs more never happens. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "model/law.h"
-#include "noise/spec.h"
 
 static const struct iwi_law_ops *const kinds[] = {
     &iwi_law_exp,       &iwi_law_pareto,       &iwi_law_bernoulli, &iwi_law_periodic,

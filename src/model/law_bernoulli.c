@@ -5,9 +5,9 @@
 
 #include <idlewave/time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "model/law.h"
-#include "noise/spec.h"
 
 static iw_status parse(const iw_log *log, const char *spec, const char *arguments, iw_law *law)
 {

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/spec.h"
+#include "core/numeric/numeric.h"
 #include "model/law.h"
-#include "noise/spec.h"
-#include "numeric/numeric.h"
 
 static const double EULER = 0.57721566490153286;
 

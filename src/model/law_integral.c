@@ -7,8 +7,8 @@
  */
 #include <math.h>
 
+#include "core/numeric/numeric.h"
 #include "model/law.h"
-#include "numeric/numeric.h"
 
 enum { POINTS = 24, PIECES = 14 };
 

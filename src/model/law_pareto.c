@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "model/law.h"
-#include "noise/spec.h"
 
 /* From here on the series of Stirling's formula has all digits. */
 static const double STIRLING_FROM = 32.0;

@@ -10,11 +10,11 @@
 
 #include <idlewave/time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/duration.h"
+#include "core/noise/spec.h"
+#include "core/numeric/numeric.h"
 #include "model/law.h"
-#include "noise/duration.h"
-#include "noise/spec.h"
-#include "numeric/numeric.h"
 
 static const double MOST_SHARE = 0.05, MOST_HITS = 1e5;
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/window_law.h"
 
 enum { REPLICATES = 300 };

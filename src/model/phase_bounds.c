@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/law.h"
 
 static const double MOST_RANKS = 0x1p62;

@@ -3,7 +3,7 @@
  */
 #include <idlewave/model.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/law.h"
 
 iw_status iw_window_model_answer(const iw_log *log, const iw_window_model *model,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/longest.h"
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/window_model.h"
 
 /* The mean of the largest of N rests on the losses that one of N phases exceeds. So many independent clusters

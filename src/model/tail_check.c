@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/tail.h"
 
 /* The distance that is exceeded with these probabilities if xi and sigma were fitted, by xi. Found by

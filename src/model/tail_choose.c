@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/tail.h"
 #include "model/tail_gamma.h"
 

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/tail.h"
 
 /* Prior of xi: tails of system noise are between bounded and Pareto with exponent 2; log(sigma) is free. */

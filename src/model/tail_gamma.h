@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "numeric/numeric.h"
+#include "core/numeric/numeric.h"
 
 /* Of the gamma law with this shape and mean 1 (Wilson and Hilferty 1931): 1e-3 for shapes above 20, too small
  * for low quantiles of shape 1. */

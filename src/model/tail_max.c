@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/tail.h"
 
 /* Integral of exp(k t) from a to b. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* More than this share of the time is no tail. */
 static const double LARGEST_SHARE = 0.1;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum {
     STEPS_LOG2 = 5, /* bins of an octave: 2^5 */

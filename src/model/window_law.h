@@ -6,8 +6,8 @@
 
 #include <idlewave/model.h>
 
+#include "core/stats/block_bootstrap.h"
 #include "model/window_walk.h"
-#include "stats/block_bootstrap.h"
 
 /* Values descend. share[i]: of the time at which phases lose loss_ns[i]; the shares add up to 1. */
 struct iwi_window_law {

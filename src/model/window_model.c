@@ -9,7 +9,7 @@
 #include <idlewave/result.h>
 
 #include "analysis/recording_stats.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const double DEFAULT_RAREST_S = 60.0;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/recording_stats.h"
-#include "base/base.h"
+#include "core/base/base.h"
 #include "model/window_model.h"
 
 /* All occurrences of all sources, by source, then by CPU, then by time. */

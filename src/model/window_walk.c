@@ -7,7 +7,7 @@
  */
 #include "model/window_walk.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static int64_t busy_ns(const struct iwi_window_cpu *cpu)
 {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "net/cost.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/net/cost.h"
 
 static iw_time takes(const iw_net *net, uint32_t level, uint64_t bytes)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/stats/mean_interval.h"
 #include "net/net_points.h"
-#include "stats/mean_interval.h"
 
 enum { MOST_LAUNCHES = 100 };
 

@@ -1,7 +1,7 @@
 /* Finds pairs of ranks that are slower than the others of their kind.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/order.h"
+#include "core/base/order.h"
 #include "net/net_fit.h"
 
 static double median_of(const iw_net_link *links, size_t count, bool is_inside, bool is_small,

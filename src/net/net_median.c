@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "net/net_fit.h"
 
 iw_estimate iwi_net_median(const double *values, size_t count)

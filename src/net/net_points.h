@@ -4,7 +4,7 @@
 #ifndef IWI_NET_POINTS_H
 #define IWI_NET_POINTS_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "net/net_fit.h"
 
 /* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Steps of the logarithm in an octave: values are right to 2^(1/1024), 0.07 %. */
 enum { STEPS = 512 };

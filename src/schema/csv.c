@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 void iwi_write_real(FILE *out, double value)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 
 /* Fifteen digits show every decimal fraction as it was meant (130.2, not 130.19999999999999) and are exact
  * to the picosecond below 1000 s, in nanoseconds; longer times take all seventeen. */

@@ -25,7 +25,7 @@
 
 #include <idlewave/result.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 
 enum iwi_type {
     IWI_T_BOOL,

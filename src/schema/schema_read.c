@@ -8,7 +8,7 @@
 
 #include <idlewave/noise.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 #define PS_PER_NS 1e3
 #define FS_PER_NS 1e6

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "numeric/numeric.h"
-#include "stats/mean_interval.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/mean_interval.h"
 
 static const double LEAST_CHANCE = 0.01;
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "numeric/numeric.h"
+#include "core/numeric/numeric.h"
 
 /* ---- going through all operations ---- */
 

@@ -11,7 +11,7 @@
 #include <idlewave/straggler.h>
 #include <idlewave/time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum iwi_pipe_op {
     /* one of each micro-batch */

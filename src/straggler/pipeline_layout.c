@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "straggler/pipeline.h"
 
 /* ---- who there is ---- */

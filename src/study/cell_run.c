@@ -11,8 +11,8 @@
 #include <idlewave/internal/memory_bench.h>
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 #include "format/study/study_line.h"
 #include "study/cell_training.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A copy of each id beside its slot: qsort() and bsearch() hand over nothing else. */
 struct keyed {

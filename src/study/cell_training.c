@@ -12,7 +12,7 @@
 #include <idlewave/recording.h>
 #include <idlewave/training.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/study/study_line.h"
 #include "format/study/study_settings.h"
 #include "study/cell_run.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/io/paths.h"
 #include "study/folder.h"
 

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "study/share.h"
 #include "study/tasks.h"
 

@@ -16,7 +16,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/io/input.h"
 #include "format/io/paths.h"
 #include "format/study/study_line.h"

@@ -7,9 +7,9 @@
 
 #include <idlewave/files.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/node_speed.h"
 #include "format/study/study_nodes.h"
-#include "noise/node_speed.h"
 
 enum { SYNCS = IW_SYNC_PHASE + 1 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 void iwi_messages_init(struct iwi_messages *messages)
 {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/paths.h"
 #include "format/study/study_line.h"
 

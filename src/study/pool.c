@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "study/cell_run.h"
 #include "study/pool_state.h"
 

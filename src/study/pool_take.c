@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 uint32_t iwi_pool_threads(double task_seconds, double all_seconds, uint32_t threads)
 {

@@ -13,9 +13,9 @@
 #include <idlewave/sim.h>
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
-#include "sim/plan.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/sim/plan.h"
 #include "study/price_memory.h"
 #include "study/tasks.h"
 

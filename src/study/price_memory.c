@@ -5,11 +5,11 @@
 
 #include <idlewave/sim.h>
 
-#include "noise/stream.h"
-#include "program/program.h"
-#include "program/trace_program.h"
-#include "sim/choose.h"
-#include "sim/flow/flow_state.h"
+#include "core/noise/stream.h"
+#include "core/program/program.h"
+#include "core/program/trace_program.h"
+#include "core/sim/choose.h"
+#include "core/sim/flow/flow_state.h"
 
 enum {
     SCHEDULE_BYTES = 200, /* of a stored operation: both engines keep less */

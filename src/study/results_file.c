@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "study/folder.h"

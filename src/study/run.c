@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/monotonic.h"
-#include "base/opts.h"
-#include "base/output.h"
+#include "core/base/monotonic.h"
+#include "core/base/opts.h"
+#include "core/base/output.h"
 #include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "study/pool.h"

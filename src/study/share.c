@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "base/available.h"
+#include "core/base/available.h"
 
 static uint32_t local_processes(const iw_study_opts *opts)
 {

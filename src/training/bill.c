@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "stats/mean_interval.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/stats/mean_interval.h"
 #include "training/trials.h"
 
 static iw_status sum_up_steps(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)

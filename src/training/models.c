@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/base.h"
-#include "base/nearest.h"
+#include "core/base/base.h"
+#include "core/base/nearest.h"
 #include "training/setting_values.h"
 
 struct model {

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "training/step_plan.h"
 
 enum { LL, LL128, SIMPLE, PROTOCOLS };

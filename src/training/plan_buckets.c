@@ -5,7 +5,7 @@
  * first chunk of the first stage is cut into several; other chunks are one bucket each, and without overlap
  * all of a stage is one.
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "training/step_plan.h"
 
 static iw_status append(struct iwi_plan_builder *b, const struct iwi_bucket *bucket)

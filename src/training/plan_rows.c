@@ -6,7 +6,7 @@
  * computation; a collective belongs to the part in which the computation before it ends. Computations without
  * a collective between them are one operation. Collectives of weight gradients go on beside what follows.
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "training/step_plan.h"
 
 /* Rows that only communicate have 1 ns of computation, which is no kernel. */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/base.h"
-#include "base/prefix_log.h"
+#include "core/base/base.h"
+#include "core/base/prefix_log.h"
 
 static iw_status read_number(const iw_log *log, const struct iwi_setting *s, const char *text,
                              uint64_t *value)

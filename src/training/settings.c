@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/nearest.h"
+#include "core/base/base.h"
+#include "core/base/nearest.h"
 #include "training/setting_values.h"
 #include "training/step_plan.h"
 

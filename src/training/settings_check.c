@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 
-#include "base/base.h"
-#include "noise/node_speed.h"
+#include "core/base/base.h"
+#include "core/noise/node_speed.h"
 #include "training/step_plan.h"
 
 /* Micro-batches come in groups, of pp unless it is said: the multiples next to them. */

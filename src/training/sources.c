@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/nearest.h"
+#include "core/base/base.h"
+#include "core/base/nearest.h"
 #include "training/step_plan.h"
 
 static const char *const wheres[] = {"host", "device", "loader", "network"};

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "noise/node_speed.h"
+#include "core/base/base.h"
+#include "core/noise/node_speed.h"
 #include "training/step_graph.h"
 #include "training/step_run.h"
 

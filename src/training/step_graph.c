@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_step_graph_init(const iw_log *log, uint32_t ranks, struct iwi_step_graph *all)
 {

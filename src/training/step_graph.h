@@ -4,7 +4,7 @@
 #ifndef IWI_STEP_GRAPH_H
 #define IWI_STEP_GRAPH_H
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 struct iwi_graph_rank {
     struct iwi_node *nodes;

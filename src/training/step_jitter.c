@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "noise/node_speed.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/noise/node_speed.h"
+#include "core/numeric/numeric.h"
 #include "training/step_run.h"
 
 /* ---- what a program meets ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 void iwi_count_volume(struct iwi_train_plan *plan, const char *what, uint64_t count,
                       const struct iwi_nccl_call *call, iw_time each_ps)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 void iwi_group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride)
 {

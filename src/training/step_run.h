@@ -9,7 +9,7 @@
 #ifndef IWI_TRAINING_RUN_H
 #define IWI_TRAINING_RUN_H
 
-#include "noise/stream.h"
+#include "core/noise/stream.h"
 #include "training/step_plan.h"
 
 struct iwi_train_jitter {

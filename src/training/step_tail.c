@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "training/step_run.h"
 
 /* The next collective over data parallelism on a lane of a stage: it begins when all of `ready` are there. */

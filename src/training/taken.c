@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "base/base.h"
-#include "noise/node_speed.h"
+#include "core/base/base.h"
+#include "core/noise/node_speed.h"
 #include "training/step_run.h"
 
 /* Detours of a source that are visited in a trial; a step that was begun is finished. */

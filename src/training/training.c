@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "training/trials.h"
 
 /* ---- the rate of a GPU from what is published of a whole step ---- */

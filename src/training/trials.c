@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/available.h"
-#include "base/base.h"
+#include "core/base/available.h"
+#include "core/base/base.h"
 
 struct pool {
     const iw_log *log;

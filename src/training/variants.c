@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "noise/stream.h"
+#include "core/base/base.h"
+#include "core/noise/stream.h"
 #include "training/step_run.h"
 #include "training/trials.h"
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/short_number.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
 
 const struct iwi_mitigation_ops *const iwi_mitigations[] = {
     &iwi_nohz_full,

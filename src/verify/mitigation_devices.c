@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 static const double STRAY_HZ = 1.0 / 60.0, SOFTIRQ_HZ = 1.0;

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 /* Slower wake-ups than this are longer than a message. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 static const double STRAY_HZ = 1.0 / 60.0, DEVICE_HZ = 1.0;

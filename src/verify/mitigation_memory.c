@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 /* Nothing that is switched off should run at all; once a minute is forgiven. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/short_number.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
 #include "verify/judge.h"
 
 /* ---- virtual machines ---- */

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 /* A CPU without tick keeps a remote one a second, and timers of its own task. */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "verify/judge.h"
 
 /* The hard lockup detector comes every ten seconds of busy time. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 enum { LIST_SIZE = 16384, LONG_SIZE = 64 };
 

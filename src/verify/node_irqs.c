@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/base/sysfile.h"
 #include "measure/kernel/proc_counts.h"
 #include "verify/node.h"
 

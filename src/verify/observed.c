@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/recording_stats.h"
-#include "base/base.h"
-#include "base/interrupt_text.h"
+#include "core/base/base.h"
+#include "core/base/interrupt_text.h"
 
 enum { MOST_KEPT = 12 }; /* counters a CPU in the attribute 'interrupts' */
 

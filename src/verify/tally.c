@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/short_number.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
+#include "core/numeric/numeric.h"
 #include "verify/judge.h"
 
 enum { SHOWN_NAMES = 3, SHOWN_COLUMNS = 40, MOST_MERGED = 64 };

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/opts.h"
-#include "base/short_number.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/short_number.h"
 #include "verify/judge.h"
 
 enum { MOST_REMARKS = 8 };

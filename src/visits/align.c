@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
-#include "numeric/numeric.h"
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
 #include "visits/clock_links.h"
 #include "visits/sets.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numeric/numeric.h"
+#include "core/numeric/numeric.h"
 #include "visits/clock_links.h"
 
 enum { STEPS_MAX = 2000 };

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "visits/visits.h"
 
 static bool is_message(const struct iwi_visit *visit)

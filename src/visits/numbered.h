@@ -9,7 +9,7 @@
 #ifndef IWI_NUMBERED_H
 #define IWI_NUMBERED_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 #define IWI_NUMBERED_NONE UINT32_MAX
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
-#include "stats/mean_interval.h"
+#include "core/base/order.h"
+#include "core/stats/mean_interval.h"
 #include "visits/rerun.h"
 
 /* Of one cause: those with the longest pauses are tried. */

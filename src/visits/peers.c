@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "visits/sets.h"
 
 uint64_t iwi_visit_kind(const struct iwi_visits *visits, const struct iwi_visit *visit)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "visits/rerun_parts.h"
 
 struct interval {

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "visits/rerun_parts.h"
 
 static int order_times(iw_time left, iw_time right)

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "visits/rerun_parts.h"
 
 static size_t find_step(const struct iwi_rerun *rerun, uint32_t number)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "visits/peers.h"
 
 #define LEAST_PS (5 * IW_PS_PER_US)

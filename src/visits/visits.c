@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/order.h"
+#include "core/base/hash.h"
+#include "core/base/order.h"
 
 const char *iwi_visit_op_name(unsigned op)
 {

@@ -17,7 +17,7 @@
 
 #include <idlewave/time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "visits/numbered.h"
 
 enum iwi_visit_op {

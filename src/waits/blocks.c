@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/waited_run.h"
 
 enum { MOST_BLOCKS = 40, FEW_BLOCKS = 20, LEAST_ITERATIONS = 10, VISITS_OF_BLOCK = 10 };

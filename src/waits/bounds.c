@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/waited_run.h"
 
 struct repetition {

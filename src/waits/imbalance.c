@@ -14,8 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
-#include "numeric/numeric.h"
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
 #include "waits/waited_run.h"
 
 enum { LEAST_ALIKE = 10 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/waited_run.h"
 
 /* ---- steps of the trace ---- */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 
 enum { MOST_LOOKED_BACK = 4096 };
 

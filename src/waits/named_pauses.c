@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/waited_run.h"
 
 static int compare_pauses(const void *left, const void *right)

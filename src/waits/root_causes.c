@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/last_met.h"
 #include "waits/waited_run.h"
 

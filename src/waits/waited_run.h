@@ -6,7 +6,7 @@
 
 #include <idlewave/waits.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "visits/visits.h"
 
 #define IWI_NOBODY UINT32_MAX

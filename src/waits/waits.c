@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/opts.h"
+#include "core/base/opts.h"
 #include "waits/waited_run.h"
 
 void iwi_waited_release(struct iwi_waited_run *run)

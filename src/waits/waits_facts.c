@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numeric/numeric.h"
-#include "stats/change_points.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/change_points.h"
 #include "waits/waited_run.h"
 
 enum { MOST_CHANGES = 16, MOST_TIMES = 4096 };

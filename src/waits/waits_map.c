@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "waits/waited_run.h"
 
 /* Ranks in the order of their numbers. */

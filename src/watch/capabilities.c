@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 /* As linux/capability.h numbers them; headers of older systems lack the last two. */
 enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "watch/source_names.h"
 
 struct iwi_instant iwi_instant_now(void)

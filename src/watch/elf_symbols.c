@@ -7,7 +7,7 @@
 
 #include <gelf.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* More than any program has: a damaged file must not fill the memory. */
 enum { MOST_SYMBOLS = 1 << 23, MOST_SEGMENTS = 1 << 12 };

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 static const long CGROUP_V1 = 0x27e0eb, CGROUP_V2 = 0x63677270; /* linux/magic.h */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "watch/kernel_btf.h"
 
 /* The first controller of the hierarchy in which `path` lies that the kernel knows. */

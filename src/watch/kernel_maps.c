@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static iw_status map_memory(const iw_log *log, struct bpf_object *object, const char *name, size_t bytes,
                             const void **memory_p)

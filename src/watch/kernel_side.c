@@ -12,7 +12,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "watch/capabilities.h"
 #include "watch/embedded.h"
 #include "watch/kernel_btf.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 /* The function through which interrupts of the timer come: what lies outside of it was interrupted. */
 static const char DOOR[] = "asm_sysvec_apic_timer_interrupt";

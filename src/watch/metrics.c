@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A source gets a place when it has taken this much: most programs of a node come once and are never seen
  * again. */

@@ -10,8 +10,8 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 #include "watch/metrics.h"
 
 /* Histograms have the borders 2^9 to 2^30 ns, 512 ns to 1.07 s, whatever was seen: a border that came later

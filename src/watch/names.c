@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_names_add(const iw_log *log, struct iwi_names *names, const char *name, size_t length,
                         size_t *at_p)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 #include "measure/kernel/softirq_name.h"
 
 /* As tracepoints call them; arch/x86/include/asm/irq_vectors.h has the numbers. */

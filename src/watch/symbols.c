@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_symbols_add(const iw_log *log, struct iwi_symbols *symbols, uint64_t address, uint64_t bytes,
                           const char *name)

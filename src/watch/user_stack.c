@@ -14,8 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 enum { MOST_TOLD = 8, NAME_SIZE = 96 };
 static const char DELETED[] = " (deleted)";

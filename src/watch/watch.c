@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "watch/watch_events.h"
 #include "watch/watch_run.h"
 

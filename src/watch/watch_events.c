@@ -14,9 +14,9 @@
 #include <idlewave/measure.h>
 #include <idlewave/time.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/base/sysfile.h"
 #include "watch/job.h"
 #include "watch/watch_rows.h"
 

@@ -3,7 +3,7 @@
  */
 #include "watch/watch_result.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "watch/watch_rows.h"
 
 _Static_assert((int)IW_WATCH_SLOTS == (int)IWI_BPF_SLOTS, "the same histograms");

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 /* A row that the job wanted less than this part of the time of the most wanted one is left out of the
  * recording: simulations use no more of a recording than its shortest row has. */

@@ -11,9 +11,9 @@
 
 #include <idlewave/time.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/base/sysfile.h"
 #include "measure/recording_origin.h"
 #include "watch/detours.h"
 #include "watch/job_programs.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* By how many times computations on both sides of a border differ at least. */
 static const double CLEAR_RATIO = 3.0, CLEAR_EVEN_RATIO = 1.5;

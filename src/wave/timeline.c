@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/opts.h"
+#include "core/base/opts.h"
 #include "wave/timeline_raster.h"
 
 /* ---- making one ---- */

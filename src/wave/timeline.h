@@ -6,7 +6,7 @@
 
 #include <idlewave/timeline.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Positions in so many columns fit into 31 bits (timeline_raster.c); halving them until 32 are left takes 10
  * levels beyond the first. */

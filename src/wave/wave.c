@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "wave/wave_view.h"
 
 /* By step and rank of the delay, dimension, then upwards first. */

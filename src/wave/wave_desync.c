@@ -6,7 +6,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/wave_view.h"
 
 /* Sums over the begins of one step; times are taken from the first rank's. */

@@ -1,7 +1,7 @@
 /* How waves end: at borders, around the ring, at other waves, in noise, with the run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/base.h"
+#include "core/base/base.h"
 
 #include "wave/wave_view.h"
 #include <idlewave/wave.h>

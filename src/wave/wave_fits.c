@@ -17,8 +17,8 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
-#include "stats/line_fit.h"
+#include "core/base/base.h"
+#include "core/stats/line_fit.h"
 #include "wave/wave_view.h"
 
 enum { LEAST_POINTS = 3 };

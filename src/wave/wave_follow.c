@@ -35,7 +35,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/wave_view.h"
 
 enum {

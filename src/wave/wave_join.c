@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/step_gap.h"
 #include "wave/wave_view.h"
 

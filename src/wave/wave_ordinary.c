@@ -17,8 +17,8 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 #include "wave/wave_view.h"
 
 enum {

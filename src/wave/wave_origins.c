@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/wave_view.h"
 
 enum { SMALL_PART = 2 }; /* less than half */

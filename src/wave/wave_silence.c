@@ -11,7 +11,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/timeline.h"
 #include "wave/wave_view.h"
 

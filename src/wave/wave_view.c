@@ -6,7 +6,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "wave/wave_view.h"
 
 static void set_grid(struct iwi_wave_view *view, const iw_timeline_about *about)

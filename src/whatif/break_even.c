@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "whatif/changes.h"
 
 /* The ladder ends where one rung would take more messages than this in the fewest trials, some seconds'

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const iw_remedy together_remedy = {"run the noise of all nodes at the same time",
                                           "synchronise the clocks and start periodic work on all nodes in "

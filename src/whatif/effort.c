@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/base/opts.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
 #include "whatif/experiment.h"

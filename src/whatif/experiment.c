@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "noise/source.h"
-#include "sim/monotone.h"
-#include "stats/mean_interval.h"
+#include "core/base/base.h"
+#include "core/noise/source.h"
+#include "core/sim/monotone.h"
+#include "core/stats/mean_interval.h"
 #include "whatif/interval.h"
 #include "whatif/reach.h"
 

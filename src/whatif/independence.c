@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/opts.h"
-#include "stats/mean_interval.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/stats/mean_interval.h"
 #include "whatif/experiment.h"
 #include "whatif/interval.h"
 #include "whatif/job_again.h"

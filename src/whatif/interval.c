@@ -33,8 +33,8 @@
 
 #include <math.h>
 
-#include "numeric/numeric.h"
-#include "stats/mean_interval.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/mean_interval.h"
 
 static const double NORMAL_975 = 1.95996;  /* quantile of the normal law */
 static const double LEAST_OF_ERROR = 0.15; /* by trial: 91 to 98 % cover, whatever the recording adds */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "noise/recording_pieces.h"
+#include "core/noise/recording_pieces.h"
 
 struct joiner {
     const iw_noise_set *set;

@@ -9,9 +9,9 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/base.h"
-#include "noise/recording_cut.h"
-#include "noise/stream.h"
+#include "core/base/base.h"
+#include "core/noise/recording_cut.h"
+#include "core/noise/stream.h"
 
 iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p)
 {

@@ -10,11 +10,11 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "noise/recording_cut.h"
-#include "noise/recording_noise.h"
-#include "stats/block_bootstrap.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/noise/recording_cut.h"
+#include "core/noise/recording_noise.h"
+#include "core/stats/block_bootstrap.h"
 
 /* ---- drawing anew ---- */
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "noise/recording_head.h"
-#include "noise/recording_pieces.h"
-#include "noise/source_filter.h"
+#include "core/base/base.h"
+#include "core/noise/recording_head.h"
+#include "core/noise/recording_pieces.h"
+#include "core/noise/source_filter.h"
 
 enum { LIST_SIZE = 400 };
 

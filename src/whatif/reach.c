@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "whatif/met.h"
 
 /* Advice is given for tails up to this index: beyond it lengths would be those of months. */

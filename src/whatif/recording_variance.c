@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "stats/block_bootstrap.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/stats/block_bootstrap.h"
 #include "whatif/met.h"
 
 enum { REPLICATES = 200, RUN_OF_STRETCHES = 5 };

@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "numeric/numeric.h"
-#include "stats/mean_interval.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/mean_interval.h"
 
 /* Simulations, each of all trials; and messages, some minutes' worth. */
 enum { MOST_SIMULATIONS = 300 };

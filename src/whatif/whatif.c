@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
 #include "whatif/experiment.h"

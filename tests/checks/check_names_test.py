@@ -18,10 +18,10 @@ class CheckNames(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.root = pathlib.Path(holder.name)
         self.write("include/idlewave/noise.h", "struct iw_noise;\niw_status iw_noise_new(struct iw_noise **noise_p);\n")
-        self.write("src/noise/noise.c", "struct iw_noise {\n    int a;\n};\n\niw_status iw_noise_new(struct iw_noise **n)\n{\n}\n")
-        self.write("src/noise/stream.h", "struct iwi_stream {\n    int a;\n};\n")
-        self.write("src/noise/stream.c", "struct cursor {\n    int a;\n};\n\nstatic int run(void)\n{\n}\n")
-        self.write("src/sim/flow.c", "struct cursor {\n    int b;\n};\n\nstatic int run(void)\n{\n}\n")
+        self.write("src/core/noise/noise.c", "struct iw_noise {\n    int a;\n};\n\niw_status iw_noise_new(struct iw_noise **n)\n{\n}\n")
+        self.write("src/core/noise/stream.h", "struct iwi_stream {\n    int a;\n};\n")
+        self.write("src/core/noise/stream.c", "struct cursor {\n    int a;\n};\n\nstatic int run(void)\n{\n}\n")
+        self.write("src/core/sim/flow.c", "struct cursor {\n    int b;\n};\n\nstatic int run(void)\n{\n}\n")
 
     def write(self, path, text):
         target = self.root / path
@@ -46,16 +46,16 @@ class CheckNames(unittest.TestCase):
             self.assertEqual(check_names.main([empty]), 1)
 
     def test_finds_a_tag_of_two_headers(self):
-        self.write("src/sim/flow.h", "struct iwi_stream {\n    int b;\n};\n")
-        self.assert_found("'iwi_stream'", "struct in src/noise/stream.h", "struct in src/sim/flow.h")
+        self.write("src/core/sim/flow.h", "struct iwi_stream {\n    int b;\n};\n")
+        self.assert_found("'iwi_stream'", "struct in src/core/noise/stream.h", "struct in src/core/sim/flow.h")
 
     def test_finds_an_enum_with_the_name_of_a_struct(self):
         self.write("src/noise/kinds.h", "enum iwi_stream { IWI_ONE };\n")
         self.assert_found("'iwi_stream'", "enum in src/noise/kinds.h")
 
     def test_finds_a_function_of_two_files(self):
-        self.write("src/sim/other.c", "iw_status iw_noise_new(int a)\n{\n}\n")
-        self.assert_found("'iw_noise_new'", "function in src/noise/noise.c", "function in src/sim/other.c")
+        self.write("src/core/sim/other.c", "iw_status iw_noise_new(int a)\n{\n}\n")
+        self.assert_found("'iw_noise_new'", "function in src/core/noise/noise.c", "function in src/core/sim/other.c")
 
     def test_finds_an_inline_function_beside_another(self):
         self.write("src/noise/walk.h", "static inline int iwi_finish(int a)\n{\n}\n")
@@ -63,11 +63,11 @@ class CheckNames(unittest.TestCase):
         self.assert_found("'iwi_finish'")
 
     def test_finds_a_function_with_the_name_of_another_folders_tag(self):
-        self.write("src/sim/other.c", "int iwi_stream(void)\n{\n}\n")
-        self.assert_found("'iwi_stream'", "function in src/sim/other.c")
+        self.write("src/core/sim/other.c", "int iwi_stream(void)\n{\n}\n")
+        self.assert_found("'iwi_stream'", "function in src/core/sim/other.c")
 
     def test_a_function_may_have_the_name_of_the_tag_it_fills(self):
-        self.write("src/noise/stream.c", "struct iwi_stream iwi_stream(void)\n{\n}\n")
+        self.write("src/core/noise/stream.c", "struct iwi_stream iwi_stream(void)\n{\n}\n")
         self.assert_nothing_found()
 
     def test_finds_a_local_function_that_hides_one_of_a_header(self):
@@ -77,15 +77,15 @@ class CheckNames(unittest.TestCase):
         self.assert_found("'become'", "function in cli/verbs/under.c")
 
     def test_finds_names_that_differ_by_their_prefix_alone(self):
-        self.write("src/sim/noise.h", "struct iwi_noise {\n    int a;\n};\n")
+        self.write("src/core/sim/noise.h", "struct iwi_noise {\n    int a;\n};\n")
         self.assert_found("iw_noise and iwi_noise differ by their prefix alone")
 
     def test_what_is_in_comments_and_strings_is_no_definition(self):
-        self.write("src/sim/text.c", '/* struct iwi_stream {\n} */\nstatic const char *text = "struct iwi_stream {";\n')
+        self.write("src/core/sim/text.c", '/* struct iwi_stream {\n} */\nstatic const char *text = "struct iwi_stream {";\n')
         self.assert_nothing_found()
 
     def test_one_file_may_define_a_function_once_for_each_case(self):
-        self.write("src/sim/two.c", "#if A\nint iwi_two(void)\n{\n}\n#else\nint iwi_two(void)\n{\n}\n#endif\n")
+        self.write("src/core/sim/two.c", "#if A\nint iwi_two(void)\n{\n}\n#else\nint iwi_two(void)\n{\n}\n#endif\n")
         self.assert_nothing_found()
 
     def test_exceptions_are_passed_over(self):
@@ -95,13 +95,13 @@ class CheckNames(unittest.TestCase):
 
     def test_finds_an_option_of_the_command_in_a_text_of_the_library(self):
         self.write("cli/opts.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\nOPT_ROW(struct mine, "mpi", OPT_STRING),\n')
-        self.write("src/sim/plan.c", '/* as --rules says */\nfail("use --rules idlewave, srun --mpi=pmix or h5repack --low");\n')
-        self.assert_found("src/sim/plan.c:2", "--rules")
+        self.write("src/core/sim/plan.c", '/* as --rules says */\nfail("use --rules idlewave, srun --mpi=pmix or h5repack --low");\n')
+        self.assert_found("src/core/sim/plan.c:2", "--rules")
 
     def test_finds_a_setting_that_no_header_has(self):
         self.write("include/idlewave/sim.h", "typedef struct iw_sim_opts {\n    int rules; /* or rendezvous */\n} iw_sim_opts;\n")
-        self.write("src/sim/plan.c", 'fail("use `rules` idlewave, leave `sim.rendezvous` out");\n')
-        self.assert_found("src/sim/plan.c:1", "`sim.rendezvous`")
+        self.write("src/core/sim/plan.c", 'fail("use `rules` idlewave, leave `sim.rendezvous` out");\n')
+        self.assert_found("src/core/sim/plan.c:1", "`sim.rendezvous`")
 
 
 if __name__ == "__main__":

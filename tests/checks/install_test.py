@@ -142,7 +142,7 @@ class Releases(unittest.TestCase):
                           if path.is_file() and re.search(r"@[A-Z0-9_]+@", path.read_text(encoding="utf-8"))])
         with tarfile.open(tarball) as tar:
             names = {name.split("/", 1)[-1] for name in tar.getnames()}
-        self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/numeric/numeric.h", "web/report.css"} <= names)
+        self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/core/numeric/numeric.h", "web/report.css"} <= names)
 
 
 class Prefixes(unittest.TestCase):

@@ -8,7 +8,7 @@
 
 #include <idlewave/digest.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "format/digest/digest_layout.h"
 #include "fuzz.h"
 

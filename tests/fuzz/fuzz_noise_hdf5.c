@@ -12,10 +12,10 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/stream.h"
 #include "format/recording/noise_hdf5_create.h"
 #include "fuzz.h"
-#include "noise/stream.h"
 
 enum { MAX_CPUS = 3, MAX_ROWS = 40, PATH_BYTES = 64 };
 

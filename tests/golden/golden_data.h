@@ -8,7 +8,7 @@
 
 #include <idlewave/net.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 enum { GOLDEN_CASES = 72, GOLDEN_RUNS_OF_CASE = 13, GOLDEN_RUNS = GOLDEN_CASES * GOLDEN_RUNS_OF_CASE };
 

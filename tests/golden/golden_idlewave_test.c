@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/sim/window/window_plan.h"
 #include "golden/golden_data.h"
 #include "golden/rules.h"
-#include "sim/window/window_plan.h"
 
 /* Rules that explain everything explain nothing: so many runs must be touched by none. */
 enum { RULES_MAX = 16, UNTOUCHED_MIN = 380, BY_WINDOWS_MIN = 100 };

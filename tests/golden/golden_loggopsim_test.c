@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/sim/engine.h"
 #include "golden/golden_data.h"
-#include "sim/engine.h"
 
 /* Says what differs, if anything. */
 static bool is_equal(const struct golden_case *c, const struct golden_run *run, iw_status status,

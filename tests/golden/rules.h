@@ -7,7 +7,7 @@
 #ifndef IWT_GOLDEN_RULES_H
 #define IWT_GOLDEN_RULES_H
 
-#include "sim/loggopsim/loggopsim.h"
+#include "core/sim/loggopsim/loggopsim.h"
 
 /* Something a CPU did: a calc, a send, or serving a message. */
 struct occupation {

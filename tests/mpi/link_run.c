@@ -13,7 +13,7 @@
 
 #include <idlewave/internal/mpi.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "unit/team/team_work.h"
 
 static void write_message(void *arg, iw_log_level level, const char *text)

@@ -6,7 +6,7 @@ add_executable(iw_cable cable.c)
 set_target_properties(iw_cable PROPERTIES OUTPUT_NAME cable RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/mpi/bin)
 target_link_libraries(iw_cable PRIVATE iw_plain_flags)
 iw_mpi_program(clock_check SOURCES programs/clock_check.c ${PROJECT_SOURCE_DIR}/mpi/clock_sync.c
-               ${PROJECT_SOURCE_DIR}/mpi/clock_host.c ${PROJECT_SOURCE_DIR}/src/stats/clock_fit.c)
+               ${PROJECT_SOURCE_DIR}/mpi/clock_host.c ${PROJECT_SOURCE_DIR}/src/core/stats/clock_fit.c)
 foreach(mpi IN LISTS IW_MPIS)
   target_link_libraries(clock_check_${mpi} PRIVATE iw_plain_base)
   target_include_directories(clock_check_${mpi} PRIVATE ${PROJECT_SOURCE_DIR})

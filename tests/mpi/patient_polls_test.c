@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/monotonic.h"
+#include "core/base/monotonic.h"
 #include "process/patient_polls.h"
 
 enum { SETS = 3, TRIES = 3, WAIT_MS = 50, MOST_LATE_MS = 8, NS_PER_MS = 1000000 };

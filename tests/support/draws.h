@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 
 static inline uint64_t iwt_bits(uint64_t *state)
 {

@@ -4,7 +4,7 @@
 #ifndef IWT_MADE_GRAPH_H
 #define IWT_MADE_GRAPH_H
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 struct iwt_graph_kind {
     uint32_t ranks, cpus, nics;

@@ -12,8 +12,8 @@
 
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 uint32_t iwt_halo_sigma(const struct iwt_halo *halo)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/made_kineto_parts.h"
 
 enum { HALVES = 4, AHEAD = 4 }; /* sends and receives of both neighbours; messages that one may be ahead by */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static void must(iw_status status)
 {

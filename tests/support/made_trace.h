@@ -4,7 +4,7 @@
 #ifndef IWT_MADE_TRACE_H
 #define IWT_MADE_TRACE_H
 
-#include "program/trace.h"
+#include "core/program/trace.h"
 
 struct iwt_made_trace {
     struct iw_trace trace;

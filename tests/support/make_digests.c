@@ -14,7 +14,7 @@
 
 #include <idlewave/digest.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "noise/node_digest.h"
 
 static const double LENGTH_S = 60.0;

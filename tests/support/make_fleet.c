@@ -14,8 +14,8 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 
 enum { CPUS = 2, BAD_KINDS = 5, MOST_DETOURS = 200000 };

@@ -8,8 +8,8 @@
 
 #include <idlewave/files.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 
 static const int64_t SECOND_NS = 1000000000;

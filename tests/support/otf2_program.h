@@ -5,7 +5,7 @@
 #ifndef IWT_OTF2_PROGRAM_H
 #define IWT_OTF2_PROGRAM_H
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 /* One MPI call for each operation but computation, which is the time between calls: whole nanoseconds. Up to
  * 64 ranks; the schedule is in order. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/opts.h"
-#include "noise/recording_wall.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/noise/recording_wall.h"
 
 /* Clocks that agree, timers that fire late, daemons that wake up one after the other. */
 static const int64_t widths_ns[] = {1000000, 30000000, 1000000000};

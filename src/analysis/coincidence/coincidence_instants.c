@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
 
 /* In independent nodes so many instants would be found by chance. */
 static const double CHANCE_INSTANTS = 0.05;

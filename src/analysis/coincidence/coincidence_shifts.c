@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 /* A test ends when so many shifts had as many meetings: p is known well enough then. */
 enum { ENOUGH_SHIFTS = 10 };

@@ -8,8 +8,8 @@
 
 #include "analysis/fleet/fleet_cells.h"
 #include "analysis/recording_stats.h"
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 static iw_status find_source(const iw_log *log, struct iwi_hit_table *table, const iw_source *source,
                              size_t *index_p)

@@ -9,10 +9,10 @@
 
 #include "analysis/duration_points.h"
 #include "analysis/recording_stats.h"
-#include "base/base.h"
-#include "base/opts.h"
-#include "numeric/numeric.h"
-#include "stats/sort_ns.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/sort_ns.h"
 
 /* Streams of random numbers. */
 enum { STREAM_A = 1, STREAM_B = 2 };

@@ -6,7 +6,7 @@
 
 #include <idlewave/analysis.h>
 
-#include "stats/block_bootstrap.h"
+#include "core/stats/block_bootstrap.h"
 
 /* One of the two recordings: its detours, and what is drawn from it. */
 struct iwi_compared_side {

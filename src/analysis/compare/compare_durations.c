@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "analysis/compare/compare.h"
-#include "base/base.h"
-#include "base/order.h"
-#include "stats/distances.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/stats/distances.h"
 
 enum { BINS_PER_DECADE = 64, DECADES = 19, BINS = BINS_PER_DECADE * DECADES + 2 };
 

@@ -7,7 +7,7 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/recording_stats.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Time by source and block of one side. */
 struct source_sums {

@@ -6,8 +6,8 @@
  * out with probability e^-R, which is above the 2.5 % of the interval's end up to R = 3.
  */
 #include "analysis/compare/compare.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
 
 enum { MOST_STRETCHES = 3 };
 

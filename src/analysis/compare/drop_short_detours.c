@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/compare/compare.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 static bool is_kept(const iw_detours *cpu, size_t detour, double threshold_ns)
 {

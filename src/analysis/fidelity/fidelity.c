@@ -21,9 +21,9 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/fidelity/fidelity.h"
-#include "base/base.h"
-#include "base/order.h"
-#include "stats/distances.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/stats/distances.h"
 
 double iw_fidelity_quantile(size_t q)
 {

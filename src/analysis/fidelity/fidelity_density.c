@@ -18,8 +18,8 @@
 #include <idlewave/result.h>
 
 #include "analysis/fidelity/fidelity.h"
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 enum { GRID = 2048 };
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "analysis/fidelity/fidelity.h"
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 static const double SIGMAS = 3.0;
 static const double BUSY_SHARE = 0.10; /* of the time: the next seconds may be quite different */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/fidelity/fidelity.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { MOST_BINS = 1 << 22, MOST_PAIRS = 100000000 }; /* pairs that may vote: a fraction of a second */
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "noise/node_digest.h"
 
 void iwi_digest_sums_add(struct iwi_digest_sums *to, const struct iwi_digest_sums *from)

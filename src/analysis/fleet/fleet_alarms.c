@@ -10,9 +10,9 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/select.h"
 
 enum {
     STEADY_STRETCHES = 8, /* a source that comes in so many on three nodes of four is always there */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 #include "noise/node_digest.h"
 
 /* Columns may take so much before those of the largest CPU numbers are put off. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_judge.h"
-#include "base/available.h"
-#include "base/base.h"
+#include "core/base/available.h"
+#include "core/base/base.h"
 
 /* Threads do not pay for themselves where each would have fewer cells. */
 static const size_t LEAST_CELLS = 20000;

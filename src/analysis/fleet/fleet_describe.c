@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/fleet/fleet_judge.h"
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 
 iw_spread iwi_fleet_spread(double *values, size_t count)
 {

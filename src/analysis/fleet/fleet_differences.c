@@ -5,7 +5,7 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A source of so many of the nodes, on all of them in so many stretches, is missing where it is not. */
 static const double NEARLY_ALL = 0.95;

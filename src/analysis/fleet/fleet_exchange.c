@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/fleet/fleet_share.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A message that may take two: how long CPUs were watched, and cells. */
 enum { MESSAGES = 2 };

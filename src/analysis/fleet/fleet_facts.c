@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_share.h"
-#include "base/attribute_text.h"
-#include "base/base.h"
-#include "base/short_number.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
 
 /* Settings that digests have, and facts of the recordings themselves. */
 static const char *const facts[] = {

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "analysis/fleet/fleet_judge.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
 
 /* Nodes that are alike usually differ by a third. */
 static const double USUAL_VARIANCE = 0.3 * 0.3, USUAL_FREEDOM = 8.0;

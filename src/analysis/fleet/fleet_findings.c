@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_share.h"
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 /* A CPU with so much of a source's time on a node is the one to name. */
 static const double MOST_OF_IT = 0.75;

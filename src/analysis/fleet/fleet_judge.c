@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/opts.h"
-#include "base/order.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/order.h"
+#include "core/stats/select.h"
 
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
 static const double LEAST_PLACED = 0.9;

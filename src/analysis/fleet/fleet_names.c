@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_cells.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_source iwi_fleet_pattern(const iw_source *source)
 {

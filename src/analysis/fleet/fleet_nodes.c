@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_cells.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iw_fleet_new(const iw_log *log, const char *name, iw_fleet **fleet_p)
 {

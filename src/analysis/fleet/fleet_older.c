@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_share.h"
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 struct dated {
     const char *node;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_share.h"
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* ---- reading ---- */
 

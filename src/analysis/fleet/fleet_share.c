@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_fleet_share_open(const iw_log *log, const struct iw_link *link,
                                struct iwi_fleet_share **share_p)

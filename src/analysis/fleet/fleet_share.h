@@ -9,7 +9,7 @@
 #define IWI_FLEET_SHARE_H
 
 #include "analysis/fleet/fleet_judge.h"
-#include "team/team.h"
+#include "core/team/team.h"
 
 struct iwi_fleet_share {
     struct iwi_team *team;

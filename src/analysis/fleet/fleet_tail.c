@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "stats/select.h"
+#include "core/stats/select.h"
 
 /* Fewer values do not tell a shape. */
 enum { LEAST_FOR_SHAPE = 40 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iw_history_new(const iw_log *log, const char *name, iw_history **history_p)
 {

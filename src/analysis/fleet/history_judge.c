@@ -13,11 +13,11 @@
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/fleet_tail.h"
 #include "analysis/fleet/history_judging.h"
-#include "base/base.h"
-#include "base/opts.h"
-#include "base/order.h"
-#include "numeric/numeric.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/select.h"
 
 /* A fleet without a change usually differs by a tenth from period to period. */
 static const double USUAL_VARIANCE = 0.1 * 0.1, USUAL_FREEDOM = 4.0;

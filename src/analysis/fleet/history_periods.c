@@ -5,8 +5,8 @@
 
 #include "analysis/fleet/fleet_judge.h"
 #include "analysis/fleet/history_judging.h"
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 
 enum { MOST_PERIODS = 10000 };
 

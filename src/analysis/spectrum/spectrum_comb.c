@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "analysis/spectrum/spectrum.h"
-#include "base/base.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 
 static const double LEAST_PRESENT = 0.6; /* of the multiples up to the strongest one */
 static const double HOPELESS = 0.3;      /* of the first FIRST_MULTIPLES */

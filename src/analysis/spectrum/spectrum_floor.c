@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analysis/spectrum/spectrum.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/select.h"
 
 enum {
     LEAST_HALF_WIDTH = 8, /* of the running median, in bins */

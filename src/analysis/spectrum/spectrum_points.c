@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { POINTS = 600 };
 

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "analysis/spectrum/spectrum.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
 
 static const double LEAST_DEVIATIONS = 8.0; /* thousands of m are tried */
 static const double HOPELESS_DEVIATIONS = 2.0;

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "analysis/spectrum/spectrum.h"
-#include "base/base.h"
-#include "numeric/numeric.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/select.h"
 
 static const double USUAL_MAX_HZ = 5000.0;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "format/chakra/chakra.h"
 
 /* ---- what nodes of the host say ---- */

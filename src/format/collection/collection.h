@@ -6,7 +6,7 @@
 
 #include <idlewave/collection.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { IWI_COLLECTED_NAME_BYTES = 60, IWI_COLLECTED_MOST = 10000 };
 

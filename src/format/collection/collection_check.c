@@ -7,7 +7,7 @@
 #include <idlewave/files.h>
 #include <idlewave/net.h>
 
-#include "base/sha256.h"
+#include "core/base/sha256.h"
 #include "format/collection/collection.h"
 #include "format/io/input.h"
 #include "format/io/paths.h"

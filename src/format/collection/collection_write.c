@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/collection/collection.h"
 #include "format/io/input.h"
 #include "format/io/paths.h"

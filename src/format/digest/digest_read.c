@@ -8,8 +8,8 @@
 
 #include <idlewave/files.h>
 
-#include "base/base.h"
-#include "base/hash.h"
+#include "core/base/base.h"
+#include "core/base/hash.h"
 #include "format/digest/digest_layout.h"
 #include "format/io/input.h"
 #include "noise/node_digest.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/hash.h"
+#include "core/base/base.h"
+#include "core/base/hash.h"
 #include "format/digest/digest_layout.h"
 #include "format/io/out.h"
 

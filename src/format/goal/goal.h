@@ -4,9 +4,9 @@
 #ifndef IWI_GOAL_H
 #define IWI_GOAL_H
 
+#include "core/program/program.h"
 #include "format/io/input.h"
 #include "format/io/out.h"
-#include "program/program.h"
 
 /* First word of a binary schedule; the second is what a --save-mem run of LogGOPSim leaves behind. */
 #define IWI_GOAL_MAGIC UINT64_C(4223)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/program/in_order.h"
 #include "format/goal/goal_binary.h"
-#include "program/in_order.h"
 
 iw_status iwi_goal_fail_at(const struct iwi_goal_reader *reader, iw_status status, const char *p,
                            const char *format, ...)

@@ -7,8 +7,8 @@
 #ifndef IWI_GOAL_BUILD_H
 #define IWI_GOAL_BUILD_H
 
-#include "base/base.h"
-#include "program/program.h"
+#include "core/base/base.h"
+#include "core/program/program.h"
 
 /* `node` depends on `required`; both are indices within the rank. */
 struct iwi_goal_edge {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_goal_scan {
     const iw_log *log;

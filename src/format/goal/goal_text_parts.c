@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/available.h"
+#include "core/base/available.h"
 #include "format/goal/goal_text.h"
 
 enum { MOST_PARTS = 16, PART_BYTES = 4 << 20, PAGES_BYTES = 1 << 20 };

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/available.h"
-#include "base/sysfile.h"
+#include "core/base/available.h"
+#include "core/base/sysfile.h"
 
 /* Exit codes from here on are a status of ours; libraries and sanitizers end with smaller ones. */
 enum { EXIT_BASE = 64, STATUS_COUNT = 9, MESSAGE_SIZE = 1024, SECONDS_USUAL = 120 };

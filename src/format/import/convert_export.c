@@ -8,8 +8,8 @@
 
 #include <idlewave/convert.h>
 
+#include "core/noise/recording_check.h"
 #include "format/import/convert.h"
-#include "noise/recording_check.h"
 
 void iwi_out_print(struct iwi_out *out, const char *format, ...)
 {

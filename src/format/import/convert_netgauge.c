@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/noise/detour_text.h"
 #include "format/import/convert.h"
 #include "format/import/convert_rows.h"
 #include "format/import/convert_text.h"
-#include "noise/detour_text.h"
 
 static bool is_known_comment(struct iwi_piece comment)
 {

@@ -6,7 +6,7 @@
 
 #include <idlewave/recording.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A detour, or with probes of quanta a quantum. */
 struct iwi_row {

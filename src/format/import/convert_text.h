@@ -4,7 +4,7 @@
 #ifndef IWI_CONVERT_TEXT_H
 #define IWI_CONVERT_TEXT_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A piece of text, not ended by NUL. */
 struct iwi_piece {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/noise/source_table.h"
 #include "format/import/convert_rows.h"
-#include "noise/source_table.h"
 
 struct reader {
     const struct iwi_import *in;

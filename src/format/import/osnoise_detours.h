@@ -9,8 +9,8 @@
 #ifndef IWI_OSNOISE_DETOURS_H
 #define IWI_OSNOISE_DETOURS_H
 
-#include "base/base.h"
-#include "noise/source_table.h"
+#include "core/base/base.h"
+#include "core/noise/source_table.h"
 
 enum iwi_osnoise_kind {
     IWI_OSNOISE_PERIOD, /* the tracer was at work, from start on */

@@ -4,7 +4,7 @@
 #ifndef IWI_INPUT_H
 #define IWI_INPUT_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_input {
     const char *data; /* no NUL behind it; not NULL even when size is 0 */

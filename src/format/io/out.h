@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 
 /* Most bytes that one iwi_out_reserve() may ask for. */
 #define IWI_OUT_RESERVE_MAX 512

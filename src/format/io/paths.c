@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 char *iwi_path_join(const iw_log *log, const char *folder, const char *name)
 {

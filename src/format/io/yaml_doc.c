@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
 
 size_t iwi_yaml_line(const yaml_node_t *node)
 {

@@ -7,7 +7,7 @@
 
 #include <yaml.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_yaml {
     const iw_log *log;

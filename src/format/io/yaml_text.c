@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 
 /* Line breaks of all kinds, and what YAML does not take as it is. */
 static bool needs_escape(uint32_t code)

@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_unpacked {
     const iw_log *log;

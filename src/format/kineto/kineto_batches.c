@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "format/kineto/kineto_parts.h"
 
 /* A record, or a kernel by its launch. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/order.h"
+#include "core/base/hash.h"
+#include "core/base/order.h"
 #include "format/kineto/kineto_parts.h"
 
 static uint64_t key_of(const char *name, const uint32_t *ranks, uint32_t count, uint32_t size)

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "format/kineto/kineto_parts.h"
 
 enum {

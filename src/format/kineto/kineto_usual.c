@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "format/kineto/kineto_parts.h"
 
 enum { ENOUGH = 4, SLACK_NS = 50000 };

@@ -9,7 +9,7 @@
 
 #include <idlewave/files.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/input.h"
 
 #define FORMAT "idlewave.net/2"

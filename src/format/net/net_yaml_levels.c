@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/net/net_yaml_keys.h"
 
 enum { LEVELS_MAX = IW_NET_INNER_MAX + 1 };

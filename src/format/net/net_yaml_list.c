@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/net/level.h"
 #include "format/net/net_yaml_keys.h"
-#include "net/level.h"
 
 #define MOST_RANKS (UINT64_C(1) << 26)
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/net/net_yaml_keys.h"
 
 enum nics_key { KEY_COUNT, KEY_G, KEY_BANDWIDTH, KEY_NODE, KEY_ACTIVE, KEY_RAILS, KEY_SHARING, NICS_KEYS };

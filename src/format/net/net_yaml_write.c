@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/io/yaml_text.h"
 
 enum { NUMBER_SIZE = 40 };

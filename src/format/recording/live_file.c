@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/recording/noise_hdf5.h"
 
 struct iw_live_file {

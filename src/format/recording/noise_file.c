@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/noise/recording_check.h"
+#include "core/noise/recording_noise.h"
+#include "core/noise/source.h"
 #include "format/recording/noise_file.h"
 #include "format/recording/noise_hdf5.h"
-#include "noise/recording_check.h"
-#include "noise/recording_noise.h"
-#include "noise/source.h"
 
 iw_status iw_recording_save(const iw_log *log, const iw_recording *recording, const char *path)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/digest_magic.h"
 #include "format/recording/noise_hdf5.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWI_NOISE_HDF5_CREATE_H
 #define IWI_NOISE_HDF5_CREATE_H
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "format/recording/noise_hdf5_layout.h"
 
 /* A file in memory. So no disk can be full under HDF5, which does not always recover from that. */

@@ -9,7 +9,7 @@
 
 #include <idlewave/recording.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 #define IWI_H5_FORMAT "idlewave.noise/1"
 #define IWI_H5_NO_ID ((hid_t)-1)

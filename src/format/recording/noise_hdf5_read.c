@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/noise/recording_check.h"
 #include "format/recording/noise_hdf5.h"
 #include "format/recording/noise_hdf5_layout.h"
 #include "format/recording/noise_hdf5_read.h"
-#include "noise/recording_check.h"
 
 /* The start of HDF5's superblock. Version 3 (HDF5 1.10) and what it leads to are under checksums. */
 enum { SIGNATURE_BYTES = 8, VERSION_BYTE = 8, FLAGS_BYTE = 11, HEAD_BYTES = 12, VERSION = 3 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 
 enum { PATH_BYTES = 64, NAME_BYTES = 12 };
 

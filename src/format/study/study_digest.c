@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
+#include "core/noise/node_speed.h"
+#include "core/noise/source.h"
+#include "core/program/trace.h"
 #include "format/study/study_yaml.h"
-#include "noise/node_speed.h"
-#include "noise/source.h"
-#include "program/trace.h"
 
 static void add(struct iwi_hash *digest, const char *name, uint64_t value)
 {

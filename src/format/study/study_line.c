@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-#include "base/base.h"
-#include "base/hash.h"
+#include "core/base/base.h"
+#include "core/base/hash.h"
 #include "format/study/study_yaml.h"
 
 enum { NUMBER_SIZE = 40 };

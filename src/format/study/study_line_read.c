@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/study/study_line_members.h"
 #include "format/study/study_yaml.h"
 

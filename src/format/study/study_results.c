@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
 #include "format/io/input.h"
 #include "format/io/paths.h"
 #include "format/study/study_line.h"

@@ -9,9 +9,9 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
+#include "core/noise/source.h"
 #include "format/study/study_yaml.h"
-#include "noise/source.h"
 
 /* Whose noise is being read. */
 struct noisy {

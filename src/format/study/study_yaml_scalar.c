@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
 #include "format/study/study_yaml.h"
 
 /* What a parser of base said, with its place. */

@@ -10,11 +10,11 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
+#include "core/noise/node_speed.h"
+#include "core/noise/source.h"
 #include "format/net/net_yaml.h"
 #include "format/study/study_yaml.h"
-#include "noise/node_speed.h"
-#include "noise/source.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,

@@ -8,7 +8,7 @@
 
 #include <idlewave/files.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
 #include "format/goal/goal.h"
 #include "format/io/input.h"
 #include "format/study/study_yaml.h"

@@ -6,7 +6,7 @@
 
 #include <idlewave/timeline.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Ranks of the exact window from index `first` on, steps that touch [from, to). */
 struct iwi_exact_window {

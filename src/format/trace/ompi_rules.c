@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/input.h"
 
 /* Sizes of these count all ranks in Open MPI's dynamic rules. */

@@ -4,7 +4,7 @@
 #ifndef IWI_OMPI_RULES_H
 #define IWI_OMPI_RULES_H
 
-#include "program/rules.h"
+#include "core/program/rules.h"
 
 /* What the file says, and Open MPI 4.1's own decisions where it says nothing. Errors are logged as
  * 'file:line'. IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED, IW_ERR_NOMEM. */

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/program/trace_program.h"
 #include "format/trace/ompi_rules.h"
-#include "program/trace_program.h"
 
 static iw_status unknown_rules(const iw_log *log, const char *name)
 {

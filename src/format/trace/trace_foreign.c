@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { HEAD_BYTES = 4096 };
 

@@ -4,7 +4,7 @@
 #ifndef IWI_TRACE_FOREIGN_H
 #define IWI_TRACE_FOREIGN_H
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 struct iwi_foreign;
 

@@ -8,8 +8,8 @@
 #ifndef IWI_TRACE_READ_H
 #define IWI_TRACE_READ_H
 
-#include "base/base.h"
-#include "program/trace.h"
+#include "core/base/base.h"
+#include "core/program/trace.h"
 
 /* Not yet a call: a poll or a probe, whose time is waiting. Gone when a trace is finished. */
 enum { IWI_CALL_NOTHING = 0 };

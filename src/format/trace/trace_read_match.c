@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "format/trace/trace_read_replay.h"
 
 /* A send or receive. */

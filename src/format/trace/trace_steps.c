@@ -10,7 +10,7 @@
 #include <idlewave/files.h>
 #include <idlewave/timeline.h>
 
-#include "base/opts.h"
+#include "core/base/opts.h"
 #include "wave/step_gap.h"
 
 /* ---- which computations begin a step ---- */

@@ -6,8 +6,8 @@
 
 #include <idlewave/sim.h>
 
-#include "base/base.h"
-#include "program/trace.h"
+#include "core/base/base.h"
+#include "core/program/trace.h"
 
 /* The shortest computation that begins a step, found in the trace (wave/step_gap.h). */
 IW_NODISCARD iw_status iwi_trace_step_gap(const iw_log *log, const struct iw_trace *trace, iw_time *gap_ps_p);

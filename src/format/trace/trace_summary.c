@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/opts.h"
 #include "format/trace/trace_steps.h"
 
 static int by_time(const void *left, const void *right)

@@ -8,7 +8,7 @@
 
 #include <idlewave/internal/mpi.h>
 
-#include "base/spool_head.h"
+#include "core/base/spool_head.h"
 #include "format/trace/trace_foreign.h"
 
 static const char finisher[] = "idlewave-trace-finish";

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { FIELDS = 12, MOST_ROWS = 1 << 20, SHOWN = 40 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/input.h"
 #include "format/io/yaml_doc.h"
 #include "format/training/training_simai.h"

@@ -7,10 +7,10 @@
 
 #include <idlewave/files.h>
 
+#include "core/program/message_pairs.h"
 #include "format/trace/trace_open.h"
 #include "format/visits/visits_mpi.h"
 #include "format/visits/visits_reader.h"
-#include "program/message_pairs.h"
 
 /* A request that is open: what became of it is known when it is waited for. */
 struct request {

@@ -4,7 +4,7 @@
 #ifndef IWI_VISITS_MPI_H
 #define IWI_VISITS_MPI_H
 
-#include "program/trace.h"
+#include "core/program/trace.h"
 #include "visits/visits.h"
 
 /* Times count from the first beginning of a rank. Collectives are numbered in their communicators, messages

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/tables.h"
 #include "format/visits/visits_reader.h"
 #include "format/visits/visits_trace_parts.h"

@@ -9,7 +9,7 @@
 #ifndef IWI_VISITS_TRACE_H
 #define IWI_VISITS_TRACE_H
 
-#include "program/trace.h"
+#include "core/program/trace.h"
 #include "visits/visits.h"
 
 /* Of visits that are finished and aligned. IW_ERR_NOMEM, IW_ERR_RANGE. */

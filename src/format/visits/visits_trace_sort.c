@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "core/base/order.h"
+#include "core/program/trace_index.h"
 #include "format/visits/visits_trace_parts.h"
-#include "program/trace_index.h"
 
 struct keyed {
     uint32_t rank;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/attribution/attribution.h"
 
 /* Entering and leaving the kernel around each thing that it reports takes up to so long, caches included, and

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* The best first. */
 static const struct iwi_rung_ops *const ladder[] = {

@@ -3,7 +3,7 @@
  */
 #include "measure/attribution/nesting.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_rung_state *rung, size_t place)
 {

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_rung_add(struct iwi_rung_state *rung, size_t place, uint64_t at, uint64_t ticks,
                        uint32_t source)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/attribution/attribution.h"
 #include "measure/kernel/kernel_events_record.h"
 #include "measure/kernel/softirq_name.h"

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/attribution/attribution.h"
 #include "measure/clock/clock_bridge.h"
 #include "measure/kernel/kernel_events.h"

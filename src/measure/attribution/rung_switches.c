@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/attribution/attribution.h"
 #include "measure/clock/clock_bridge.h"
 #include "measure/kernel/perf_open.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* The best first; CLOCK_MONOTONIC_RAW where none is usable. */
 static const struct iwi_clock_ops *const counters[] = {

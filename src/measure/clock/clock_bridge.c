@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Ties closer than this make no rate: what they are wrong by would be too large a part of it. */
 static const int64_t LEAST_SPAN_NS = 10000000;

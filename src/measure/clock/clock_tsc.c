@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/sysfile.h"
+#include "core/base/sysfile.h"
 
 /* No fence: it would cost more than the reading, and a loop of readings orders itself well enough. */
 IWI_LOOP uint64_t read_tsc(void *unused)

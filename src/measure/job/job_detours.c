@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 /* What the kernel does between two things that it reports, as between an interrupt and the switch that
  * follows, is no time of the rank. */

@@ -8,7 +8,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/sysinfo.h"
 
 static int compare_ranks(const void *left, const void *right)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const char VARIABLE[] = "IDLEWAVE_TRACE_KERNEL=";
 

@@ -9,9 +9,9 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
-#include "base/opts.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/base/opts.h"
 #include "measure/attribution/attribution.h"
 #include "measure/cpus.h"
 #include "measure/job/job_recording.h"

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* A folder of tracefs is busy until the kernel has closed all files of a killed process. */
 enum { BUSY_STEP_MS = 10, BUSY_STEPS = 1000 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/kernel/kernel_events_record.h"
 #include "measure/kernel/tracefs.h"
 

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/kernel/kernel_events_record.h"
 #include "measure/kernel/softirq_name.h"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Sizes and beginnings of records are multiples of this, so a header never wraps. */
 enum { RECORD_ALIGNMENT = 8, LARGEST_RECORD_BYTES = UINT16_MAX + 1 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/sysfile.h"
+#include "core/base/base.h"
+#include "core/base/sysfile.h"
 
 enum { MOST_LINES = 12 };
 

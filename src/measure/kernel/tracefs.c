@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Events name threads by their numbers in the kernel's first namespace of process numbers, whose own number
  * is fixed (PROC_PID_INIT_INO). */

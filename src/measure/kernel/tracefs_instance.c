@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/kernel/tracefs.h"
 
 static const char NAME_START[] = "idlewave-";

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/kernel/tracefs.h"
 #include "measure/kernel/tracefs_instance.h"
 

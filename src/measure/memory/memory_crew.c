@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "measure/memory/memory_triad.h"
 
 /* Numbers of each array between two looks at the clock: some 20 us. */

@@ -3,7 +3,7 @@
  */
 #include "measure/memory/memory_domain.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* The NUMA node of a CPU; NULL where hwloc knows none. */
 static hwloc_obj_t node_of(const struct iwi_cpus *cpus, uint32_t cpu)

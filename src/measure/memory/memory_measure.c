@@ -7,9 +7,9 @@
 
 #include <idlewave/internal/memory_bench.h>
 
-#include "base/available.h"
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/available.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "measure/memory/memory_crew.h"
 #include "measure/memory/memory_domain.h"
 #include "measure/sysinfo.h"

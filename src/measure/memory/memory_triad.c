@@ -3,7 +3,7 @@
  */
 #include "measure/memory/memory_triad.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 IWI_UNTOUCHED void iwi_triad(double *restrict a, const double *restrict b, const double *restrict c,
                              size_t count)

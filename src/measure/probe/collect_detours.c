@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 iw_status iwi_detour_collector_begin(struct iwi_detour_collector *collector)
 {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 #define IWI_LOOP IWI_UNTOUCHED __attribute__((always_inline)) static inline
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* t_min is sought for so long, in batches: CPUs need some of it to reach their full clock. */
 static const int64_t BATCH_NS = 1000000;

@@ -1,7 +1,7 @@
 /* Fixed time quantum: how much work fits into equal pieces of time; what lacks to the most is a detour.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/probe/probe.h"
 
 /* Some tens of nanoseconds: short against any quantum, long against a reading of the clock. */

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/probe/probe.h"
 
 static const int64_t STEP_NS = 1000000;

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/probe/probe.h"
 
 /* More detours than this a second are rare at the default threshold: busy virtual machines had 27,000. */

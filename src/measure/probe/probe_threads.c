@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 static const int64_t POLL_NS = 1000000;
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 #include "report/kinds/report.h"
 
 /* What is added without memory goes here, and is lost. */

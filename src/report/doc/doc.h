@@ -26,7 +26,7 @@
 #include <idlewave/result.h>
 #include <idlewave/time.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "report/figure/figure.h"
 #include "report/html/html_assets.h"
 #include "schema/schema.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 enum { GAP = 2, NARROW_GAP = 1, MOST_BAR = 24, LEAST_BAR = 6, LEAST_WORDS = 12 };

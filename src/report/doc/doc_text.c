@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 #include "report/doc/doc.h"
 #include "report/doc/doc_table.h"
 #include "report/figure/figure_parts.h"

@@ -6,7 +6,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "format/io/input.h"
 #include "report/doc/doc.h"
 #include "report/kinds/report.h"

@@ -1,7 +1,7 @@
 /* The figure of coincidence: how many nodes a source hit at once, over time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/coincidence_report.h"
 #include "report/kinds/fleet_report.h"
 

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/bar_rows.h"
 #include "report/kinds/compare_report.h"
 

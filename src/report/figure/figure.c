@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_parts.h"
 
 static const char *const roles[IWI_MARK_KINDS] = {

@@ -22,7 +22,7 @@
 
 #include <idlewave/log.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "report/figure/palette.h"
 
 /* ---- axes ---- */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_parts.h"
 #include "report/kinds/report.h"
 #include "report/kinds/study_report.h"

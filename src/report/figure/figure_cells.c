@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_text.h"
 
 enum { USUAL_COLUMNS = 80, MOST_LINES = 16 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 #include "report/figure/figure_text.h"
 
 enum { HORIZONTAL = 0x2500, UPRIGHT = 0x2502, MOST_LINES = 1000, MOST_COLUMNS = 1000 };

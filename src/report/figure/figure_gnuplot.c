@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/gnuplot.h"
 
 bool iwi_gnuplot_has_powers(const struct iwi_figure_axis *axis)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_gnuplot.h"
 #include "report/kinds/gnuplot.h"
 

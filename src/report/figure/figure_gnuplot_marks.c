@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_gnuplot.h"
 #include "report/kinds/gnuplot.h"
 

@@ -10,7 +10,7 @@
 
 #include <idlewave/result.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/gnuplot.h"
 
 enum { MOST_COLUMNS = 4 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_text.h"
 
 /* What one column of a row shows; the later ones cover the earlier ones. */

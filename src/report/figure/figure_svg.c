@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_sheet.h"
 #include "report/html/html.h"
 #include "report/kinds/report.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_svg.h"
 #include "report/html/html.h"
 

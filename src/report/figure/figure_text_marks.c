@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_text.h"
 
 enum {

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/fleet_report.h"
 #include "report/kinds/report.h"
 

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/machine_report.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/histogram.h"
 #include "report/kinds/report.h"
 #include "report/kinds/study_report.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 /* One number of ranks for all: it is no axis, the series are. */

@@ -10,7 +10,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/figure_text.h"
 #include "report/figure/timeline_figure.h"
 

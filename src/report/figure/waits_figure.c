@@ -3,9 +3,9 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 #include "report/kinds/waits_report.h"
-#include "stats/select.h"
 
 /* Of full colour: less is no culprit to be looked for. */
 static const double LEAST_CAUSED = 0.25;

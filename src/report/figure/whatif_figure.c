@@ -1,7 +1,7 @@
 /* The figure of a what-if: what each change saves, with its interval.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/bar_rows.h"
 #include "report/kinds/report.h"
 #include "report/kinds/whatif_report.h"

@@ -8,7 +8,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/html/html_assets.h"
 #include "report/kinds/report.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 void iwi_html_prose(FILE *out, const char *text)

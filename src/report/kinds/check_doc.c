@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/short_number.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
 #include "features/tables.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/verify_words.h"

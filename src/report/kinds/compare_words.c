@@ -3,8 +3,8 @@
  */
 #include <math.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
 #include "report/kinds/compare_report.h"
 #include "report/kinds/report.h"
 

@@ -5,7 +5,7 @@
 #include <idlewave/remedy.h>
 #include <idlewave/sim.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 const char *iwi_class_at(unsigned kind)

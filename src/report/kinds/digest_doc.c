@@ -5,8 +5,8 @@
 
 #include <idlewave/fleet.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/figure/histogram.h"
 #include "report/kinds/fleet_report.h"

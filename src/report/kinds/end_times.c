@@ -3,7 +3,7 @@
  */
 #include <idlewave/result.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])

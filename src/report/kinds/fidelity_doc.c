@@ -5,7 +5,7 @@
 
 #include <idlewave/internal/fidelity.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/report.h"
 

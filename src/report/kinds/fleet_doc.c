@@ -5,7 +5,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/fleet_report.h"
 #include "report/kinds/report.h"

@@ -9,8 +9,8 @@
 
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
-#include "base/short_number.h"
+#include "core/base/base.h"
+#include "core/base/short_number.h"
 
 enum { NAMED_NODES = 5, LISTED_VALUES = 4 };
 

@@ -3,7 +3,7 @@
  */
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/report.h"
 

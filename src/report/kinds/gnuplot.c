@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "report/kinds/report.h"
 
 void iwi_gnuplot_quote(FILE *script, const char *text)

@@ -13,7 +13,7 @@
 
 #include <idlewave/result.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 
 /* Writes "DIR/NAME ENDING". */

@@ -7,7 +7,7 @@
 #include <idlewave/history.h>
 #include <idlewave/whatif.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/figure/figure.h"
 #include "report/kinds/fleet_report.h"

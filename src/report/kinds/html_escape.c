@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "base/base.h"
-#include "base/utf8.h"
+#include "core/base/base.h"
+#include "core/base/utf8.h"
 #include "report/kinds/report.h"
 
 static bool is_control(unsigned char c)

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
 #include "report/kinds/whatif_report.h"

@@ -6,7 +6,7 @@
 
 #include <idlewave/internal/memory_bench.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/report.h"
 

@@ -3,7 +3,7 @@
  */
 #include "report/kinds/net_report.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* ---- the table ---- */
 

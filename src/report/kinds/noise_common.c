@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Decimals that leave three significant digits of a value below 1000. */
 static int decimals_of(double value)

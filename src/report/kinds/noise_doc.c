@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "format/import/convert_csv.h"
 #include "report/figure/noise_figure.h"

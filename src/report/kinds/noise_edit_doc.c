@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/study_report.h"

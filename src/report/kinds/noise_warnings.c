@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
 #include "report/kinds/noise_words.h"
 
 /* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */

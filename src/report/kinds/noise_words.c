@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/attribute_text.h"
-#include "base/base.h"
-#include "base/interrupt_text.h"
-#include "base/short_number.h"
+#include "core/base/attribute_text.h"
+#include "core/base/base.h"
+#include "core/base/interrupt_text.h"
+#include "core/base/short_number.h"
 
 enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
 

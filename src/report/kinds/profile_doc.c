@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 
 static const struct iwi_field setting_fields[] = {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { LISTED_LAWS = 3 };
 

@@ -8,7 +8,7 @@
 #include <idlewave/recording.h>
 #include <idlewave/time.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "schema/csv.h"
 #include "schema/schema.h"
 

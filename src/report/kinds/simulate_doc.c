@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/coincidence_report.h"
 #include "report/kinds/reach_report.h"

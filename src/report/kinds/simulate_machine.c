@@ -1,7 +1,7 @@
 /* One simulation: the machine that it ran on. Its network, memory, nodes and cores.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/simulate_report.h"
 
 static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
+#include "core/stats/select.h"
 #include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
-#include "stats/select.h"
 
 /* What it consists of besides. */
 struct made {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Below this a slowdown shows as 0.00 %. */
 static const double NO_SLOWDOWN = 5e-5;

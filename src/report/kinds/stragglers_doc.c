@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 
 enum { MOST_WORKERS = 10 };

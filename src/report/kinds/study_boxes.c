@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/study_figure.h"
 #include "report/kinds/report.h"
 #include "report/kinds/study_report.h"

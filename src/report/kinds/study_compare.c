@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/figure/study_figure.h"
 #include "report/kinds/study_report.h"
 

@@ -3,7 +3,7 @@
  */
 #include <idlewave/study.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 
 static const struct iwi_field row_fields[] = {

@@ -9,8 +9,8 @@
 
 #include <idlewave/training.h>
 
-#include "base/base.h"
-#include "base/order.h"
+#include "core/base/base.h"
+#include "core/base/order.h"
 
 double iwi_cell_slowdown(const iw_cell_result *cell, double makespan_ns)
 {

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Columns that UTF-8 text takes: its code points (nothing here is double width). */
 static size_t columns_of(const char *text, size_t length)

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/timeline_html.h"
 
 /* No character of these has a meaning in JSON or HTML, nor do two together look like an address. */

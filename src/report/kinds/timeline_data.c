@@ -7,7 +7,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/timeline_html.h"
 #include "report/kinds/wave_report.h"
 #include "schema/json_util.h"

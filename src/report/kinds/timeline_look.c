@@ -6,7 +6,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/timeline_report.h"
 
 /* Mean of a cell's largest share of waiting, above which nearly all cells would look alike. */

@@ -8,7 +8,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/figure/bar_rows.h"
 #include "report/kinds/wave_report.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 const char *iwi_training_money(struct iwi_document *doc, double amount)
 {

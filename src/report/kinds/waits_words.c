@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/waits_report.h"
 
 /* Less waiting than this is not worth a search. */

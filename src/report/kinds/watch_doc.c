@@ -5,7 +5,7 @@
 
 #include <idlewave/watch.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/noise_words.h"
 #include "report/kinds/report.h"

@@ -7,7 +7,7 @@
 #include <idlewave/model.h>
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "features/tables.h"
 #include "report/kinds/wave_report.h"
 

@@ -7,7 +7,7 @@
 
 #include <idlewave/wave.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/wave_report.h"
 
 #define ALIKE 0.02       /* two waves that differ by less share a speed */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "report/kinds/reach_report.h"
 #include "report/kinds/report.h"
 #include "report/kinds/study_report.h"

@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "base/attribute_text.h"
+#include "core/base/attribute_text.h"
 
 static void hypervisors_have_names(void **state)
 {

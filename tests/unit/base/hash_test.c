@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 
 /* The key of the paper's appendix: bytes 00 01 ... 0f. */
 static const uint64_t paper_key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};

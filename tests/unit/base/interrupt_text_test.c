@@ -1,7 +1,7 @@
 /* Counts of interrupts, from well-formed and malformed texts.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/interrupt_text.h"
+#include "core/base/interrupt_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "core/base/nearest.h"
 
 static const char *nearest_to(const char *word)
 {

@@ -1,7 +1,7 @@
 /* Options of callers built for other versions of the library.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/opts.h"
+#include "core/base/opts.h"
 
 #include <stdint.h>
 

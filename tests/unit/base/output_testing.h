@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "core/base/output.h"
 #include "support/support.h"
 
 enum { PATH_SIZE = 512, SKIPPED = 77 };

@@ -5,7 +5,7 @@
 
 #include "support/support.h"
 
-#include "base/sha256.h"
+#include "core/base/sha256.h"
 
 static void assert_sha256(const char *text, const char *expected)
 {

@@ -1,7 +1,7 @@
 /* Numbers rounded for people.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/short_number.h"
+#include "core/base/short_number.h"
 
 #include <math.h>
 

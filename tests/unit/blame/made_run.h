@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "program/trace.h"
+#include "core/base/base.h"
+#include "core/program/trace.h"
 #include "support/support.h"
 
 enum { MADE_MOST_CALLS = 4096, MADE_ZERO_NS = 5000000 };

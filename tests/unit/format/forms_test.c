@@ -15,7 +15,7 @@
 #include <idlewave/files.h>
 #include <idlewave/program.h>
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/otf2_program.h"
 #include "unit/sim/random_program.h"
 #include "unit/sim/trace_fixture.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "format/kineto/kineto.h"
 #include "support/made_kineto.h"
 #include "support/support.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_net.h"
 #include "support/support.h"
 

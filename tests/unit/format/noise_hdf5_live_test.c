@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "format/recording/noise_hdf5.h"
 
 enum { KILLS = 50, BATCH = 700, PERIOD_NS = 5000, CPUS = 2 };

@@ -12,7 +12,7 @@
 
 #include <idlewave/files.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 
 static uint64_t draw(uint64_t *index, uint64_t n)
 {

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/order.h"
-#include "base/rng.h"
+#include "core/base/order.h"
+#include "core/base/rng.h"
 #include "support/made_chakra.h"
 #include "support/made_inspector.h"
 #include "support/support.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 
 enum { TEXT_SIZE = 1 << 16, LAYER_ROWS = 3 };

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/sysfile.h"
+#include "core/base/sysfile.h"
 #include "support/support.h"
 #include "unit/inject/injecting.h"
 

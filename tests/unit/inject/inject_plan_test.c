@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

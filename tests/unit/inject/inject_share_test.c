@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "core/base/hash.h"
 #include "support/support.h"
 
 enum { EVENTS = 3 };

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "base/sysfile.h"
+#include "core/base/sysfile.h"
 #include "fake_root.h"
 
 enum { PATIENCE_STEPS = 1000, PATIENCE_STEP_MS = 10 };

@@ -6,7 +6,7 @@
 
 #include <idlewave/measure.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 
 static const int64_t DURATION_NS = 2200000000; /* with steps after one and two seconds, if not too busy */

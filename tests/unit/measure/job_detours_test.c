@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 
 enum { CPUS = 2, TICK = 1, DAEMON = 2, OTHERS = 3, END = 1000000 };

@@ -5,7 +5,7 @@
 
 #include <idlewave/watch.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 
 /* Two ranks, given the other way round, which have a CPU each from 1 to 3 ms. A daemon takes rank 0's

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 
 enum { THREAD = 1, TICK = 2, SOFTIRQ = 3 };

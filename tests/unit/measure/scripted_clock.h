@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "measure/probe/probe.h"
 #include "support/support.h"
 

@@ -3,13 +3,13 @@
  */
 #include "measure/sysinfo.h"
 
-#include "base/available.h"
+#include "core/base/available.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/sysfile.h"
+#include "core/base/sysfile.h"
 #include "fake_root.h"
 #include "support/support.h"
 

@@ -1,7 +1,7 @@
 /* Beats marked among other events.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "model/fit.h"
 #include "support/support.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "analysis/compare/compare.h"
-#include "base/rng.h"
+#include "core/base/rng.h"
+#include "core/stats/sort_ns.h"
 #include "model/fit.h"
-#include "stats/sort_ns.h"
 #include "support/support.h"
 
 enum { MOST = 4000 };

@@ -10,8 +10,8 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fft_complex.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 
 double known_above(const struct known_noise *noise, double x_ns)

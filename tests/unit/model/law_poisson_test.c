@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "core/noise/stream.h"
 #include "law_testing.h"
 #include "model/law.h"
-#include "noise/stream.h"
 
 static void poisson_loss_has_the_mean_of_its_detours(void **state)
 {

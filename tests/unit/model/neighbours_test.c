@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 enum { RANKS = 512, WARM_UP_STEPS = 1000, STEPS = 4000 };

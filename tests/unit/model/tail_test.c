@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 #define assert_near(a, b, relative) assert_true(fabs((a) - (b)) <= (relative)*fabs(b))

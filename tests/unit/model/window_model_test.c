@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "known_noise.h"
 #include "support/made_recording.h"
 #include "support/support.h"

@@ -1,11 +1,11 @@
 /* Phases on several cores against what the detours of each core say, one by one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "noise/cores.h"
+#include "core/noise/cores.h"
 
 #include <idlewave/recording.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

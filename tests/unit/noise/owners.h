@@ -9,9 +9,9 @@
 
 #include <idlewave/recording.h>
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "noise/recording_check.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/noise/recording_check.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

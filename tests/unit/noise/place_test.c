@@ -5,7 +5,7 @@
 
 #include <idlewave/recording.h>
 
-#include "noise/stream.h"
+#include "core/noise/stream.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

@@ -1,7 +1,7 @@
 /* Recordings drawn anew: stretches of the old one, the same for all CPUs, and nothing else.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "noise/recording_cut.h"
+#include "core/noise/recording_cut.h"
 #include <stdlib.h>
 
 #include "owners.h"

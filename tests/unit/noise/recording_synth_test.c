@@ -3,7 +3,7 @@
  */
 #include <idlewave/recording.h>
 
-#include "noise/recording_check.h"
+#include "core/noise/recording_check.h"
 #include "support/made_recording.h"
 #include "timeline.h"
 

@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "noise/duration.h"
+#include "core/noise/duration.h"
 
 /* Share of time lost, averaged over ranks that each work `work_ps`. */
 static double measured_share(const iw_noise *noise, uint32_t ranks, iw_time work_ps)

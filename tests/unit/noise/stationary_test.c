@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "noise/duration.h"
+#include "core/noise/duration.h"
 
 enum { RANKS = 20000, INSTANTS = 3 };
 

@@ -13,8 +13,8 @@
 
 #include <idlewave/noise.h>
 
-#include "base/rng.h"
-#include "noise/stream.h"
+#include "core/base/rng.h"
+#include "core/noise/stream.h"
 #include "support/support.h"
 
 enum { HORIZON = 4000, MAX_DETOURS = 12000, MAX_RAW = 8, FREE = -1 };

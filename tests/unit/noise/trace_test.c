@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "noise/detour_view.h"
+#include "core/noise/detour_view.h"
 
 static void expect_refused(const iw_time *start, const iw_time *duration, size_t count, iw_time length,
                            const char *advice)

@@ -8,9 +8,9 @@
 
 #include <idlewave/noise.h>
 
-#include "base/rng.h"
-#include "noise/detour_text.h"
-#include "noise/detour_view.h"
+#include "core/base/rng.h"
+#include "core/noise/detour_text.h"
+#include "core/noise/detour_view.h"
 #include "support/support.h"
 
 static iw_status read_bytes(const iw_log *log, const char *bytes, size_t size, struct iwi_detour_rows *rows)

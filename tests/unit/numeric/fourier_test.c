@@ -7,8 +7,8 @@
 
 #include "compare.h"
 
-#include "base/rng.h"
-#include "numeric/numeric.h"
+#include "core/base/rng.h"
+#include "core/numeric/numeric.h"
 
 enum { MOST = 1 << 12 };
 

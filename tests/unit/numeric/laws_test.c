@@ -8,7 +8,7 @@
 
 #include "compare.h"
 
-#include "numeric/numeric.h"
+#include "core/numeric/numeric.h"
 
 /* GSL itself is off by 1e-11 for a shape of 3,000, and by 1e-8 for 50,000. */
 #define GSL_CLOSE 1e-9

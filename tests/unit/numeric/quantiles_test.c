@@ -6,7 +6,7 @@
 
 #include "compare.h"
 
-#include "numeric/numeric.h"
+#include "core/numeric/numeric.h"
 
 static const double chances[] = {1e-300, 1e-100, 1e-30, 1e-12,  1e-6, 1e-3,  0.01, 0.025, 0.075, 0.2,
                                  0.4,    0.4999, 0.5,   0.5001, 0.7,  0.925, 0.95, 0.975, 0.999, 1.0 - 1e-9};

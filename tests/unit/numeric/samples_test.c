@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "compare.h"
+#include "core/base/order.h"
 
-#include "base/rng.h"
-#include "numeric/numeric.h"
+#include "core/base/rng.h"
+#include "core/numeric/numeric.h"
 
 enum { MOST = 300 };
 

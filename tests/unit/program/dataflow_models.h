@@ -4,7 +4,7 @@
 #ifndef IWT_DATAFLOW_MODELS_H
 #define IWT_DATAFLOW_MODELS_H
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 /* What iwt_model.carries is. */
 typedef bool iwt_carries(const struct iwi_operation *op, uint64_t round, uint32_t from, uint32_t to,

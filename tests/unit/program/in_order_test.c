@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "program/in_order.h"
+#include "core/program/in_order.h"
 #include "unit/sim/dag.h"
 #include "unit/sim/random_program.h"
 

@@ -3,7 +3,7 @@
  */
 #include "unit/program/node_models.h"
 
-#include "program/node_table.h"
+#include "core/program/node_table.h"
 
 uint32_t iwt_node_count(const struct iwi_operation *op)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 static void assert_refused(const char *operations, const iw_pattern *pattern, iw_status status,
                            const char *text)

@@ -6,7 +6,7 @@
 
 #include "support/support.h"
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 /* 1..40 and around some powers of two; ends with 0. */
 extern const uint32_t iwt_rank_counts[];

@@ -1,7 +1,7 @@
 /* Which algorithm a collective gets: the rule sets, and what users want instead.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "program/rules.h"
+#include "core/program/rules.h"
 
 #include <idlewave/program.h>
 

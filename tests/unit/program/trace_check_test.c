@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "program/trace.h"
+#include "core/program/trace.h"
 
 static struct iwt_log log_;
 

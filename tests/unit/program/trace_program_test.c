@@ -1,7 +1,7 @@
 /* Traces as programs: what each call becomes, what is refused.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 
 #include "trace_testing.h"
 

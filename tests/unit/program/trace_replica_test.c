@@ -1,7 +1,7 @@
 /* Trace programs on more ranks: what is replicated, what is shared, what does not go.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 
 #include "trace_testing.h"
 

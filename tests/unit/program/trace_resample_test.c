@@ -1,9 +1,9 @@
 /* What replicas compute: drawn from the traced ranks, or copied.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "program/trace_resample.h"
+#include "core/program/trace_resample.h"
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_trace.h"
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWT_TRACE_TESTING_H
 #define IWT_TRACE_TESTING_H
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/made_trace.h"
 #include "support/support.h"
 

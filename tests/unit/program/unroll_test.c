@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 static iw_program *make(const char *operations, const iw_pattern *pattern)
 {

@@ -15,7 +15,7 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* What is written of the waves of a halo; to be freed. */
 static char *written(const struct iwt_halo *halo, iw_doc_format format)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "core/base/arena.h"
 #include "support/support.h"
 
 static void pieces_are_zeroed_aligned_and_apart(void **state)

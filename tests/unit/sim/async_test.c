@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/made_trace.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"

@@ -6,7 +6,7 @@
 
 #include <idlewave/sim.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 enum { IWT_MAX_RANKS = 64 };
 

@@ -1,7 +1,7 @@
 /* Channels: messages meet in order, stay until nobody needs them, and idle channels go.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "sim/flow/flow_channels.h"
+#include "core/sim/flow/flow_channels.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/checkpoint/checkpoint.h"
+#include "core/sim/checkpoint/checkpoint.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"
 

@@ -4,7 +4,7 @@
 #ifndef IWT_DAG_H
 #define IWT_DAG_H
 
-#include "program/program.h"
+#include "core/program/program.h"
 
 enum { IWT_DAG_MAX = 32 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/plan.h"
+#include "core/sim/plan.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "noise/stream.h"
-#include "sim/plan.h"
+#include "core/noise/stream.h"
+#include "core/sim/plan.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/split/forecast.h"
+#include "core/sim/split/forecast.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"
 

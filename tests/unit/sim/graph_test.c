@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "sim/graph/graph.h"
-#include "sim/window/window_plan.h"
+#include "core/sim/graph/graph.h"
+#include "core/sim/window/window_plan.h"
 #include "support/support.h"
 #include "unit/sim/dag.h"
 #include "unit/sim/random_program.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/flow/flow_grid.h"
+#include "core/sim/flow/flow_grid.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

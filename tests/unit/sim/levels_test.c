@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/flow/flow_pass.h"
+#include "core/sim/flow/flow_pass.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

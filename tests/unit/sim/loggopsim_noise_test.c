@@ -3,8 +3,8 @@
  */
 #include "support/support.h"
 
-#include "sim/engine.h"
-#include "sim/loggopsim/loggopsim_noise.h"
+#include "core/sim/engine.h"
+#include "core/sim/loggopsim/loggopsim_noise.h"
 #include "unit/sim/dag.h"
 
 enum { DETOURS = 5, LENGTH = 500 };

@@ -5,7 +5,7 @@
 
 #include <idlewave/noise.h>
 
-#include "sim/engine.h"
+#include "core/sim/engine.h"
 #include "unit/sim/dag.h"
 
 /* Picoseconds: L = 10, o = 2, g = 5, G = 1 per byte, O = 0, S = 100. */

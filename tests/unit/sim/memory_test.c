@@ -1,12 +1,12 @@
 /* Memory that ranks share: bounds, closed forms, symmetry, and where the flow engine may run it (rule 14).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "net/memory.h"
+#include "core/net/memory.h"
 
 #include <string.h>
 
-#include "program/program.h"
-#include "sim/monotone.h"
+#include "core/program/program.h"
+#include "core/sim/monotone.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 #include "unit/sim/step_log.h"

@@ -1,7 +1,7 @@
 /* Which programs can only end later for more noise, and what happens with the others.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "sim/monotone.h"
+#include "core/sim/monotone.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/monotone.h"
+#include "core/sim/monotone.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "net/cost.h"
+#include "core/net/cost.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

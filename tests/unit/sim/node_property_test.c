@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/program.h"
+#include "core/program/program.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

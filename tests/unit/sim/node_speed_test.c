@@ -1,7 +1,7 @@
 /* Nodes of different speed: the slowest decides, and which they are follows from the seed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "noise/node_speed.h"
+#include "core/noise/node_speed.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/flow/flow_range.h"
-#include "sim/flow/flow_stream.h"
+#include "core/sim/flow/flow_range.h"
+#include "core/sim/flow/flow_stream.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

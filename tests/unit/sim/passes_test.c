@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/graph/graph_passes.h"
+#include "core/sim/graph/graph_passes.h"
 #include "support/made_graph.h"
 #include "support/support.h"
 #include "unit/sim/dag.h"

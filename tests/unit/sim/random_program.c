@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
-#include "net/cost.h"
+#include "core/base/rng.h"
+#include "core/net/cost.h"
 #include "support/support.h"
 
 uint64_t iwt_below(struct iwt_random *random, uint64_t n)

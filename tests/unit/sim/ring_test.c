@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "sim/engine.h"
+#include "core/sim/engine.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

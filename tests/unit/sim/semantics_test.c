@@ -1,7 +1,7 @@
 /* The worked examples of docs/explanation/semantics.md, on both engines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"

@@ -3,8 +3,8 @@
  */
 #include "support/support.h"
 
-#include "sim/engine.h"
-#include "sim/unreceived.h"
+#include "core/sim/engine.h"
+#include "core/sim/unreceived.h"
 #include "unit/sim/dag.h"
 
 static void operations_are_named_with_rank_and_number(void **state)

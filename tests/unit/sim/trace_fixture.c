@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/sim/trace_fixture.h"
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/support.h"
 
 enum { MOST_DELAYS = 5 };

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/made_trace.h"
 #include "support/support.h"
 #include "unit/sim/builder.h"

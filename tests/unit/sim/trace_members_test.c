@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "program/trace_program.h"
-#include "sim/plan.h"
+#include "core/program/trace_program.h"
+#include "core/sim/plan.h"
 #include "support/support.h"
 #include "unit/sim/dag.h"
 #include "unit/sim/trace_fixture.h"

@@ -2,7 +2,7 @@
  * engine agree to the picosecond, for any number of lanes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "program/trace_program.h"
+#include "core/program/trace_program.h"
 #include "support/support.h"
 #include "unit/sim/step_log.h"
 #include "unit/sim/trace_fixture.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/plan.h"
+#include "core/sim/plan.h"
 #include "support/made_graph.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/window/window_queue.h"
+#include "core/sim/window/window_queue.h"
 #include "support/support.h"
 #include "unit/sim/random_program.h"
 

@@ -1,7 +1,7 @@
 /* Blocks cover the recording, and replicates draw as many blocks as there are.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/block_bootstrap.h"
+#include "core/stats/block_bootstrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "support/support.h"
 
 #include "analysis/compare/compare.h"
-#include "base/base.h"
-#include "base/rng.h"
-#include "stats/sort_ns.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/stats/sort_ns.h"
 
 static void blocks_are_neither_short_nor_few(void **state)
 {

@@ -2,12 +2,12 @@
  * the rule was made with (normal values, correlated by the one before).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/change_points.h"
+#include "core/stats/change_points.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 enum { MOST = 16, LENGTHS = 3, LONGEST = 1000 };

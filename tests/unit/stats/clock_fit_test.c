@@ -1,12 +1,12 @@
 /* Tests of stats/clock_fit.h: offsets and drifts that are known must be found within the stated bound.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/clock_fit.h"
+#include "core/stats/clock_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 /* A reference clock that shows t + offset + drift * t when the local one shows t. */

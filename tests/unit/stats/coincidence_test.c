@@ -9,7 +9,7 @@
 
 #include <idlewave/coincidence.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

@@ -12,7 +12,7 @@
 
 #include <idlewave/result.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 enum { SIZES = 6, LARGEST = 1000, FEW_SAMPLES = 300 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/fleet/fleet_tail.h"
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 enum { MOST = 2000 };

@@ -1,14 +1,14 @@
 /* Slopes with intervals.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/line_fit.h"
+#include "core/stats/line_fit.h"
 
 #include <math.h>
 
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 static void assert_near(double actual, double expected, double tolerance)
 {

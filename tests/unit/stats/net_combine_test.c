@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "net/cost.h"
+#include "core/base/rng.h"
+#include "core/net/cost.h"
 #include "support/made_net.h"
 #include "support/support.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "net/cost.h"
+#include "core/base/rng.h"
+#include "core/net/cost.h"
 #include "support/support.h"
 
 enum { ROUNDS = 20, SEND_N = 8, RECV_N = 4 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 static double uniform(uint64_t a, uint64_t b)

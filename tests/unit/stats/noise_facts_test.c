@@ -8,8 +8,8 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 static const int64_t SECOND_NS = 1000000000;
 

@@ -8,9 +8,9 @@
 
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "stats/periodicity.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/stats/periodicity.h"
 
 enum { MOST = 4000 };
 static const double PERIOD_NS = 4e6; /* 250 Hz */

@@ -8,9 +8,9 @@
 
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
-#include "stats/select.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
+#include "core/stats/select.h"
 
 static int compare(const void *a, const void *b)
 {

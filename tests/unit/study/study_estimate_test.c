@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/available.h"
+#include "core/base/available.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "made_study.h"
 #include "processes.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
-#include "team/patience.h"
-#include "team/team.h"
+#include "core/base/base.h"
+#include "core/team/patience.h"
+#include "core/team/team.h"
 #include "unit/team/team_work.h"
 
 /* Runs `work` as `threads` members. */

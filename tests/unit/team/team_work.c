@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { MESSAGES = 100 };
 

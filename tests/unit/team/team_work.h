@@ -4,7 +4,7 @@
 #ifndef IWT_TEAM_WORK_H
 #define IWT_TEAM_WORK_H
 
-#include "team/team.h"
+#include "core/team/team.h"
 
 /* All return IW_ERR_FORMAT when something else arrives than was sent. `arg` is not used. */
 iw_status iwt_talk_to_all(struct iwi_member *member, void *arg);

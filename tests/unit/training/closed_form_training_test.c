@@ -3,7 +3,7 @@
  */
 #include "training/step_plan.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 #include "training/trials.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "core/base/base.h"
 #include "support/support.h"
 #include "training/step_plan.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
-#include "base/monotonic.h"
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "support/support.h"
 #include "training/step_plan.h"
 

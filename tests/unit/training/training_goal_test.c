@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 #include "training/step_run.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 #include "unit/visits/run_model.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 enum { COMPUTE = 7, PAIRS = 8, ALL = 9, PAIR_EACH = 5, BUCKET_EACH = 9 };

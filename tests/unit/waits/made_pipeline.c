@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 
 #define COMPUTE_PS (2 * IW_PS_PER_MS)

@@ -10,7 +10,7 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Delay of 4.5 phases on rank 5 in the first step. */
 static const struct iwt_delay delay = {5, 0, 27 * IW_PS_PER_MS / 2};

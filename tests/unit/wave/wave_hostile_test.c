@@ -9,8 +9,8 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 static iw_timeline *finish(iw_timeline *timeline)
 {

@@ -9,7 +9,7 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { PIECES = 5 };
 

@@ -11,7 +11,7 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { SOCKETS = 10, SOCKET_RANKS = 10, LOCAL_RANK = 5, HALF = 5 };
 

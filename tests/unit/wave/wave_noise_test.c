@@ -14,7 +14,7 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
+#include "core/base/base.h"
 
 enum { RUNS = 15 };
 

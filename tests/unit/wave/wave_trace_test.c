@@ -9,8 +9,8 @@
 #include "support/made_halo.h"
 #include "support/support.h"
 
-#include "base/base.h"
-#include "base/rng.h"
+#include "core/base/base.h"
+#include "core/base/rng.h"
 
 enum { RUNS = 60, STRAYS = 40, RANKS = 8, STEPS = 30, ORIGIN = 2, ORIGIN_STEP = 8 };
 

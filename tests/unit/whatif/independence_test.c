@@ -9,7 +9,7 @@
 #include <idlewave/files.h>
 #include <idlewave/whatif.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 #include "unit/whatif/made_question.h"

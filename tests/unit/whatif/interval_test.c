@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/support.h"
 #include "whatif/interval.h"
 

@@ -10,7 +10,7 @@
 #include <idlewave/recording.h>
 #include <idlewave/whatif.h>
 
-#include "base/rng.h"
+#include "core/base/rng.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

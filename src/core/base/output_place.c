@@ -1,0 +1,255 @@
+/* Finds where a path leads, folder by folder, without trusting the links of others.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each name is opened without following it, and everything is asked of what was opened: nobody can change a
+ * link between the look at it and its use. Links are followed if they are ours or root's. Those of other
+ * users are not, where the file itself is one, where everyone may put them, or where we are root; elsewhere
+ * folders of others may lead on by links, as they do on shared file systems.
+ */
+#include "core/base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* As the kernel has it. */
+enum { MOST_LINKS = 40 };
+
+struct walk {
+    const iw_log *log;
+    const char *path;    /* as it was given, for messages */
+    char rest[PATH_MAX]; /* what is left to go, from the place's folder on */
+    size_t links;
+    struct iwi_output_place *place;
+    int error;
+};
+
+static iw_status fail(struct walk *walk, int error)
+{
+    walk->error = error;
+    return iwi_fail(walk->log, IW_ERR_IO, "cannot write '%s': %s", walk->path, strerror(error));
+}
+
+/* The folder becomes `fd`; -1: errno tells why not. */
+static iw_status enter(struct walk *walk, int fd)
+{
+    if (fd < 0 || fstat(fd, &walk->place->in) != 0) {
+        const iw_status status = fail(walk, errno);
+
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return status;
+    }
+    if (walk->place->folder >= 0) {
+        (void)close(walk->place->folder);
+    }
+    walk->place->folder = fd;
+    return IW_OK;
+}
+
+static iw_status enter_start(struct walk *walk, const char *path)
+{
+    return enter(walk, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* ---- links ---- */
+
+static bool is_for_everyone(const struct stat *folder)
+{
+    return (folder->st_mode & S_IWOTH) != 0;
+}
+
+/* Where everyone may write, a second name of a link of ours may have been put there by somebody else. */
+static bool may_follow(const struct walk *walk, const struct stat *link, bool is_last)
+{
+    const bool is_open_to_all = is_for_everyone(&walk->place->in);
+    const uid_t us = geteuid();
+
+    if (link->st_uid == us || link->st_uid == 0) {
+        return !is_open_to_all || link->st_nlink <= 1;
+    }
+    return !is_last && us != 0 && !is_open_to_all;
+}
+
+static iw_status refuse_link(struct walk *walk, const struct stat *link, const char *target)
+{
+    walk->error = EPERM;
+    return iwi_fail(walk->log, IW_ERR_IO,
+                    "cannot write '%s': the symbolic link '%s' on the way is not to be trusted, since user "
+                    "%u made it; if it is right, name where it leads: '%s'",
+                    walk->path, walk->place->name, (unsigned)link->st_uid, target);
+}
+
+/* What is left becomes the link's target and `after`, which is a part of what is left. */
+static iw_status go_by_link(struct walk *walk, const char *target, const char *after, bool is_last)
+{
+    const size_t target_size = strlen(target), after_size = strlen(after) + 1;
+
+    if (target_size + 1 + after_size > sizeof walk->rest) {
+        return fail(walk, ENAMETOOLONG);
+    }
+    memmove(walk->rest + target_size + 1, after, after_size);
+    memcpy(walk->rest, target, target_size);
+    walk->rest[target_size] = is_last ? '\0' : '/';
+    return target[0] == '/' ? enter_start(walk, target) : IW_OK;
+}
+
+static iw_status follow(struct walk *walk, int link, const struct stat *facts, const char *after,
+                        bool is_last)
+{
+    char target[PATH_MAX];
+    const ssize_t length = readlinkat(link, "", target, sizeof target - 1);
+
+    if (length < 0) {
+        return fail(walk, errno);
+    }
+    target[length] = '\0';
+    if (!may_follow(walk, facts, is_last)) {
+        return refuse_link(walk, facts, target);
+    }
+    return ++walk->links > MOST_LINKS ? fail(walk, ELOOP) : go_by_link(walk, target, after, is_last);
+}
+
+/* Links in /proc are the kernel's: what they say is no name, and they lead to the open file itself. */
+static bool is_of_kernel(const struct iwi_output_place *place)
+{
+    struct statfs info;
+
+    return fstatfs(place->folder, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
+
+/* ---- names ---- */
+
+/* The name at the front of what is left; *after_p: what comes behind it. */
+static iw_status take_name(struct walk *walk, const char **after_p, bool *is_last_p)
+{
+    const char *from = walk->rest + strspn(walk->rest, "/");
+    const size_t length = strcspn(from, "/");
+
+    if (length == 0) { /* it ends in a slash */
+        return fail(walk, walk->path[0] == '\0' ? ENOENT : EISDIR);
+    }
+    if (length > NAME_MAX) {
+        return fail(walk, ENAMETOOLONG);
+    }
+    memcpy(walk->place->name, from, length);
+    walk->place->name[length] = '\0';
+    *is_last_p = from[length] == '\0';
+    *after_p = *is_last_p ? from + length : from + length + 1;
+    return IW_OK;
+}
+
+/* Goes on behind a name that has been opened as `fd`, which stays open only as the next folder. */
+static iw_status go_behind(struct walk *walk, int fd, const char *after, bool is_last, bool *has_ended_p)
+{
+    struct iwi_output_place *place = walk->place;
+    struct stat facts;
+    iw_status status;
+
+    if (fstat(fd, &facts) != 0) {
+        status = fail(walk, errno);
+    } else if (S_ISLNK(facts.st_mode) && !is_of_kernel(place)) {
+        status = follow(walk, fd, &facts, after, is_last);
+    } else if (is_last) {
+        place->is_there = *has_ended_p = true;
+        place->is_open_file = S_ISLNK(facts.st_mode);
+        place->there = facts;
+        status = IW_OK;
+    } else {
+        memmove(walk->rest, after, strlen(after) + 1);
+        status =
+            enter(walk, openat(place->folder, place->name, /* of the kernel's links only, see above */
+                               O_PATH | O_DIRECTORY | O_CLOEXEC | (S_ISLNK(facts.st_mode) ? 0 : O_NOFOLLOW)));
+    }
+    (void)close(fd);
+    return status;
+}
+
+static iw_status go(struct walk *walk)
+{
+    bool has_ended = false;
+
+    IW_TRY(enter_start(walk, walk->rest));
+    while (!has_ended) {
+        const char *after = NULL;
+        bool is_last = false;
+        int fd;
+
+        IW_TRY(take_name(walk, &after, &is_last));
+        fd = openat(walk->place->folder, walk->place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && (errno != ENOENT || !is_last)) {
+            return fail(walk, errno);
+        }
+        has_ended = fd < 0;
+        if (fd >= 0) {
+            IW_TRY(go_behind(walk, fd, after, is_last, &has_ended));
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- what is there ---- */
+
+/* In folders such as /tmp somebody may have been there first, to own or to read what we write. */
+static bool is_planted(const struct iwi_output_place *place)
+{
+    const uid_t owner = place->there.st_uid;
+
+    return is_for_everyone(&place->in) && (place->in.st_mode & S_ISVTX) != 0 && owner != geteuid() &&
+           (owner != 0 || S_ISREG(place->there.st_mode));
+}
+
+static iw_status check_there(struct walk *walk)
+{
+    const struct iwi_output_place *place = walk->place;
+
+    if (is_planted(place)) {
+        walk->error = EPERM;
+        return iwi_fail(walk->log, IW_ERR_IO,
+                        "cannot write '%s': it belongs to user %u, in a folder where everyone may write; "
+                        "remove it, or choose another name",
+                        walk->path, (unsigned)place->there.st_uid);
+    }
+    return faccessat(place->folder, place->name, W_OK, AT_EACCESS) == 0 ? IW_OK : fail(walk, errno);
+}
+
+static bool fill_rest(struct walk *walk)
+{
+    const size_t size = strlen(walk->path) + 1;
+
+    if (size > sizeof walk->rest) {
+        return false;
+    }
+    memcpy(walk->rest, walk->path, size);
+    return true;
+}
+
+iw_status iwi_output_place_find(const iw_log *log, const char *path, struct iwi_output_place *place,
+                                int *error_p)
+{
+    struct walk walk = {.log = log, .path = path, .place = place};
+    iw_status status;
+
+    *place = (struct iwi_output_place){.folder = -1};
+    status = fill_rest(&walk) ? go(&walk) : fail(&walk, ENAMETOOLONG);
+    if (status == IW_OK && place->is_there && !place->is_open_file) {
+        status = check_there(&walk);
+    }
+    if (status != IW_OK) {
+        *error_p = walk.error;
+        iwi_output_place_release(place);
+    }
+    return status;
+}
+
+void iwi_output_place_release(struct iwi_output_place *place)
+{
+    if (place->folder >= 0) {
+        (void)close(place->folder);
+    }
+    place->folder = -1;
+}

@@ -1,0 +1,279 @@
+/* What may be done with any network: checked, scaled.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/net.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/net/cost.h"
+#include "core/net/level.h"
+#include "core/net/memory.h"
+#include "core/net/net_share.h"
+
+/* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
+#define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
+#define MAX_FROM_BYTES (UINT64_C(1) << 40)
+
+iw_nodes iw_net_nodes(const iw_net *net)
+{
+    if (net->inner_count == 0) {
+        return (iw_nodes){.ranks = 0};
+    }
+    return (iw_nodes){net->inner[iwi_node_level(net)].ranks, net->placement, net->list};
+}
+
+const char *iw_net_level_name(const iw_net *net, uint32_t level)
+{
+    if (level < net->inner_count) {
+        return net->inner[level].name;
+    }
+    return net->outer_name[0] != '\0' ? net->outer_name : "network";
+}
+
+void iw_net_release(iw_net *net)
+{
+    free(net->list.nodes);
+    net->list = (iw_node_list){.count = 0};
+}
+
+static iw_status check_value(const iw_log *log, const iw_net *net, const char *what, int64_t value,
+                             int64_t max, const char *max_text)
+{
+    if (value >= 0 && value <= max) {
+        return IW_OK;
+    }
+    return iwi_fail(log, IW_ERR_RANGE, "network '%s': %s is %s", net->name, what,
+                    value < 0 ? "negative" : max_text);
+}
+
+static iw_status check_parameters(const iw_log *log, const iw_net *net, const iw_net_segment *segment)
+{
+    static const char long_time[] = "more than 1 h", long_byte[] = "more than 1 us per byte";
+
+    IW_TRY(check_value(log, net, "L", segment->L_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_s", segment->o_send_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_r", segment->o_recv_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "g", segment->g_ps, MAX_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "G", segment->G, IWI_NET_MAX_FS_PER_BYTE, long_byte));
+    return check_value(log, net, "O", segment->O, IWI_NET_MAX_FS_PER_BYTE, long_byte);
+}
+
+/* From sending to having received, with nothing in the way. */
+static iw_time whole(const iw_net_costs *costs, uint64_t bytes)
+{
+    const struct iwi_cost cost = iwi_cost_by(costs, bytes);
+
+    return cost.send_cpu + cost.wire + cost.recv_cpu;
+}
+
+static iw_status check_segment(const iw_log *log, const iw_net *net, const iw_net_costs *costs,
+                               uint32_t index)
+{
+    const uint64_t from = costs->segments[index].from_bytes;
+
+    if (from < 2 || from > MAX_FROM_BYTES || (index > 0 && from <= costs->segments[index - 1].from_bytes)) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s': segments must begin at rising sizes of at least 2 bytes, but number %u "
+            "begins at %" PRIu64,
+            net->name, index + 1, from);
+    }
+    return check_parameters(log, net, &costs->segments[index]);
+}
+
+/* Of segments that are in order and sane. */
+static iw_status check_rising(const iw_log *log, const iw_net *net, const iw_net_costs *costs, uint32_t index)
+{
+    const uint64_t from = costs->segments[index].from_bytes;
+
+    if (whole(costs, from) < whole(costs, from - 1) ||
+        iwi_cost_by(costs, from).gap < iwi_cost_by(costs, from - 1).gap) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "network '%s': a message of %" PRIu64
+                        " bytes, where segment %u begins, must not take "
+                        "less time (o_s + L + o_r, or g) than one of a byte less",
+                        net->name, from, index + 1);
+    }
+    return IW_OK;
+}
+
+static iw_net_segment head(const iw_net_costs *costs)
+{
+    return (iw_net_segment){.from_bytes = 1,
+                            .L_ps = costs->L_ps,
+                            .o_send_ps = costs->o_send_ps,
+                            .o_recv_ps = costs->o_recv_ps,
+                            .g_ps = costs->g_ps,
+                            .G = costs->G,
+                            .O = costs->O};
+}
+
+static iw_status check_costs(const iw_log *log, const iw_net *net, const iw_net_costs *costs)
+{
+    const iw_net_segment first = head(costs);
+
+    IW_TRY(check_parameters(log, net, &first));
+    if (costs->segment_count > IW_NET_SEGMENTS_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u segments are more than %d", net->name,
+                        costs->segment_count, IW_NET_SEGMENTS_MAX);
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_segment(log, net, costs, i));
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_rising(log, net, costs, i));
+    }
+    return IW_OK;
+}
+
+/* Groups must be made of whole groups of the level inside. */
+static iw_status check_inner(const iw_log *log, const iw_net *net, uint32_t index)
+{
+    const uint32_t ranks = net->inner[index].ranks, inside = index > 0 ? net->inner[index - 1].ranks : 0;
+
+    if (ranks <= inside || (inside > 0 && ranks % inside != 0)) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s': level '%s' has groups of %u ranks, which must be a multiple of %u, and "
+            "more",
+            net->name, net->inner[index].name, ranks, inside > 0 ? inside : 1);
+    }
+    return check_costs(log, net, &net->inner[index].costs);
+}
+
+iw_status iw_net_check(const iw_log *log, const iw_net *net)
+{
+    IW_TRY(check_costs(log, net, &net->costs));
+    if (net->inner_count > IW_NET_INNER_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u levels are more than %d", net->name,
+                        net->inner_count + 1, IW_NET_INNER_MAX + 1);
+    }
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(check_inner(log, net, i));
+    }
+    if (net->inner_count > 0 && net->placement == IW_PLACEMENT_LIST) {
+        IW_TRY(iwi_places_check(log, net));
+    }
+    IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MAX_FS_PER_BYTE,
+                       "more than 1 us per byte"));
+    if (net->memory.ranks > 0) {
+        IW_TRY(iwi_memory_check(log, &net->memory));
+    }
+    return iwi_net_check_sharing(log, net);
+}
+
+/* Values above every limit stay so, without leaving int64_t. */
+static int64_t divided(int64_t value, double factor)
+{
+    return llround(fmin((double)value / factor, 1e18));
+}
+
+void iwi_net_keep_rising(iw_net_costs *costs)
+{
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        iw_net_segment *segment = &costs->segments[i];
+        const uint64_t from = segment->from_bytes;
+        const iw_time time_short = whole(costs, from - 1) - whole(costs, from);
+        const iw_time gap_short = iwi_cost_by(costs, from - 1).gap - iwi_cost_by(costs, from).gap;
+
+        segment->L_ps += time_short > 0 ? time_short : 0;
+        segment->g_ps += gap_short > 0 ? gap_short : 0;
+    }
+}
+
+static iw_status scale_costs(const iw_log *log, const iw_net *net, iw_net_costs *costs, double factor)
+{
+    costs->L_ps = divided(costs->L_ps, factor);
+    costs->g_ps = divided(costs->g_ps, factor);
+    costs->G = divided(costs->G, factor);
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        costs->segments[i].L_ps = divided(costs->segments[i].L_ps, factor);
+        costs->segments[i].g_ps = divided(costs->segments[i].g_ps, factor);
+        costs->segments[i].G = divided(costs->segments[i].G, factor);
+    }
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        IW_TRY(check_parameters(log, net, &costs->segments[i])); /* before sums are made of them */
+    }
+    iwi_net_keep_rising(costs); /* what was larger by L alone may be smaller when L shrinks and o does not */
+    return IW_OK;
+}
+
+iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
+{
+    iw_net scaled = *net;
+
+    if (!(factor > 0) || !isfinite(factor)) {
+        return iwi_fail(log, IW_ERR_RANGE, "a network cannot be %g times faster; the factor must be above 0",
+                        factor);
+    }
+    IW_TRY(iw_net_check(log, net));
+    IW_TRY(scale_costs(log, net, &scaled.costs, factor));
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(scale_costs(log, net, &scaled.inner[i].costs, factor));
+    }
+    scaled.nics.G = divided(net->nics.G, factor);
+    IW_TRY(iw_net_check(log, &scaled));
+    *net = scaled;
+    return IW_OK;
+}
+
+/* ---- another number of ranks on a node ---- */
+
+/* Groups keep their share of a node, but have a rank at least. */
+static iw_status resize(const iw_log *log, const iw_net *net, const char *what, uint32_t *ranks_p,
+                        uint32_t from, uint32_t to)
+{
+    const uint64_t ranks = (uint64_t)*ranks_p * to;
+
+    if (ranks > from && (ranks % from != 0 || ranks / from > UINT32_MAX)) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s' cannot have %u ranks on a node: a %s has %u of its %u, and would have %s",
+            net->name, to, what, *ranks_p, from, ranks % from != 0 ? "no whole number" : "too many");
+    }
+    *ranks_p = ranks > from ? (uint32_t)(ranks / from) : 1;
+    return IW_OK;
+}
+
+/* Parts of nodes that have one rank are none. */
+static void drop_level(iw_net *net, uint32_t index)
+{
+    memmove(&net->inner[index], &net->inner[index + 1],
+            (net->inner_count - index - 1) * sizeof net->inner[0]);
+    net->inner_count--;
+    net->nics.node_level -= net->nics.node_level > index;
+    net->list.level -= net->list.level > index;
+}
+
+iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks)
+{
+    iw_net other = *net;
+    uint32_t node, from;
+
+    if (net->inner_count == 0) {
+        return IW_OK;
+    }
+    if (ranks < 1) {
+        return iwi_fail(log, IW_ERR_RANGE, "nodes of 0 ranks are none");
+    }
+    node = iwi_node_level(net);
+    from = net->inner[node].ranks;
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        IW_TRY(resize(log, net, net->inner[i].name, &other.inner[i].ranks, from, ranks));
+    }
+    if (net->memory.ranks > 0) {
+        IW_TRY(resize(log, net, "memory domain", &other.memory.ranks, from, ranks));
+    }
+    if (other.nics.active > ranks) {
+        other.nics.active = ranks;
+    }
+    for (; node > 0 && other.inner[0].ranks == 1; node--) {
+        drop_level(&other, 0);
+    }
+    IW_TRY(iw_net_check(log, &other));
+    *net = other;
+    return IW_OK;
+}

@@ -1,0 +1,262 @@
+/* Two columns of nanoseconds to detours, line by line in bounded memory per line.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/noise/detour_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+
+/* What is kept of a line: two numbers fit; only comments may be longer. */
+enum { LINE_SIZE = 256, NUMBER_SIZE = 64 };
+
+struct reader {
+    const iw_log *log;
+    FILE *in;
+    const char *path;
+    size_t line_number;
+    char line[LINE_SIZE];
+    size_t length;   /* of what is kept */
+    bool is_cut;     /* the line was longer */
+    bool is_at_end;  /* no newline behind the line */
+    iw_time said_ps; /* '# length_ns', 0: none */
+    iw_time netgauge_period_ps;
+    struct iwi_detour_rows rows;
+    size_t start_capacity, duration_capacity;
+};
+
+/* netgauge writes its period with two decimals of a second. */
+static const iw_time netgauge_rounding_ps = 5 * IW_PS_PER_MS;
+
+/* False at the end of the input. */
+static bool read_line(struct reader *r)
+{
+    int c = getc(r->in);
+
+    if (c == EOF) {
+        return false;
+    }
+    r->line_number++;
+    r->length = 0;
+    r->is_cut = false;
+    for (; c != EOF && c != '\n'; c = getc(r->in)) {
+        if (r->length < LINE_SIZE) {
+            r->line[r->length++] = (char)c;
+        } else {
+            r->is_cut = true;
+        }
+    }
+    r->is_at_end = c == EOF;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static size_t skip_blanks(const struct reader *r, size_t at)
+{
+    while (at < r->length && is_blank(r->line[at])) {
+        at++;
+    }
+    return at;
+}
+
+static size_t find_number_end(const struct reader *r, size_t at)
+{
+    while (at < r->length && !is_blank(r->line[at]) && r->line[at] != ',' && r->line[at] != '#') {
+        at++;
+    }
+    return at;
+}
+
+/* Reads the number at [from, to) of the line, in units of `unit`. */
+static iw_status read_number(const struct reader *r, size_t from, size_t to, const char *unit, iw_time *ps_p)
+{
+    char text[NUMBER_SIZE + 4];
+    iw_status status = IW_ERR_FORMAT;
+
+    if (to > from && to - from < NUMBER_SIZE && memchr(r->line + from, '\0', to - from) == NULL) {
+        snprintf(text, sizeof text, "%.*s%s", (int)(to - from), r->line + from, unit);
+        status = iw_parse_time(NULL, text, ps_p);
+    }
+    return status;
+}
+
+static iw_status fail_number(const struct reader *r, size_t from, size_t to, const char *what,
+                             iw_status status)
+{
+    char shown[NUMBER_SIZE];
+    size_t length = 0;
+
+    for (; from < to && length < sizeof shown - 1; from++) {
+        const char c = r->line[from];
+
+        shown[length++] = (char)(c >= ' ' && c <= '~' ? c : '?');
+    }
+    shown[length] = '\0';
+    if (status == IW_ERR_RANGE) {
+        return iwi_fail(r->log, status, "'%s:%zu': %s '%s' is not between 0 and 240h of nanoseconds", r->path,
+                        r->line_number, what, shown);
+    }
+    return iwi_fail(
+        r->log, status,
+        "'%s:%zu': %s '%s' is not a number: write start and duration in nanoseconds, or '#' before "
+        "a comment",
+        r->path, r->line_number, what, shown);
+}
+
+/* The text behind '# key:' as [from, to), or false. */
+static bool find_header(const struct reader *r, size_t at, const char *key, size_t *from_p, size_t *to_p)
+{
+    const size_t length = strlen(key);
+
+    at = skip_blanks(r, at);
+    if (r->length - at < length || memcmp(r->line + at, key, length) != 0) {
+        return false;
+    }
+    at = skip_blanks(r, at + length);
+    if (at == r->length || r->line[at] != ':') {
+        return false;
+    }
+    *from_p = skip_blanks(r, at + 1);
+    *to_p = find_number_end(r, *from_p);
+    return true;
+}
+
+/* `at` is behind the '#'. */
+static iw_status read_comment(struct reader *r, size_t at)
+{
+    size_t from, to;
+    iw_status status;
+
+    if (find_header(r, at, "length_ns", &from, &to)) {
+        status = read_number(r, from, to, "ns", &r->said_ps);
+        return status == IW_OK ? IW_OK : fail_number(r, from, to, "length", status);
+    }
+    /* another program's comment: what it says is taken only if it makes sense */
+    if (find_header(r, at, "Measurement period", &from, &to)) {
+        iw_time period_ps;
+
+        if (read_number(r, from, to, "s", &period_ps) == IW_OK) {
+            r->netgauge_period_ps = period_ps;
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status add_row(struct reader *r, iw_time start_ps, iw_time duration_ps)
+{
+    struct iwi_detour_rows *rows = &r->rows;
+    void *starts = rows->start_ps, *durations = rows->duration_ps;
+    iw_status status;
+
+    status = iwi_grow(r->log, &starts, &r->start_capacity, rows->count + 1, sizeof(iw_time));
+    rows->start_ps = starts;
+    if (status == IW_OK) {
+        status = iwi_grow(r->log, &durations, &r->duration_capacity, rows->count + 1, sizeof(iw_time));
+        rows->duration_ps = durations;
+    }
+    IW_TRY(status);
+    rows->start_ps[rows->count] = start_ps;
+    rows->duration_ps[rows->count] = duration_ps;
+    rows->count++;
+    return IW_OK;
+}
+
+static iw_status fail_columns(const struct reader *r, const char *problem, iw_status status)
+{
+    return iwi_fail(r->log, status, "'%s:%zu': %s: write two columns, start and duration in nanoseconds",
+                    r->path, r->line_number, problem);
+}
+
+/* `at` is at the first number. */
+static iw_status read_data(struct reader *r, size_t at)
+{
+    const size_t start_end = find_number_end(r, at);
+    iw_time start_ps, duration_ps;
+    iw_status status = read_number(r, at, start_end, "ns", &start_ps);
+    size_t duration_at, duration_end, rest;
+
+    if (status != IW_OK) {
+        return fail_number(r, at, start_end, "start", status);
+    }
+    duration_at = skip_blanks(r, start_end);
+    if (duration_at < r->length && r->line[duration_at] == ',') {
+        duration_at = skip_blanks(r, duration_at + 1);
+    }
+    duration_end = find_number_end(r, duration_at);
+    if (duration_end == duration_at) {
+        return r->is_at_end ? fail_columns(r, "the file ends without a duration", IW_ERR_TRUNCATED)
+                            : fail_columns(r, "the duration is missing", IW_ERR_FORMAT);
+    }
+    status = read_number(r, duration_at, duration_end, "ns", &duration_ps);
+    if (status != IW_OK) {
+        return fail_number(r, duration_at, duration_end, "duration", status);
+    }
+    rest = skip_blanks(r, duration_end);
+    if (rest < r->length ? r->line[rest] != '#' : r->is_cut) {
+        return fail_columns(r, "there is more than two numbers", IW_ERR_FORMAT);
+    }
+    return add_row(r, start_ps, duration_ps);
+}
+
+static iw_status read_lines(struct reader *r)
+{
+    while (read_line(r)) {
+        const size_t at = skip_blanks(r, 0);
+
+        if (at == r->length) {
+            if (r->is_cut) {
+                return fail_columns(r, "the line is too long", IW_ERR_FORMAT);
+            }
+        } else if (r->line[at] == '#') {
+            IW_TRY(read_comment(r, at + 1));
+        } else {
+            IW_TRY(read_data(r, at));
+        }
+    }
+    if (ferror(r->in)) {
+        return iwi_fail(r->log, IW_ERR_IO, "'%s' cannot be read: %s", r->path, strerror(errno));
+    }
+    return IW_OK;
+}
+
+/* netgauge's period ends with its last detour; it only says more than the data when detours were taken out.
+ */
+static iw_time choose_length(const struct reader *r)
+{
+    iw_time end_ps = 0;
+
+    if (r->said_ps > 0) {
+        return r->said_ps;
+    }
+    for (size_t i = 0; i < r->rows.count; i++) {
+        end_ps = iwi_max(end_ps, r->rows.start_ps[i] + r->rows.duration_ps[i]);
+    }
+    return r->netgauge_period_ps > end_ps + netgauge_rounding_ps ? r->netgauge_period_ps : 0;
+}
+
+iw_status iwi_detour_text_read(const iw_log *log, FILE *in, const char *path, struct iwi_detour_rows *rows_p)
+{
+    struct reader r = {.log = log, .in = in, .path = path};
+    const iw_status status = read_lines(&r);
+
+    if (status != IW_OK) {
+        iwi_detour_rows_release(&r.rows);
+        return status;
+    }
+    r.rows.length_ps = choose_length(&r);
+    *rows_p = r.rows;
+    return IW_OK;
+}
+
+void iwi_detour_rows_release(struct iwi_detour_rows *rows)
+{
+    free(rows->start_ps);
+    free(rows->duration_ps);
+    *rows = (struct iwi_detour_rows){NULL, NULL, 0, 0};
+}

@@ -1,0 +1,189 @@
+/* Makes a trace from detours in any order, read from a file or given as arrays.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/noise.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/noise/detour_text.h"
+#include "core/noise/source.h"
+
+struct detour {
+    iw_time start_ps, end_ps;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct detour *x = a, *y = b;
+
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+}
+
+/* Checks the detours and leaves out the empty ones. */
+static iw_status take_detours(const iw_log *log, const char *name, const iw_time *start_ps,
+                              const iw_time *duration_ps, size_t count, struct detour *detours,
+                              size_t *kept_p)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (start_ps[i] < 0 || duration_ps[i] < 0 || start_ps[i] > IW_TIME_INPUT_MAX ||
+            duration_ps[i] > IW_TIME_INPUT_MAX - start_ps[i]) {
+            return iwi_fail(log, IW_ERR_RANGE,
+                            "'%s': detour %zu (start %" PRId64 " ps, duration %" PRId64
+                            " ps) is not between 0 and 240h",
+                            name, i + 1, start_ps[i], duration_ps[i]);
+        }
+        if (duration_ps[i] > 0) {
+            detours[kept++] = (struct detour){start_ps[i], start_ps[i] + duration_ps[i]};
+        }
+    }
+    *kept_p = kept;
+    return IW_OK;
+}
+
+/* Joins overlapping and touching detours of a sorted list; returns how many are left. */
+static size_t merge(struct detour *detours, size_t count)
+{
+    size_t last = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        if (detours[i].start_ps <= detours[last].end_ps) {
+            detours[last].end_ps = iwi_max(detours[last].end_ps, detours[i].end_ps);
+        } else {
+            detours[++last] = detours[i];
+        }
+    }
+    return count > 0 ? last + 1 : 0;
+}
+
+static iw_status fill(const iw_log *log, const struct detour *detours, size_t count, iw_time length_ps,
+                      struct iwi_detour_trace *trace_p)
+{
+    struct iwi_detour_trace trace = {.start_ps = iwi_new_array(log, count, sizeof(iw_time)),
+                                     .duration_ps = iwi_new_array(log, count, sizeof(iw_time)),
+                                     .free_before_ps = iwi_new_array(log, count, sizeof(iw_time)),
+                                     .count = count,
+                                     .length_ps = length_ps,
+                                     .free_ps = length_ps};
+
+    if (trace.start_ps == NULL || trace.duration_ps == NULL || trace.free_before_ps == NULL) {
+        free(trace.start_ps);
+        free(trace.duration_ps);
+        free(trace.free_before_ps);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        trace.start_ps[i] = detours[i].start_ps;
+        trace.duration_ps[i] = detours[i].end_ps - detours[i].start_ps;
+        trace.free_before_ps[i] = detours[i].start_ps - (length_ps - trace.free_ps);
+        trace.free_ps -= trace.duration_ps[i];
+    }
+    *trace_p = trace;
+    return IW_OK;
+}
+
+/* The length, checked: the detours fit, and leave time to work. */
+static iw_status check_length(const iw_log *log, const char *name, const struct detour *detours, size_t count,
+                              iw_time *length_ps)
+{
+    const iw_time last_end_ps = count > 0 ? detours[count - 1].end_ps : 0;
+
+    if (*length_ps < 0 || *length_ps > IW_TIME_INPUT_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': the length of %" PRId64 " ps is not between 0 and 240h",
+                        name, *length_ps);
+    }
+    if (*length_ps == 0) {
+        *length_ps = last_end_ps;
+    }
+    if (*length_ps < last_end_ps) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': the length of %" PRId64 " ps is less than the end of the last detour, %" PRId64
+                        " ps: write a length that holds all detours, or none",
+                        name, *length_ps, last_end_ps);
+    }
+    if (count == 1 && detours[0].start_ps == 0 && last_end_ps == *length_ps) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': the detours fill the whole length of %" PRId64
+                        " ps, so no time is left to work: give the length of the recording (in a file: "
+                        "'# length_ns: N')",
+                        name, *length_ps);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,
+                                 const iw_time *duration_ps, size_t count, iw_time length_ps,
+                                 struct iwi_detour_trace *trace_p)
+{
+    struct detour *detours = iwi_new_array(log, count, sizeof *detours);
+    iw_status status;
+
+    if (detours == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = take_detours(log, name, start_ps, duration_ps, count, detours, &count);
+    if (status == IW_OK) {
+        qsort(detours, count, sizeof *detours, by_start);
+        count = merge(detours, count);
+        status = check_length(log, name, detours, count, &length_ps);
+    }
+    if (status == IW_OK) {
+        status = fill(log, detours, count, length_ps, trace_p);
+    }
+    free(detours);
+    return status;
+}
+
+/* Every spec there is: "periodic:RATE,DURATION, poisson:RATE,DIST, ...". */
+static void list_specs(char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; iwi_source_kinds[i] != NULL; i++) {
+        const size_t used = strlen(text);
+
+        if (iwi_source_kinds[i]->name != NULL) {
+            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", iwi_source_kinds[i]->usage);
+        }
+    }
+}
+
+static iw_status fail_to_open(const iw_log *log, const char *path)
+{
+    const int error = errno;
+    char specs[256];
+
+    if (error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG) {
+        return iwi_fail(log, IW_ERR_IO, "'%s' cannot be opened: %s", path, strerror(error));
+    }
+    list_specs(specs, sizeof specs);
+    return iwi_fail(log, IW_ERR_IO, "'%s' is neither a file (%s) nor a noise spec: write a path or one of %s",
+                    path, strerror(error), specs);
+}
+
+iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *arguments,
+                                struct iwi_noise_source *source)
+{
+    FILE *in = fopen(path, "r");
+    struct iwi_detour_rows rows;
+    iw_status status;
+
+    (void)arguments;
+    if (in == NULL) {
+        return fail_to_open(log, path);
+    }
+    status = iwi_detour_text_read(log, in, path, &rows);
+    fclose(in);
+    IW_TRY(status);
+    status = iwi_detour_trace_build(log, path, rows.start_ps, rows.duration_ps, rows.count, rows.length_ps,
+                                    &source->u.trace);
+    if (status == IW_OK && source->u.trace.count == 0) {
+        iwi_warn(log, "'%s' holds no detours, so it adds no noise", path);
+    }
+    iwi_detour_rows_release(&rows);
+    return status;
+}

@@ -1,0 +1,361 @@
+/* Makes noise of recordings: one trace a CPU, its pieces labelled with the sources that took the time.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/noise/recording_noise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/recording.h>
+
+#include "core/base/base.h"
+#include "core/noise/recording_check.h"
+#include "core/noise/recording_head.h"
+#include "core/noise/recording_labels.h"
+#include "core/noise/recording_pieces.h"
+#include "core/noise/source.h"
+
+struct builder {
+    const iw_log *log;
+    const char *name; /* of the input */
+    const char *const *names;
+    const iw_recording *const *recordings;
+    iw_recording **owned; /* the same, each freed as soon as it is not needed any more; or NULL */
+    size_t count;
+    int64_t most_ns;   /* 0: no limit */
+    int64_t length_ns; /* the same for all CPUs */
+    size_t most_cpus;  /* of a node */
+    struct iwi_labels labels;
+    struct iwi_recorded *recorded;
+};
+
+/* ---- pieces to traces ---- */
+
+struct trace_filler {
+    const struct iwi_labels *labels;
+    const uint32_t *number; /* of the recording's sources */
+    struct iwi_recorded_cpu *cpu;
+    iw_time *busy_ps; /* by label */
+};
+
+static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+{
+    const struct trace_filler *filler = arg;
+    const uint8_t label = filler->labels->label[filler->number[source]];
+    const iw_time start_ps = start_ns * IW_PS_PER_NS, duration_ps = (end_ns - start_ns) * IW_PS_PER_NS;
+    struct iwi_recorded_cpu *cpu = filler->cpu;
+    struct iwi_detour_trace *trace = &cpu->trace;
+    const size_t n = trace->count;
+
+    filler->busy_ps[label] += duration_ps;
+    trace->free_ps -= duration_ps;
+    if (n > 0 && cpu->label[n - 1] == label &&
+        trace->start_ps[n - 1] + trace->duration_ps[n - 1] == start_ps) {
+        trace->duration_ps[n - 1] += duration_ps;
+        return;
+    }
+    trace->start_ps[n] = start_ps;
+    trace->duration_ps[n] = duration_ps;
+    trace->free_before_ps[n] = start_ps - (trace->length_ps - trace->free_ps - duration_ps);
+    cpu->label[n] = label;
+    trace->count++;
+}
+
+/* CPU `index` among those of all nodes. */
+static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *detours, size_t index)
+{
+    const size_t most = detours->count + detours->part_count;
+    struct iwi_recorded_cpu *cpu = &b->recorded->cpus[index];
+    struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
+                                  &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
+
+    cpu->trace = (struct iwi_detour_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .duration_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                           .length_ps = b->recorded->length_ps,
+                                           .free_ps = b->recorded->length_ps};
+    cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);
+    if (cpu->trace.start_ps == NULL || cpu->trace.duration_ps == NULL || cpu->trace.free_before_ps == NULL ||
+        cpu->label == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns});
+    if (cpu->trace.count > 0 && cpu->trace.free_ps == 0) {
+        return iwi_fail(b->log, IW_ERR_RANGE,
+                        "'%s': the detours of CPU %" PRIu32 " fill the whole length of %" PRId64
+                        " ns, so no time is left to work",
+                        b->names[node], detours->cpu, b->length_ns);
+    }
+    return IW_OK;
+}
+
+static iw_status new_recorded(struct builder *b, size_t cpu_count)
+{
+    struct iwi_recorded *recorded = iwi_new_array(b->log, 1, sizeof *recorded);
+
+    if (recorded == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    b->recorded = recorded;
+    recorded->label_count = b->labels.count;
+    recorded->length_ps = b->length_ns * IW_PS_PER_NS;
+    recorded->first_cpu = iwi_new_array(b->log, b->count + 1, sizeof *recorded->first_cpu);
+    recorded->cpus = iwi_new_array(b->log, cpu_count, sizeof *recorded->cpus);
+    recorded->busy_ps = iwi_new_array(b->log, cpu_count, IW_NOISE_MAX_SOURCES * sizeof(iw_time));
+    if (recorded->first_cpu == NULL || recorded->cpus == NULL || recorded->busy_ps == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    recorded->node_count = b->count;
+    recorded->cpu_count = cpu_count;
+    return IW_OK;
+}
+
+static iw_status build_traces(struct builder *b)
+{
+    size_t cpu_count = 0, index = 0;
+
+    for (size_t node = 0; node < b->count; node++) {
+        cpu_count += b->recordings[node]->cpu_count;
+    }
+    IW_TRY(new_recorded(b, cpu_count));
+    for (size_t node = 0; node < b->count; node++) {
+        for (size_t i = 0; i < b->recordings[node]->cpu_count; i++, index++) {
+            IW_TRY(build_cpu(b, node, &b->recordings[node]->cpus[i], index));
+        }
+        b->recorded->first_cpu[node + 1] = index;
+        if (b->owned != NULL) {
+            iw_recording_free(b->owned[node]);
+            b->owned[node] = NULL;
+        }
+    }
+    return IW_OK;
+}
+
+void iwi_recorded_free(struct iwi_recorded *recorded)
+{
+    if (recorded == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < recorded->cpu_count; i++) {
+        iwi_detour_trace_release(&recorded->cpus[i].trace);
+        free(recorded->cpus[i].label);
+    }
+    free(recorded->cpus);
+    free(recorded->first_cpu);
+    free(recorded->busy_ps);
+    free(recorded);
+}
+
+/* ---- into the noise ---- */
+
+static iw_status check_recording(const iw_log *log, const char *name, const iw_recording *recording)
+{
+    if (recording->probe == IW_PROBE_FTQ) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "'%s' was recorded with FTQ, which tells how much work was done but not when detours "
+                        "began and ended, so there is nothing to replay: record with selfish or fwq",
+                        name);
+    }
+    return iwi_recording_check(log, name, recording, IW_ERR_RANGE);
+}
+
+/* One length for all, that of the shortest. One that was not watched at all would leave nothing of the
+ * others. */
+static iw_status choose_length(struct builder *b)
+{
+    int64_t longest_ns = 0;
+    size_t shortest = 0;
+
+    b->length_ns = INT64_MAX;
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t length_ns;
+
+        IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
+        length_ns = iwi_common_length_ns(b->recordings[i]);
+        if (length_ns == 0 && b->count > 1) {
+            return iwi_fail(
+                b->log, IW_ERR_RANGE,
+                "'%s' was recorded for no time at all on one of its CPUs, and all nodes are cut to "
+                "the shortest: take it out, or record that node again",
+                b->names[i]);
+        }
+        shortest = length_ns < b->length_ns ? i : shortest;
+        b->most_cpus =
+            b->recordings[i]->cpu_count > b->most_cpus ? b->recordings[i]->cpu_count : b->most_cpus;
+        b->length_ns = iwi_min(b->length_ns, length_ns);
+        longest_ns = iwi_max(longest_ns, length_ns);
+    }
+    if (b->most_ns > 0) {
+        b->length_ns = iwi_min(b->length_ns, b->most_ns);
+    } else if (b->length_ns < longest_ns / 2) {
+        iwi_warn(b->log,
+                 "'%s' was recorded for %.3g s only, and all nodes are cut to the shortest; the longest has "
+                 "%.3g s",
+                 b->names[shortest], (double)b->length_ns / 1e9, (double)longest_ns / 1e9);
+    }
+    return IW_OK;
+}
+
+static iw_status build(struct builder *b, iw_noise *noise)
+{
+    IW_TRY(choose_length(b));
+    IW_TRY(iwi_labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
+    if (!iwi_labels_have_time(&b->labels)) {
+        iwi_warn(b->log,
+                 b->length_ns > 0 ? "'%s' holds no detours, so it adds no noise"
+                                  : "'%s' was recorded for no time at all on one of its CPUs, so it adds no "
+                                    "noise: record again, or leave that CPU out",
+                 b->name);
+        return IW_OK;
+    }
+    if (noise->count == IW_NOISE_MAX_SOURCES && !iwi_recorded_fold(noise)) {
+        return iwi_fail(b->log, IW_ERR_RANGE, "'%s' is one noise source too many: at most %d can be added up",
+                        b->name, IW_NOISE_MAX_SOURCES);
+    }
+    IW_TRY(iwi_labels_choose(b->log, &b->labels, IW_NOISE_MAX_SOURCES - noise->count));
+    return build_traces(b);
+}
+
+static void hand_over(struct builder *b, iw_noise *noise)
+{
+    for (size_t label = 0; label < b->labels.count; label++) {
+        const struct iwi_noise_source source = {
+            .ops = label == 0 ? &iwi_source_recording : &iwi_source_recording_part,
+            .name = b->labels.names[label],
+            .nodes_together = noise->align == IW_ALIGN_WALL ? (uint32_t)b->recorded->node_count : 1,
+            .u.recorded = {b->recorded, label}};
+
+        iwi_source_commit(noise, &source);
+        b->labels.names[label] = NULL;
+    }
+}
+
+static iw_status add(struct builder *b, iw_noise *noise)
+{
+    iw_status status;
+
+    if (b->count == 0) {
+        return iwi_fail(b->log, IW_ERR_RANGE, "'%s' holds no recording of any node", b->name);
+    }
+    status = build(b, noise);
+    if (status == IW_OK) {
+        hand_over(b, noise);
+        noise->input_count++;
+        iwi_noise_met_cpus(noise, b->most_cpus);
+    } else {
+        iwi_recorded_free(b->recorded);
+    }
+    iwi_labels_release(&b->labels);
+    return status;
+}
+
+iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                         const char *const *names, const iw_recording *const *recordings,
+                                         size_t count, int64_t most_ns)
+{
+    struct builder b = {.log = log,
+                        .name = name,
+                        .names = names,
+                        .recordings = recordings,
+                        .count = count,
+                        .most_ns = most_ns};
+
+    return add(&b, noise);
+}
+
+iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const char *name,
+                                    const char *const *names, iw_recording **recordings, size_t count)
+{
+    if (noise->align == IW_ALIGN_WALL && count > 1) {
+        iw_wall_window window;
+
+        IW_TRY(iw_recordings_cut_to_wall(log, names, recordings, count, &window));
+    }
+
+    struct builder b = {.log = log,
+                        .name = name,
+                        .names = names,
+                        .recordings = (const iw_recording *const *)recordings,
+                        .owned = recordings,
+                        .count = count};
+
+    return add(&b, noise);
+}
+
+iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
+                                        const iw_recording *recording)
+{
+    return iwi_noise_add_named_recordings(log, noise, name, &name, &recording, 1, 0);
+}
+
+iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise, const iw_recording *recording)
+{
+    return iwi_noise_add_named_recording(log, noise, "recording", recording);
+}
+
+iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_recording *const *recordings,
+                                  size_t count)
+{
+    const char **names = iwi_new_array(log, count, sizeof *names);
+    iw_status status;
+
+    if (names == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *host = iw_recording_get(recordings[i], "host");
+
+        names[i] = host != NULL ? host : "recording";
+    }
+    status = iwi_noise_add_named_recordings(log, noise, "recordings", names, recordings, count, 0);
+    free(names);
+    return status;
+}
+
+/* ---- making room ---- */
+
+static void join_last_labels(struct iwi_recorded *recorded)
+{
+    const size_t last = --recorded->label_count;
+
+    for (size_t i = 0; i < recorded->cpu_count; i++) {
+        struct iwi_recorded_cpu *cpu = &recorded->cpus[i];
+        iw_time *busy_ps = &recorded->busy_ps[i * IW_NOISE_MAX_SOURCES];
+
+        for (size_t piece = 0; piece < cpu->trace.count; piece++) {
+            cpu->label[piece] = (uint8_t)(cpu->label[piece] == last ? last - 1 : cpu->label[piece]);
+        }
+        busy_ps[last - 1] += busy_ps[last];
+    }
+}
+
+static void remove_source(iw_noise *noise, size_t number)
+{
+    free(noise->sources[number].name);
+    memmove(&noise->sources[number], &noise->sources[number + 1],
+            (noise->count - number - 1) * sizeof noise->sources[0]);
+    noise->count--;
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        noise->clocked[i] -= noise->clocked[i] > number;
+    }
+}
+
+bool iwi_recorded_fold(iw_noise *noise)
+{
+    size_t number = noise->count;
+    char *name;
+
+    while (number > 0 && noise->sources[number - 1].ops != &iwi_source_recording_part) {
+        number--;
+    }
+    name = number > 0 ? strdup(iwi_other_sources) : NULL;
+    if (name == NULL) {
+        return false;
+    }
+    number--;
+    join_last_labels(noise->sources[number].u.recorded.recorded);
+    remove_source(noise, number);
+    free(noise->sources[number - 1].name);
+    noise->sources[number - 1].name = name;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* Cuts the detours of a CPU into pieces of one source each.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/noise/recording_pieces.h"
+
+#include "core/base/base.h"
+
+/* Cuts at the length; returns where the piece ends. */
+static int64_t give_piece(const struct iwi_piece_sink *sink, int64_t start_ns, int64_t end_ns,
+                          uint32_t source)
+{
+    const int64_t cut_ns = iwi_min(end_ns, sink->length_ns);
+
+    if (cut_ns > start_ns) {
+        sink->take(sink->arg, start_ns, cut_ns, source);
+    }
+    return end_ns;
+}
+
+void iwi_cut_detours(const iw_detours *detours, const struct iwi_piece_sink *sink)
+{
+    size_t part = 0;
+
+    for (size_t i = 0; i < detours->count && detours->start_ns[i] < sink->length_ns; i++) {
+        const int64_t end_ns = detours->start_ns[i] + detours->duration_ns[i];
+        int64_t at_ns = detours->start_ns[i];
+
+        for (; part < detours->part_count && detours->part_detour[part] == i; part++) {
+            at_ns = give_piece(sink, at_ns, iwi_min(end_ns, at_ns + detours->part_ns[part]),
+                               detours->part_source[part]);
+        }
+        (void)give_piece(sink, at_ns, end_ns, detours->source[i]);
+    }
+}

@@ -1,0 +1,370 @@
+/* The noise of one rank: one source by its closed form, several by merging their detours.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The place of a source is the start of its first detour that ends after the latest t, and its words. State
+ * of a source alone: its words; the start is `next`. Of several: start and words, one source after the other.
+ */
+#include "core/noise/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/noise/source.h"
+
+/* One source on its way through its detours. */
+struct cursor {
+    const struct iwi_noise_source *source;
+    uint32_t number;
+    struct iwi_draw_id draw;
+    iw_time start;
+    int64_t words[IWI_SOURCE_MAX_WORDS];
+};
+
+iw_time iwi_round_ps(double ps)
+{
+    return ps < (double)IW_TIME_INPUT_MAX ? llround(ps) : IW_TIME_INPUT_MAX;
+}
+
+static uint32_t draw_rank(const iw_noise *noise, uint32_t number, uint32_t rank)
+{
+    if (noise->sync != IW_SYNC_NONE) {
+        return 0;
+    }
+    if (noise->sources[number].ops->is_recorded) {
+        return (uint32_t)(rank / ((uint64_t)noise->cores_per_node * noise->sources[number].nodes_together));
+    }
+    return rank;
+}
+
+struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
+{
+    return (struct iwi_draw_id){.seed = id.seed,
+                                .trial = id.trial,
+                                .source = noise->sources[number].input,
+                                .rank = draw_rank(noise, number, id.rank)};
+}
+
+iw_time iwi_noise_shift(const iw_noise *noise, struct iwi_stream_id id)
+{
+    struct iwi_draw_id draw = {.seed = id.seed, .trial = id.trial, .purpose = IWI_DRAW_SKEW};
+
+    if (noise->sync == IW_SYNC_NONE || noise->skew_ps <= 0) {
+        return 0;
+    }
+    draw.rank = id.rank / noise->cores_per_node;
+    return (iw_time)iwi_draw_below(draw, 0, (uint64_t)noise->skew_ps);
+}
+
+size_t iwi_noise_words(const iw_noise *noise)
+{
+    return noise->words;
+}
+
+bool iwi_noise_has_phases(const iw_noise *noise)
+{
+    return noise->phased_count > 0 || (noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0);
+}
+
+static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                         struct iwi_stream_origin *origin, int64_t *words)
+{
+    const struct iwi_noise_source *source = &noise->sources[number];
+
+    /* field by field, and ids by pointer: what is written in parts and copied as a whole stalls the CPU */
+    origin->draw.seed = id->seed;
+    origin->draw.trial = id->trial;
+    origin->draw.source = source->input;
+    origin->draw.rank = draw_rank(noise, number, id->rank);
+    if (source->ops->is_recorded) {
+        origin->node = id->rank / noise->cores_per_node;
+        origin->seat = id->rank % noise->cores_per_node;
+    }
+    return source->ops->begin(source, origin, words);
+}
+
+/* Starts all timelines at origin->at_ps; returns `next`. Fills in the rest of origin. */
+static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, int64_t *state,
+                         struct iwi_stream_origin *origin)
+{
+    iw_time next = IWI_NEVER;
+
+    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
+    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+    if (noise->clocked_count == 1) {
+        return start_one(noise, noise->clocked[0], id, origin, state);
+    }
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const uint32_t number = noise->clocked[i];
+
+        state[0] = start_one(noise, number, id, origin, state + 1);
+        next = iwi_min(next, state[0]);
+        state += 1 + noise->sources[number].ops->words;
+    }
+    return next;
+}
+
+iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state)
+{
+    struct iwi_stream_origin origin;
+
+    origin.draw.purpose = IWI_DRAW_OFFSET;
+    origin.index = 0;
+    origin.at_ps = 0;
+    return start_all(noise, &id, state, &origin);
+}
+
+bool iwi_noise_is_common(const iw_noise *noise)
+{
+    bool is_by_seat = false; /* the CPUs of a recorded node differ */
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        is_by_seat |= noise->sources[noise->clocked[i]].ops->is_recorded;
+    }
+    return noise->sync != IW_SYNC_NONE && noise->skew_ps <= 0 && !is_by_seat;
+}
+
+bool iwi_noise_begins_together(const iw_noise *noise)
+{
+    return noise->clocked_count == 1 && noise->sync == IW_SYNC_NONE && noise->words == 0 &&
+           noise->cores_per_rank == 1 && noise->sources[noise->clocked[0]].ops->begin_all != NULL;
+}
+
+void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
+                         int64_t *state, iw_time *next)
+{
+    const struct iwi_noise_source *alone =
+        noise->clocked_count == 1 ? &noise->sources[noise->clocked[0]] : NULL;
+
+    if (alone != NULL && alone->ops->begin_all != NULL && noise->sync == IW_SYNC_NONE) {
+        struct iwi_draw_id draw = iwi_source_draw(noise, noise->clocked[0], id);
+
+        draw.purpose = IWI_DRAW_OFFSET;
+        alone->ops->begin_all(alone, draw, rank_count, lanes, next);
+        return;
+    }
+    for (uint32_t rank = 0; rank < rank_count; rank++) {
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            const struct iwi_stream_id one = {id.seed, id.trial + lane, id.rank + rank};
+
+            *next++ = iwi_noise_begin(noise, one, state);
+            state += noise->words;
+        }
+    }
+}
+
+/* Moves every source on to its first detour that ends after t, in the state and in `cursors`. */
+static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next, iw_time t,
+                     struct cursor *cursors)
+{
+    const bool is_alone = noise->clocked_count == 1;
+    iw_time earliest = IWI_NEVER;
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const uint32_t number = noise->clocked[i];
+        const struct iwi_noise_source *source = &noise->sources[number];
+        int64_t *start = is_alone ? next : state++;
+
+        cursors[i].source = source;
+        cursors[i].number = number;
+        cursors[i].draw = iwi_source_draw(noise, number, id);
+        *start = source->ops->seek(source, cursors[i].draw, state, *start, t);
+        cursors[i].start = *start;
+        if (source->ops->words > 0) { /* else there may be no state */
+            memcpy(cursors[i].words, state, source->ops->words * sizeof *state);
+        }
+        state += source->ops->words;
+        earliest = iwi_min(earliest, cursors[i].start);
+    }
+    *next = earliest;
+}
+
+/* Ties go to the source that was added first. */
+static struct cursor *earliest_of(struct cursor *cursors, size_t count)
+{
+    struct cursor *earliest = &cursors[0];
+
+    for (size_t i = 1; i < count; i++) {
+        if (cursors[i].start < earliest->start) {
+            earliest = &cursors[i];
+        }
+    }
+    return earliest;
+}
+
+/* Number of the source that the detour counts for. */
+static size_t owner_of(const struct cursor *c)
+{
+    const struct iwi_source_ops *ops = c->source->ops;
+
+    return c->number + (ops->label != NULL ? ops->label(c->source, c->words) : 0);
+}
+
+/* The rest of the way through a source alone whose detours are all alike, without telling them apart: as many
+ * as may be kept have been told of, and later ones are not worse. */
+static iw_time finish_evenly(struct cursor *c, iw_time now, iw_time left, const struct iwi_lost *lost)
+{
+    const iw_time end = c->source->ops->finish(c->source, c->words, &c->start, now, left);
+
+    lost->by_source[c->number] += end - now - left;
+    return end;
+}
+
+/* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
+ * the one that took it first. */
+static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time t, iw_time d,
+                    const struct iwi_lost *lost)
+{
+    const bool is_even = lost != NULL && count == 1 && cursors[0].source->ops->is_even;
+    iw_time now = t, left = d;
+    size_t told = 0;
+
+    while (now < IWI_LATEST) {
+        struct cursor *c = earliest_of(cursors, count);
+        const struct iwi_source_ops *ops = c->source->ops;
+        iw_time end;
+
+        if (c->start >= now + left) {
+            break;
+        }
+        if (is_even && told > lost->worst_count) { /* one more: the first may have been under way */
+            return finish_evenly(c, now, left, lost);
+        }
+        if (c->start > now) {
+            left -= c->start - now;
+            now = c->start;
+        }
+        end = ops->end(c->source, c->words, c->start);
+        if (end > now) {
+            if (lost != NULL) {
+                told++;
+                iwi_lost_add(lost, (iw_hit){now, end - now, rank, (uint32_t)owner_of(c)});
+            }
+            now = end;
+        }
+        c->start = ops->step(c->source, c->draw, c->words, c->start);
+    }
+    return now + left;
+}
+
+bool iwi_noise_has_closed_form(const iw_noise *noise)
+{
+    return noise->closed_form != NULL;
+}
+
+iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *next, iw_time t, iw_time d)
+{
+    return noise->closed_form->ops->finish(noise->closed_form, state, next, t, d);
+}
+
+void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count)
+{
+    const struct iwi_noise_source *source = noise->closed_form;
+
+    if (source != NULL && source->ops->seek_all != NULL) {
+        source->ops->seek_all(source, nexts, ts, count);
+    }
+}
+
+iw_time iwi_noise_finish(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                         iw_time t, iw_time d, const struct iwi_lost *lost)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+
+    if (noise->closed_form != NULL && lost == NULL) { /* it does not tell detours apart */
+        return iwi_noise_finish_closed(noise, state, next, t, d);
+    }
+    if (noise->clocked_count == 0) {
+        return t + d;
+    }
+    seek_all(noise, id, state, next, t, cursors);
+    return walk(cursors, noise->clocked_count, lost == NULL ? 0 : id.rank / noise->cores_per_rank, t, d,
+                lost);
+}
+
+struct iwi_stream_detour iwi_noise_detour(const iw_noise *noise, struct iwi_stream_id id, int64_t *state,
+                                          iw_time *next, iw_time t)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+    const struct cursor *first;
+
+    seek_all(noise, id, state, next, t, cursors);
+    first = earliest_of(cursors, noise->clocked_count);
+    if (first->start == IWI_NEVER) {
+        return (struct iwi_stream_detour){IWI_NEVER, IWI_NEVER, 0};
+    }
+    return (struct iwi_stream_detour){first->start,
+                                      first->source->ops->end(first->source, first->words, first->start),
+                                      (uint32_t)owner_of(first)};
+}
+
+iw_time iwi_noise_quiet(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        iw_time t, const struct iwi_lost *lost, iw_time *until_p)
+{
+    const iw_time begin =
+        iwi_finish(noise, id, state, next, t, 1, lost) - 1; /* before its first picosecond */
+
+    if (*next <= begin) {
+        struct cursor cursors[IW_NOISE_MAX_SOURCES];
+
+        seek_all(noise, id, state, next, begin, cursors);
+    }
+    *until_p = *next;
+    return begin;
+}
+
+void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time until, iwi_busy_fn take,
+                    void *arg)
+{
+    struct cursor cursors[IW_NOISE_MAX_SOURCES];
+    int64_t state[IW_NOISE_MAX_SOURCES * (1 + IWI_SOURCE_MAX_WORDS)];
+    iw_time next = iwi_noise_begin(noise, id, state), now = 0;
+
+    if (noise->clocked_count == 0) {
+        return;
+    }
+    seek_all(noise, id, state, &next, 0, cursors);
+    for (;;) {
+        struct cursor *c = earliest_of(cursors, noise->clocked_count);
+        const struct iwi_source_ops *ops = c->source->ops;
+        const iw_time start = iwi_max(c->start, now);
+
+        if (c->start >= until) {
+            return;
+        }
+        now = iwi_max(now, iwi_min(ops->end(c->source, c->words, c->start), until));
+        if (!take(arg, (uint32_t)owner_of(c), start, now)) {
+            return;
+        }
+        c->start = ops->step(c->source, c->draw, c->words, c->start);
+    }
+}
+
+iw_time iwi_noise_phase(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                        uint64_t phase, iw_time t, iw_time work_ps, const struct iwi_lost *lost)
+{
+    iw_time sum = 0;
+
+    if (noise->sync == IW_SYNC_PHASE) {
+        struct iwi_stream_origin origin = {.draw = {.purpose = IWI_DRAW_PHASE}, .index = phase, .at_ps = t};
+
+        *next = start_all(noise, &id, state, &origin);
+    }
+    for (uint32_t i = 0; i < noise->count && noise->phased_count > 0; i++) {
+        const struct iwi_noise_source *source = &noise->sources[i];
+        struct iwi_draw_id draw;
+        iw_time extra;
+
+        if (source->ops->extra == NULL) {
+            continue;
+        }
+        draw = iwi_source_draw(noise, i, id);
+        draw.purpose = IWI_DRAW_PHASE;
+        extra = source->ops->extra(source, draw, phase, work_ps);
+        sum += extra;
+        if (lost != NULL) {
+            iwi_lost_add(lost, (iw_hit){t, extra, id.rank / noise->cores_per_rank, i});
+        }
+    }
+    return sum;
+}

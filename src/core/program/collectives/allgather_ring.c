@@ -1,0 +1,20 @@
+/* Allgather around a ring: each round passes one block to the next rank.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/rounds.h"
+
+static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)index;
+    iwi_round_shift(round, op->ranks, 1, op->bytes, 0);
+}
+
+const struct iwi_algorithm iwi_allgather_ring = {
+    .kind = IWI_ALLGATHER,
+    .name = "ring",
+    .summary = "one block to the next rank each round",
+    .round_count = iwi_other_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = fill_round,
+    .role = iwi_streaming_role,
+};

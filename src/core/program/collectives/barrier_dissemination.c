@@ -1,0 +1,19 @@
+/* Barrier by dissemination: 1 byte to the rank 2^k ahead in round k (Hensgen, Finkel, Manber).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/rounds.h"
+
+static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    iwi_round_shift(round, op->ranks, UINT32_C(1) << index, 1, 0);
+}
+
+const struct iwi_algorithm iwi_barrier_dissemination = {
+    .kind = IWI_BARRIER,
+    .name = "dissemination",
+    .summary = "1 byte to the rank 2^k ahead in round k",
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = fill_round,
+    .role = iwi_streaming_role,
+};

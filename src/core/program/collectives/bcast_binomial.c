@@ -1,0 +1,14 @@
+/* Broadcast down a binomial tree, the farthest child first (MPICH and Open MPI for short messages).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/tree.h"
+
+const struct iwi_algorithm iwi_bcast_binomial = {
+    .kind = IWI_BCAST,
+    .name = "binomial",
+    .summary = "binomial tree",
+    .round_count = iwi_binomial_rounds,
+    .message_count = iwi_binomial_messages,
+    .round = iwi_binomial_round,
+    .role = iwi_binomial_role,
+};

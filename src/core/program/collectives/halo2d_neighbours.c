@@ -1,0 +1,15 @@
+/* Exchange with the neighbours in a grid of 2 dimensions.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/halo.h"
+
+const struct iwi_algorithm iwi_halo2d_neighbours = {
+    .kind = IWI_HALO2D,
+    .name = "neighbours",
+    .summary = "neighbours in a 2-dimensional grid",
+    .round_count = iwi_halo_rounds,
+    .message_count = iwi_halo_messages,
+    .round = iwi_halo_round,
+    .role = iwi_halo_role,
+    .direction = iwi_halo_direction,
+};

@@ -1,0 +1,15 @@
+/* Reduction of two levels by segments (Open MPI's han).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/han.h"
+
+const struct iwi_algorithm iwi_reduce_han = {
+    .kind = IWI_REDUCE,
+    .name = "han",
+    .summary = "inside nodes, then over leaders, by segments",
+    .uses_nodes = true,
+    .round_count = iwi_han_rounds,
+    .message_count = iwi_han_messages,
+    .round = iwi_han_round,
+    .role = iwi_han_role,
+};

@@ -1,0 +1,27 @@
+/* Reduction of two levels: inside each node to its leader, then over the leaders (MPICH).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/two_level.h"
+
+#define SHORT_BYTES (UINT64_C(2) * 1024) /* MPICH's limit for what runs over the leaders */
+
+static void plan_reduce(const struct iwi_operation *op, struct iwi_two_level *two)
+{
+    iwi_two_level_init(two, op, true);
+    two->up = (struct iwi_inside){.exists = true, .is_reducing = true, .bytes = op->bytes};
+    two->across.algorithm = op->bytes <= SHORT_BYTES ? &iwi_reduce_binomial : &iwi_reduce_rabenseifner;
+    iwi_two_level_ready(two);
+}
+
+IWI_TWO_LEVEL_FUNCTIONS(plan_reduce)
+
+const struct iwi_algorithm iwi_reduce_two_level = {
+    .kind = IWI_REDUCE,
+    .name = "two-level",
+    .summary = "binomial inside nodes, then over their leaders",
+    .uses_nodes = true,
+    .round_count = round_count,
+    .message_count = message_count,
+    .round = fill_round,
+    .role = fill_role,
+};

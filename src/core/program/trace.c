@@ -1,0 +1,45 @@
+/* Traces of MPI programs in memory: made by readers (src/format/trace), freed by whoever has them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/trace.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "core/base/base.h"
+
+struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count)
+{
+    struct iw_trace *trace = iwi_new_array(log, 1, sizeof *trace);
+
+    if (trace == NULL) {
+        return NULL;
+    }
+    trace->ranks = iwi_new_array(log, rank_count, sizeof *trace->ranks);
+    if (trace->ranks == NULL) {
+        free(trace);
+        return NULL;
+    }
+    trace->rank_count = rank_count;
+    return trace;
+}
+
+void iw_trace_free(iw_trace *trace)
+{
+    if (trace == NULL) {
+        return;
+    }
+    for (uint32_t r = 0; trace->mapping == NULL && r < trace->rank_count; r++) {
+        free(trace->ranks[r].calls);
+        free(trace->ranks[r].completed);
+    }
+    for (uint32_t c = 0; c < trace->comm_count; c++) {
+        free(trace->comms[c].members);
+    }
+    if (trace->mapping != NULL) {
+        (void)munmap(trace->mapping, trace->mapping_size);
+    }
+    free(trace->comms);
+    free(trace->ranks);
+    free(trace);
+}

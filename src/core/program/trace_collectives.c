@@ -1,0 +1,314 @@
+/* The collectives of a trace: do the ranks agree on them, and which algorithm does each run by?
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The k-th collective that a rank starts on a communicator is the k-th of all its members.
+ */
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/program/node_table.h"
+#include "core/program/trace_build.h"
+#include "core/program/trace_index.h"
+
+#define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
+#define MAX_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */
+#define HANDLE_BYTES 8                        /* what making a communicator exchanges */
+
+const char *const iwi_trace_op_names[IWI_TRACE_OPS] = {
+    [IWI_TRACE_BARRIER] = "barrier",
+    [IWI_TRACE_BCAST] = "bcast",
+    [IWI_TRACE_REDUCE] = "reduce",
+    [IWI_TRACE_ALLREDUCE] = "allreduce",
+    [IWI_TRACE_GATHER] = "gather",
+    [IWI_TRACE_SCATTER] = "scatter",
+    [IWI_TRACE_ALLGATHER] = "allgather",
+    [IWI_TRACE_ALLTOALL] = "alltoall",
+    [IWI_TRACE_REDUCE_SCATTER] = "reduce_scatter",
+    [IWI_TRACE_SCAN] = "scan",
+    [IWI_TRACE_EXSCAN] = "exscan",
+    [IWI_TRACE_COMM_CREATE] = "making a communicator",
+    [IWI_TRACE_NEIGHBOR] = "neighbour collective",
+};
+
+static const enum iwi_op_kind kinds[IWI_TRACE_OPS] = {
+    [IWI_TRACE_BARRIER] = IWI_BARRIER,
+    [IWI_TRACE_BCAST] = IWI_BCAST,
+    [IWI_TRACE_REDUCE] = IWI_REDUCE,
+    [IWI_TRACE_ALLREDUCE] = IWI_ALLREDUCE,
+    [IWI_TRACE_GATHER] = IWI_GATHER,
+    [IWI_TRACE_SCATTER] = IWI_SCATTER,
+    [IWI_TRACE_ALLGATHER] = IWI_ALLGATHER,
+    [IWI_TRACE_ALLTOALL] = IWI_ALLTOALL,
+    [IWI_TRACE_REDUCE_SCATTER] = IWI_REDUCE_SCATTER,
+    [IWI_TRACE_SCAN] = IWI_SCAN,
+    [IWI_TRACE_EXSCAN] = IWI_EXSCAN,
+    [IWI_TRACE_COMM_CREATE] = IWI_ALLGATHER,
+    [IWI_TRACE_NEIGHBOR] = IWI_BARRIER,
+};
+
+/* One collective, as its members have it. */
+struct instance {
+    uint64_t bytes; /* sum over the members */
+    uint32_t root, first_rank, arrived;
+    uint8_t op;
+};
+
+static bool is_rooted(uint8_t op)
+{
+    return op == IWI_TRACE_BCAST || op == IWI_TRACE_REDUCE || op == IWI_TRACE_GATHER ||
+           op == IWI_TRACE_SCATTER;
+}
+
+static bool is_collective(const struct iwi_call *call)
+{
+    return call->kind == IWI_CALL_COLLECTIVE || call->kind == IWI_CALL_ICOLLECTIVE;
+}
+
+/* Where each communicator's collectives begin: as many as the first rank that uses it has. */
+static iw_status count_collectives(struct iwi_trace_build *build)
+{
+    const struct iw_trace *trace = build->trace;
+    uint32_t *user = iwi_new_array(build->log, trace->comm_count, sizeof *user); /* rank + 1 */
+
+    build->first_collective =
+        iwi_new_array(build->log, (size_t)trace->comm_count + 1, sizeof *build->first_collective);
+    if (user == NULL || build->first_collective == NULL) {
+        free(user);
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < trace->rank_count; rank++) {
+        for (uint64_t c = 0; c < trace->ranks[rank].call_count; c++) {
+            const struct iwi_call *call = &trace->ranks[rank].calls[c];
+
+            if (is_collective(call)) {
+                user[call->comm] = user[call->comm] == 0 ? rank + 1 : user[call->comm];
+                build->first_collective[call->comm + 1] += user[call->comm] == rank + 1;
+            }
+        }
+    }
+    for (uint32_t comm = 0; comm < trace->comm_count; comm++) {
+        build->first_collective[comm + 1] += build->first_collective[comm];
+    }
+    free(user);
+    return IW_OK;
+}
+
+static iw_status fail_disagreement(const struct iwi_trace_build *build, uint32_t rank, uint64_t number,
+                                   const struct iwi_call *call, const struct instance *instance)
+{
+    const char *what = "another root";
+
+    if (instance == NULL) {
+        return iwi_fail(build->log, IW_ERR_FORMAT,
+                        "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32
+                        ", on which another rank has no collective left: the ranks disagree "
+                        "(`drops_collectives` leaves all out)",
+                        rank, number, iwi_trace_op_names[call->op], call->comm);
+    }
+    if (instance->op != call->op) {
+        what = iwi_trace_op_names[instance->op];
+    }
+    return iwi_fail(build->log, IW_ERR_FORMAT,
+                    "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32 ", where rank %" PRIu32
+                    " has %s: the ranks disagree on their collectives (`drops_collectives` leaves all out)",
+                    rank, number, iwi_trace_op_names[call->op], call->comm, instance->first_rank, what);
+}
+
+static iw_status check_call(const struct iwi_trace_build *build, uint32_t rank, uint64_t number,
+                            const struct iwi_call *call)
+{
+    const struct iwi_comm *comm = &build->trace->comms[call->comm];
+
+    if (iwi_trace_rank_in(build->program, call->comm, rank) == UINT32_MAX) {
+        return iwi_fail(build->log, IW_ERR_FORMAT,
+                        "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32
+                        ", to which the rank does not belong",
+                        rank, number, iwi_trace_op_names[call->op], call->comm);
+    }
+    if (is_rooted(call->op) && call->peer >= comm->size) {
+        return iwi_fail(build->log, IW_ERR_FORMAT,
+                        "rank %" PRIu32 ", call %" PRIu64 ": the root of %s is %" PRIu32
+                        ", but communicator %" PRIu32 " has %" PRIu32 " ranks",
+                        rank, number, iwi_trace_op_names[call->op], call->peer, call->comm, comm->size);
+    }
+    if (call->bytes > MAX_BYTES) {
+        return iwi_fail(build->log, IW_ERR_RANGE,
+                        "rank %" PRIu32 ", call %" PRIu64 ": %s of %" PRIu64
+                        " bytes; at most 1 TiB is possible",
+                        rank, number, iwi_trace_op_names[call->op], call->bytes);
+    }
+    return IW_OK;
+}
+
+static iw_status add_rank(const struct iwi_trace_build *build, uint32_t rank, uint64_t *next,
+                          struct instance *instances)
+{
+    const struct iwi_trace_rank *calls = &build->trace->ranks[rank];
+
+    for (uint64_t c = 0; c < calls->call_count; c++) {
+        const struct iwi_call *call = &calls->calls[c];
+        struct instance *instance;
+        uint64_t at;
+
+        if (!is_collective(call)) {
+            continue;
+        }
+        IW_TRY(check_call(build, rank, c, call));
+        at = build->first_collective[call->comm] + next[call->comm]++;
+        if (at >= build->first_collective[call->comm + 1]) {
+            return fail_disagreement(build, rank, c, call, NULL);
+        }
+        instance = &instances[at];
+        if (instance->arrived == 0) {
+            *instance = (struct instance){.root = call->peer, .first_rank = rank, .op = call->op};
+        } else if (instance->op != call->op || (is_rooted(call->op) && instance->root != call->peer)) {
+            return fail_disagreement(build, rank, c, call, instance);
+        }
+        instance->arrived++;
+        instance->bytes += call->bytes;
+    }
+    return IW_OK;
+}
+
+static iw_status check_complete(const struct iwi_trace_build *build, const struct instance *instances)
+{
+    for (uint32_t comm = 0; comm < build->trace->comm_count; comm++) {
+        const uint64_t first = build->first_collective[comm];
+
+        for (uint64_t at = first; at < build->first_collective[comm + 1]; at++) {
+            if (instances[at].arrived != build->trace->comms[comm].size) {
+                return iwi_fail(build->log, IW_ERR_FORMAT,
+                                "only %" PRIu32 " of the %" PRIu32 " ranks of communicator %" PRIu32
+                                " have its collective number %" PRIu64 " (%s, on rank %" PRIu32
+                                "): the ranks disagree (`drops_collectives` leaves all out)",
+                                instances[at].arrived, build->trace->comms[comm].size, comm, at - first + 1,
+                                iwi_trace_op_names[instances[at].op], instances[at].first_rank);
+            }
+        }
+    }
+    return IW_OK;
+}
+
+/* Each rank has a part of the data. */
+static bool is_of_parts(enum iwi_op_kind kind)
+{
+    return kind == IWI_ALLGATHER || kind == IWI_REDUCE_SCATTER || kind == IWI_GATHER || kind == IWI_SCATTER ||
+           kind == IWI_ALLTOALL;
+}
+
+/* An operation over `ranks` ranks that stands for the instance; the v-forms' mean is rounded up. */
+static iw_status make_operation(const struct iwi_trace_build *build,
+                                const struct iwi_algorithm_overrides *overrides,
+                                const struct instance *instance, uint32_t comm, struct iwi_operation *op)
+{
+    const struct iwi_trace_program *program = build->program;
+    const enum iwi_op_kind kind = kinds[instance->op];
+    const bool is_wide = iwi_trace_is_wide(program, comm), has_nodes = program->comms[comm].members == NULL;
+    const uint64_t parts =
+        (uint64_t)instance->arrived * (program->grows[comm] && is_of_parts(kind) ? program->replicas : 1);
+    const uint64_t mean = instance->bytes / parts + (instance->bytes % parts != 0);
+
+    *op = (struct iwi_operation){
+        .ranks = program->comms[comm].size * (is_wide ? program->replicas : 1),
+        .root = is_rooted(instance->op) ? instance->root : 0,
+        .bytes = instance->op == IWI_TRACE_COMM_CREATE ? HANDLE_BYTES
+                 : kind == IWI_BARRIER                 ? 0
+                                                       : mean,
+        /* members of other communicators may be anywhere */
+        .nodes = has_nodes ? iwi_operation_nodes(&build->opts->nodes, program->node_table)
+                           : (iw_nodes){.ranks = 0},
+        .table = has_nodes ? program->node_table : NULL,
+    };
+    iwi_rules_choose(build->set, overrides, kind, op);
+    if (op->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
+        return iwi_fail(build->log, IW_ERR_RANGE,
+                        "%s of %" PRIu64 " bytes for each of %" PRIu32
+                        " ranks: more than 1 PiB in all, take fewer ranks",
+                        iwi_trace_op_names[instance->op], op->bytes, op->ranks);
+    }
+    return IW_OK;
+}
+
+static iw_status add_operation(struct iwi_trace_build *build, struct iwi_index *known, size_t *capacity,
+                               const struct iwi_operation *op, uint32_t *number_p)
+{
+    struct iwi_trace_program *program = build->program;
+    const struct iwi_index_key key = {op->bytes | (uint64_t)op->algorithm->kind << 56 |
+                                          (uint64_t)(op->nodes.ranks > 0) << 63,
+                                      (uint64_t)op->root << 32 | op->ranks};
+    void *operations = program->operations;
+
+    IW_TRY(iwi_index_number(build->log, known, key, number_p));
+    if (*number_p == program->operation_count) {
+        IW_TRY(iwi_grow(build->log, &operations, capacity, program->operation_count + 1, sizeof *op));
+        program->operations = operations;
+        program->operations[program->operation_count++] = *op;
+    }
+    return IW_OK;
+}
+
+static iw_status choose_algorithms(struct iwi_trace_build *build,
+                                   const struct iwi_algorithm_overrides *overrides,
+                                   const struct instance *instances)
+{
+    struct iwi_trace_program *program = build->program;
+    struct iwi_index known = {.keys = NULL};
+    size_t capacity = 0;
+    iw_status status = IW_OK;
+
+    for (uint32_t comm = 0; comm < program->comm_count && status == IW_OK; comm++) {
+        for (uint64_t at = build->first_collective[comm];
+             at < build->first_collective[comm + 1] && status == IW_OK; at++) {
+            struct iwi_operation op;
+
+            program->collectives[at].comm = comm;
+            status = make_operation(build, overrides, &instances[at], comm, &op);
+            if (status == IW_OK) {
+                status = add_operation(build, &known, &capacity, &op, &program->collectives[at].operation);
+            }
+        }
+    }
+    iwi_index_release(&known);
+    return status;
+}
+
+static iw_status add_all(struct iwi_trace_build *build, struct instance *instances)
+{
+    const struct iw_trace *trace = build->trace;
+
+    for (uint32_t rank = 0; rank < trace->rank_count; rank++) {
+        uint64_t *next = iwi_new_array(build->log, trace->comm_count, sizeof *next);
+        const iw_status status = next == NULL ? IW_ERR_NOMEM : add_rank(build, rank, next, instances);
+
+        free(next);
+        IW_TRY(status);
+    }
+    return check_complete(build, instances);
+}
+
+iw_status iwi_trace_build_collectives(struct iwi_trace_build *build)
+{
+    struct iwi_trace_program *program = build->program;
+    struct iwi_algorithm_overrides overrides;
+    struct instance *instances;
+    iw_status status = IW_ERR_NOMEM;
+
+    IW_TRY(iwi_node_table_new(build->log, &build->opts->nodes,
+                              build->program->base * build->program->replicas, &build->program->node_table));
+    IW_TRY(iwi_algorithm_overrides_parse(build->log, build->opts->algorithms, &overrides));
+    if (count_collectives(build) == IW_OK) {
+        program->collective_count = build->first_collective[program->comm_count];
+        instances = iwi_new_array(build->log, (size_t)program->collective_count, sizeof *instances);
+        program->collectives =
+            iwi_new_array(build->log, (size_t)program->collective_count, sizeof *program->collectives);
+        if (instances != NULL && program->collectives != NULL) {
+            status = add_all(build, instances);
+        }
+        if (status == IW_OK) {
+            status = choose_algorithms(build, &overrides, instances);
+        }
+        free(instances);
+    }
+    iwi_algorithm_overrides_release(&overrides);
+    return status;
+}

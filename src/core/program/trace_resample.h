@@ -1,0 +1,47 @@
+/* Computation of replicas, drawn from what the traced ranks did (docs/explanation/extrapolation.md).
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Phase n of base rank b took T(b,n). m(n) is the mean over the base ranks of the phases in the same place.
+ * Rank b of a replica takes
+ *     m(n) T(b,k) / m(k)
+ * where k is drawn from the phases of rank b that are alike: between the same kinds of calls, with means in
+ * the same power of two. What all ranks share from phase to phase stays as traced, and so does how much
+ * slower rank b is than others; by how much it strays from that is drawn anew.
+ */
+#ifndef IWI_TRACE_RESAMPLE_H
+#define IWI_TRACE_RESAMPLE_H
+
+#include "core/program/trace_build.h"
+
+struct iwi_trace_length {
+    iw_time own_ps, mean_ps; /* T(b,n) and m(n), at least 1 */
+};
+
+struct iwi_trace_phase {
+    iw_time mean_ps;
+    uint32_t first, count; /* those that are alike: alike[first_phase[b] + first ... + count - 1] */
+};
+
+struct iwi_trace_resample {
+    uint64_t seed;
+    uint64_t *first_phase;          /* base + 1: phases of each base rank */
+    struct iwi_trace_phase *phases; /* of all base ranks, in the order of their schedules */
+    struct iwi_trace_length *alike; /* of the same phases, those that are alike side by side */
+};
+
+/* For build->program, whose schedule is there. IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_trace_resample_new(const struct iwi_trace_build *build,
+                                              struct iwi_trace_resample **resample_p);
+void iwi_trace_resample_free(struct iwi_trace_resample *resample);
+
+/* Length of compute phase `number` (0 = first) of world rank `rank`, whose traced length is `traced_ps`. */
+iw_time iwi_trace_drawn(const struct iwi_trace_program *program, uint32_t rank, uint32_t number);
+
+static inline iw_time iwi_trace_compute(const struct iwi_trace_program *program, uint32_t rank,
+                                        uint32_t number, iw_time traced_ps)
+{
+    return program->resample == NULL || rank < program->base ? traced_ps
+                                                             : iwi_trace_drawn(program, rank, number);
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* What the engines share: one job in, end times out.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_ENGINE_H
+#define IWI_ENGINE_H
+
+#include <idlewave/sim.h>
+
+#include "core/net/level.h"
+#include "core/noise/node_speed.h"
+#include "core/program/program.h"
+#include "core/sim/split/partition.h"
+#include "core/sim/ticker.h"
+#include "core/team/team.h"
+
+struct iwi_checkpointer;
+
+enum { IWI_MOST_LANES = 8 };
+
+/* A single trial tells its steps while it runs; else the first of several is run once more for that. */
+static inline bool iwi_tells_steps(const iw_sim_opts *opts)
+{
+    return opts->steps.step != NULL && opts->trials == 1;
+}
+
+/* Of all processes of the run: who chooses, tells and explains. */
+static inline bool iwi_is_first(const iw_sim_opts *opts)
+{
+    return opts->link == NULL || opts->link->rank == 0;
+}
+
+/* Where noise on a path is put down. */
+#define IWI_LOST_OF(split)                                        \
+    {                                                             \
+        &(split)->part_ps[IW_PART_NOISE], (split)->worst, IW_HITS \
+    }
+
+/* A message for a wait. */
+struct iwi_arrival {
+    iw_time time;
+    uint32_t index; /* of the receive in its wait */
+};
+
+/* By time, ties by index. */
+void iwi_sort_arrivals(struct iwi_arrival *arrivals, size_t count);
+
+/* The same for many that are nearly in order, or a few such sequences mixed; `scratch` has room for
+ * IWI_SORT_ROOM times as many. */
+enum { IWI_SORT_ROOM = 6 };
+void iwi_sort_by_lines(struct iwi_arrival *arrivals, size_t count, struct iwi_arrival *scratch);
+
+/* One evaluation of a program: `lanes` trials, numbered from first_trial on. */
+struct iwi_job {
+    const iw_program *program;
+    const struct iwi_schedule *schedule; /* NULL: the program is a pattern and the engine takes rounds */
+    const iw_net *net;
+    struct iwi_levels levels; /* of the network, for the program's ranks */
+    iw_time memory_ps;        /* what phases take to move their bytes, all ranks at once; 0: they move none */
+    const iw_noise *noise;    /* NULL: none */
+    const int64_t *node_factors; /* of work, in billionths, by rank / ranks_per_node; NULL: all are 1 */
+    uint32_t ranks_per_node;
+    bool has_delays;    /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings; /* of questionable programs: once per simulation is enough */
+    iw_rendezvous rendezvous;
+    uint64_t seed, first_trial;
+    uint32_t lanes;
+    const struct iwi_partition *partition; /* NULL: all ranks are evaluated here */
+    struct iwi_checkpointer *keeper;       /* writes restart points; NULL: none are wanted */
+    struct iwi_member *member;             /* whose block of it is evaluated here; set if partition is */
+    bool begins_ahead; /* the same thread runs neighbouring trials next: their noise may be begun with this
+                          one's */
+    struct iwi_ticker *ticker; /* NULL: not counted. A pattern counts its rounds, a schedule 1. */
+    iw_time *end_ps;           /* out: end of each rank (event engines; the flow engine keeps its own) */
+    iw_split *split;           /* out, or NULL: one per rank; lanes is 1 then */
+    const iw_step_sink *steps; /* gets the steps, or NULL; lanes is 1 then */
+    bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
+};
+
+/* What a compute phase of `work` is on the node of that rank. */
+static inline iw_time iwi_job_work(const struct iwi_job *job, uint32_t rank, iw_time work)
+{
+    return job->node_factors == NULL ? work
+                                     : iwi_scaled_work(work, job->node_factors[rank / job->ranks_per_node]);
+}
+
+/* The reference: everything, one lane, rules of docs/explanation/semantics.md. */
+IW_NODISCARD iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job);
+
+/* LogGOPSim's rules; the schedule is a DAG; one lane. */
+IW_NODISCARD iw_status iwi_loggopsim_run(const iw_log *log, const struct iwi_job *job);
+
+/* Logs that simulated time ran out and returns IW_ERR_RANGE. */
+iw_status iwi_fail_too_late(const iw_log *log);
+
+/* Logs which operations can never run and returns IW_ERR_DEADLOCK. `nodes` are global node numbers, at most
+ * one per rank is needed. "3 ranks cannot go on: rank 0 op 2 (recv 8 B from rank 1, tag 7), ..." */
+iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedule, const uint64_t *nodes,
+                           size_t count);
+
+/* The same of all ranks: where a rank is stuck, or IWI_NOT_STUCK. IW_OK if none is. */
+#define IWI_NOT_STUCK UINT64_MAX
+typedef uint64_t (*iwi_stuck_node)(const void *run, uint32_t rank);
+IW_NODISCARD iw_status iwi_report_stuck_ranks(const iw_log *log, const struct iwi_schedule *schedule,
+                                              iwi_stuck_node find, const void *run);
+
+#endif

@@ -1,0 +1,271 @@
+/* The reference engine: everything happens in the order of time (docs/explanation/semantics.md). Clear before
+ * fast.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nodes become ready when their dependences are satisfied. Receives are then posted; all others, and receives
+ * whose message has arrived, queue for their CPU, which serves them by (ready time, program order).
+ * In an in-order schedule each node depends on the one before it, and a wait serves the receives it
+ * completes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/sim/event/event_path.h"
+#include "core/sim/unreceived.h"
+
+iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t rank,
+                       uint64_t object)
+{
+    return iwi_event_push(run->log, &run->queue,
+                          (struct iwi_event){.time = iwi_max(run->now, time),
+                                             .kind = (uint32_t)kind,
+                                             .rank = rank,
+                                             .sequence = object,
+                                             .object = object});
+}
+
+static iw_status push_release(struct event_run *run, iw_time time, uint64_t node, uint64_t cause)
+{
+    return iwi_event_push(run->log, &run->queue,
+                          (struct iwi_event){.time = iwi_max(run->now, time),
+                                             .kind = IWI_EVENT_RELEASE,
+                                             .rank = run->rank_of[node],
+                                             .sequence = node,
+                                             .object = node,
+                                             .cause = cause});
+}
+
+/* ---- dependences ---- */
+
+iw_status iwi_event_release_next(struct event_run *run, uint64_t node, iw_time time)
+{
+    const uint32_t rank = run->rank_of[node];
+
+    if (node + 1 == run->schedule->first_node[rank + 1]) {
+        return IW_OK;
+    }
+    return push_release(run, time, node + 1, iwi_cause(node, false));
+}
+
+static iw_status release_successors(struct event_run *run, uint64_t node, bool is_start, iw_time time)
+{
+    const uint64_t base = run->schedule->first_node[run->rank_of[node]];
+
+    for (uint64_t i = run->first_successor[node]; i < run->first_successor[node + 1]; i++) {
+        if (run->successors[i].is_start == is_start) {
+            IW_TRY(push_release(run, time, base + run->successors[i].node, iwi_cause(node, is_start)));
+        }
+    }
+    return IW_OK;
+}
+
+/* The node's start lets others go: GOAL's irequires. */
+iw_status iwi_event_started(struct event_run *run, uint64_t node, iw_time time)
+{
+    return run->schedule->is_in_order ? IW_OK : release_successors(run, node, true, time);
+}
+
+iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_time time)
+{
+    struct event_rank *rank = &run->ranks[run->rank_of[node]];
+
+    run->nodes[node].is_done = true;
+    if (time >= rank->end) {
+        rank->end = time;
+        rank->last = node;
+    }
+    return run->schedule->is_in_order ? iwi_event_release_next(run, node, time)
+                                      : release_successors(run, node, false, time);
+}
+
+/* ---- the CPU's queue ---- */
+
+/* Inserts by (ready, program order); nearly always at the tail. */
+static void enqueue(struct event_run *run, struct event_cpu *cpu, uint64_t node)
+{
+    struct event_node *nodes = run->nodes;
+    uint64_t previous = IWI_NO_NODE;
+    uint64_t next = cpu->queue_head;
+
+    if (cpu->queue_head != IWI_NO_NODE &&
+        (nodes[cpu->queue_tail].ready < nodes[node].ready ||
+         (nodes[cpu->queue_tail].ready == nodes[node].ready && cpu->queue_tail < node))) {
+        previous = cpu->queue_tail;
+        next = IWI_NO_NODE;
+    }
+    while (next != IWI_NO_NODE && (nodes[next].ready < nodes[node].ready ||
+                                   (nodes[next].ready == nodes[node].ready && next < node))) {
+        previous = next;
+        next = nodes[next].link;
+    }
+    nodes[node].link = next;
+    if (previous == IWI_NO_NODE) {
+        cpu->queue_head = node;
+    } else {
+        nodes[previous].link = node;
+    }
+    if (next == IWI_NO_NODE) {
+        cpu->queue_tail = node;
+    }
+}
+
+static iw_status wants_cpu(struct event_run *run, uint64_t node)
+{
+    const size_t index = iwi_event_cpu(run, node);
+    struct event_cpu *cpu = &run->cpus[index];
+
+    run->nodes[node].ready = run->now;
+    enqueue(run, cpu, node);
+    return iwi_event_at(run, cpu->free, IWI_EVENT_DISPATCH, run->rank_of[node], index);
+}
+
+/* ---- events ---- */
+
+static iw_status on_release(struct event_run *run, uint64_t node, uint64_t cause)
+{
+    const struct iwi_node *op = &run->schedule->nodes[node];
+
+    if (run->paths != NULL) { /* the last release is the latest */
+        run->paths->ready[node] = path_of_cause(run->paths, cause);
+        run->paths->start[node] = run->paths->end[node] = run->paths->ready[node];
+    }
+    if (!run->schedule->is_in_order && --run->nodes[node].open > 0) {
+        return IW_OK;
+    }
+    if (op->kind != IWI_RECV) {
+        return wants_cpu(run, node);
+    }
+    IW_TRY(iwi_event_post(run, node));
+    IW_TRY(iwi_event_started(run, node, run->now));
+    return iwi_event_is_nonblocking(run, node) ? iwi_event_release_next(run, node, run->now) : IW_OK;
+}
+
+static iw_status on_arrived(struct event_run *run, uint64_t node)
+{
+    if (iwi_event_is_nonblocking(run, node)) {
+        return iwi_event_request_known(run, node);
+    }
+    if (run->schedule->nodes[node].kind == IWI_SEND) {
+        return iwi_event_send_done(run, node);
+    }
+    if (run->paths != NULL && run->nodes[node].known > run->nodes[node].posted) {
+        run->paths->ready[node] = run->paths->known[node];
+    }
+    return wants_cpu(run, node);
+}
+
+static iw_status on_dispatch(struct event_run *run, size_t index)
+{
+    struct event_cpu *cpu = &run->cpus[index];
+    const uint64_t node = cpu->queue_head;
+
+    if (node == IWI_NO_NODE || cpu->free > run->now || cpu->waiting != IWI_NO_NODE) {
+        return IW_OK; /* nothing to do, or another dispatch will come */
+    }
+    cpu->queue_head = run->nodes[node].link;
+    switch (run->schedule->nodes[node].kind) {
+    case IWI_CALC: IW_TRY(iwi_event_calc(run, node, index)); break;
+    case IWI_SEND: IW_TRY(iwi_event_send(run, node, index)); break;
+    case IWI_WAIT: return iwi_event_wait(run, node, index);
+    default: IW_TRY(iwi_event_receive(run, node, index)); break;
+    }
+    return cpu->queue_head == IWI_NO_NODE
+               ? IW_OK
+               : iwi_event_at(run, cpu->free, IWI_EVENT_DISPATCH, run->rank_of[node], index);
+}
+
+static iw_status handle(struct event_run *run, const struct iwi_event *event)
+{
+    run->now = event->time;
+    switch ((enum iwi_event_kind)event->kind) {
+    case IWI_EVENT_NOTICE: return iwi_event_notice(run, (size_t)event->object);
+    case IWI_EVENT_RELEASE: return on_release(run, event->object, event->cause);
+    case IWI_EVENT_ARRIVED: return on_arrived(run, event->object);
+    case IWI_EVENT_DISPATCH: return on_dispatch(run, (size_t)event->object);
+    case IWI_EVENT_NIC_OUT: return iwi_event_nic_out(run, (size_t)event->object);
+    case IWI_EVENT_NIC_IN: return iwi_event_nic_in(run, (size_t)event->object);
+    case IWI_EVENT_CORE: return iwi_event_on_core(run, (uint32_t)event->object, event->sequence);
+    case IWI_EVENT_MEMORY: return iwi_event_on_memory(run, (uint32_t)event->object, event->sequence);
+    }
+    return IW_OK;
+}
+
+/* ---- the run ---- */
+
+/* Everything ready at time 0: in-order schedules start with the first node, DAGs with those without
+ * dependences. */
+static iw_status start_all(struct event_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+
+    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+            const bool is_first = node == schedule->first_node[rank];
+
+            if (schedule->is_in_order ? is_first : run->nodes[node].open == 0) {
+                run->nodes[node].open += schedule->is_in_order ? 0 : 1;
+                IW_TRY(push_release(run, 0, node, IWI_CAUSE_NONE));
+            }
+        }
+    }
+    return IW_OK;
+}
+
+/* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
+ * operations wait for each other in a circle, and the first of all stands for them. */
+static uint64_t stuck_node(const void *arg, uint32_t rank)
+{
+    const struct event_run *run = arg;
+    const struct iwi_schedule *schedule = run->schedule;
+    uint64_t first = IWI_NOT_STUCK;
+
+    for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+        if (run->nodes[node].is_done || iwi_event_is_nonblocking(run, node)) {
+            continue;
+        }
+        if (schedule->is_in_order || run->nodes[node].open == 0) {
+            return node;
+        }
+        first = first == IWI_NOT_STUCK ? node : first;
+    }
+    return first;
+}
+
+static void warn_unreceived(const struct event_run *run)
+{
+    struct iwi_unreceived unreceived = {.count = 0};
+
+    for (uint32_t rank = 0; run->job->want_warnings && rank < run->schedule->ranks; rank++) {
+        for (size_t m = run->ranks[rank].unexpected_head; m != IWI_NO_MESSAGE; m = run->messages[m].link) {
+            iwi_unreceived_add(&unreceived, run->messages[m].send);
+        }
+    }
+    iwi_warn_unreceived(run->log, run->schedule, &unreceived);
+}
+
+iw_status iwi_event_loop(struct event_run *run)
+{
+    struct iwi_event event;
+
+    IW_TRY(start_all(run));
+    for (uint64_t turn = 0; !run->is_too_late && iwi_event_pop(&run->queue, &event); turn++) {
+        IW_TRY(handle(run, &event));
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
+    }
+    if (run->is_too_late) {
+        return iwi_fail_too_late(run->log);
+    }
+    IW_TRY(iwi_report_stuck_ranks(run->log, run->schedule, stuck_node, run));
+    warn_unreceived(run);
+    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+        run->job->end_ps[rank] = run->ranks[rank].end;
+        if (run->watch.open != NULL) {
+            iwi_step_watch_end(&run->watch, rank, run->ranks[rank].end);
+        }
+        if (run->paths != NULL && run->ranks[rank].last != IWI_NO_NODE) {
+            run->job->split[rank] = run->paths->end[run->ranks[rank].last];
+        }
+    }
+    return IW_OK;
+}

@@ -1,0 +1,317 @@
+/* The event engine's message side: matching, and what it tells sender and receiver (rules 5 and 7).
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, whatever
+ * arrives first; so a message can be matched as soon as it is sent. On a rank with wildcards messages
+ * are matched when they are noticed: in the order (time, source, sequence), without overtaking in a pair.
+ */
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/sim/event/event_path.h"
+
+static bool accepts(const struct iwi_node *recv, const struct event_message *message)
+{
+    return (recv->peer == IWI_ANY || recv->peer == message->source) &&
+           (recv->tag == IWI_ANY || message->tag == IWI_ANY || recv->tag == message->tag);
+}
+
+static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time)
+{
+    const struct iwi_event event = {.time = iwi_max(run->now, time),
+                                    .kind = IWI_EVENT_ARRIVED,
+                                    .rank = run->rank_of[node],
+                                    .sequence = node,
+                                    .object = node};
+
+    return iwi_event_push(run->log, &run->queue, event);
+}
+
+/* The path to the instant at which the message of `send` can be seen. */
+static iw_split path_to_notice(const struct event_run *run, uint64_t send)
+{
+    const struct iwi_job *job = run->job;
+    const struct iwi_cost cost = iwi_event_cost(run, send);
+    iw_split path = run->paths->sent[send];
+
+    if (cost.is_rendezvous) {
+        iwi_path_add(&path, &cost, IW_PART_RENDEZVOUS, iwi_cost_notice(cost.costs, job->rendezvous));
+    } else if (iwi_event_has_nic(run, send)) {
+        path = run->paths->on_way[send];
+    } else {
+        iwi_path_add_wire(&path, &cost);
+    }
+    return path;
+}
+
+/* How sender and receiver got to know what meet() tells them. Returns the path to the start of a transfer, or
+ * to the arrival of what came without one. */
+static iw_split explain_meeting(struct event_run *run, uint64_t recv, const struct event_message *message,
+                                const struct iwi_cost *cost)
+{
+    const bool is_late_receive = run->nodes[recv].posted > message->notice;
+    iw_split path = path_to_notice(run, message->noticed_with);
+
+    if (cost->is_rendezvous) {
+        path = is_late_receive ? run->paths->ready[recv] : path;
+        iwi_path_add(&path, cost, IW_PART_RENDEZVOUS, iwi_cost_handshake(cost->costs, run->job->rendezvous));
+        run->paths->known[message->send] = path;
+        run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
+    }
+    run->paths->known[recv] = path;
+    if (cost->is_rendezvous) {
+        iwi_path_add_wire(&run->paths->known[recv], cost);
+    }
+    return path;
+}
+
+/* Receive and message have found each other: both sides learn the rest. */
+static iw_status meet(struct event_run *run, uint64_t recv, struct event_message *message)
+{
+    const uint64_t bytes = run->schedule->nodes[message->send].amount;
+    const struct iwi_cost cost = iwi_event_cost(run, message->send);
+    struct event_node *receive = &run->nodes[recv];
+    struct event_node *send = &run->nodes[message->send];
+    iw_split path;
+
+    receive->bytes = bytes;
+    receive->level = iwi_level_between(&run->job->levels, message->source, run->rank_of[recv]);
+    if (message->is_under_way) {
+        message->recv = recv;
+        return IW_OK;
+    }
+    if (run->paths != NULL) {
+        path = explain_meeting(run, recv, message, &cost);
+    }
+    if (cost.is_rendezvous) {
+        send->known =
+            iwi_max(message->notice, receive->posted) + iwi_cost_handshake(cost.costs, run->job->rendezvous);
+        receive->known = send->known + cost.wire;
+        IW_TRY(push_arrived(run, message->send, send->known));
+        if (iwi_event_has_nic(run, message->send)) {
+            message->is_under_way = true;
+            message->recv = recv;
+            return iwi_event_to_nic(run, (size_t)(message - run->messages), send->known,
+                                    run->paths == NULL ? NULL : &path);
+        }
+    } else {
+        receive->known = message->arrival;
+    }
+    return push_arrived(run, recv, receive->known);
+}
+
+static void append_unexpected(struct event_run *run, struct event_rank *rank, size_t message)
+{
+    run->messages[message].link = IWI_NO_MESSAGE;
+    if (rank->unexpected_head == IWI_NO_MESSAGE) {
+        rank->unexpected_head = message;
+    } else {
+        run->messages[rank->unexpected_tail].link = message;
+    }
+    rank->unexpected_tail = message;
+}
+
+iw_status iwi_event_notice(struct event_run *run, size_t message)
+{
+    struct event_message *arriving = &run->messages[message];
+    struct event_rank *rank = &run->ranks[run->schedule->nodes[arriving->send].peer];
+    uint64_t previous = IWI_NO_NODE;
+
+    for (uint64_t recv = rank->posted_head; recv != IWI_NO_NODE; recv = run->nodes[recv].link) {
+        if (accepts(&run->schedule->nodes[recv], arriving)) {
+            if (previous == IWI_NO_NODE) {
+                rank->posted_head = run->nodes[recv].link;
+            } else {
+                run->nodes[previous].link = run->nodes[recv].link;
+            }
+            if (rank->posted_tail == recv) {
+                rank->posted_tail = previous;
+            }
+            return meet(run, recv, arriving);
+        }
+        previous = recv;
+    }
+    append_unexpected(run, rank, message);
+    return IW_OK;
+}
+
+static void append_posted(struct event_run *run, struct event_rank *rank, uint64_t recv)
+{
+    run->nodes[recv].link = IWI_NO_NODE;
+    if (rank->posted_head == IWI_NO_NODE) {
+        rank->posted_head = recv;
+    } else {
+        run->nodes[rank->posted_tail].link = recv;
+    }
+    rank->posted_tail = recv;
+}
+
+iw_status iwi_event_post(struct event_run *run, uint64_t recv)
+{
+    struct event_rank *rank = &run->ranks[run->rank_of[recv]];
+    size_t previous = IWI_NO_MESSAGE;
+
+    run->nodes[recv].posted = run->now;
+    for (size_t message = rank->unexpected_head; message != IWI_NO_MESSAGE;
+         message = run->messages[message].link) {
+        if (accepts(&run->schedule->nodes[recv], &run->messages[message])) {
+            if (previous == IWI_NO_MESSAGE) {
+                rank->unexpected_head = run->messages[message].link;
+            } else {
+                run->messages[previous].link = run->messages[message].link;
+            }
+            if (rank->unexpected_tail == message) {
+                rank->unexpected_tail = previous;
+            }
+            return meet(run, recv, &run->messages[message]);
+        }
+        previous = message;
+    }
+    append_posted(run, rank, recv);
+    return IW_OK;
+}
+
+static size_t pair_slot(const struct event_pair *pairs, size_t capacity, uint64_t key)
+{
+    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
+
+    while (pairs[slot].key != 0 && pairs[slot].key != key) {
+        slot = (slot + 1) & (capacity - 1);
+    }
+    return slot;
+}
+
+static iw_status grow_pairs(struct event_run *run)
+{
+    const size_t capacity = run->pair_capacity == 0 ? 64 : 2 * run->pair_capacity;
+    struct event_pair *pairs = iwi_new_array(run->log, capacity, sizeof *pairs);
+
+    if (pairs == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < run->pair_capacity; i++) {
+        if (run->pairs[i].key != 0) {
+            pairs[pair_slot(pairs, capacity, run->pairs[i].key)] = run->pairs[i];
+        }
+    }
+    free(run->pairs);
+    run->pairs = pairs;
+    run->pair_capacity = capacity;
+    return IW_OK;
+}
+
+static iw_status find_pair(struct event_run *run, uint32_t source, uint32_t destination,
+                           struct event_pair **pair_p)
+{
+    const uint64_t key = (uint64_t)source * run->schedule->ranks + destination + 1;
+    struct event_pair *pair;
+
+    if (2 * (run->pair_count + 1) > run->pair_capacity) {
+        IW_TRY(grow_pairs(run));
+    }
+    pair = &run->pairs[pair_slot(run->pairs, run->pair_capacity, key)];
+    if (pair->key == 0) {
+        *pair = (struct event_pair){.key = key, .notice = INT64_MIN, .first = IWI_NO_MESSAGE};
+        run->pair_count++;
+    }
+    *pair_p = pair;
+    return IW_OK;
+}
+
+/* A message is not noticed before an earlier one of the same pair. */
+static void keep_pair_order(struct event_pair *pair, struct event_message *message)
+{
+    if (message->notice < pair->notice) {
+        message->notice = pair->notice;
+        message->noticed_with = pair->noticed_with;
+    }
+    message->arrival = iwi_max(message->arrival, message->notice);
+    pair->notice = message->notice;
+    pair->noticed_with = message->noticed_with;
+}
+
+/* Those will be noticed that wait for no message under way before them. */
+static iw_status notice_in_turn(struct event_run *run, struct event_pair *pair)
+{
+    while (pair->first != IWI_NO_MESSAGE && !run->messages[pair->first].is_under_way) {
+        const size_t index = pair->first;
+        struct event_message *message = &run->messages[index];
+
+        pair->first = message->link;
+        keep_pair_order(pair, message);
+        IW_TRY(iwi_event_push(run->log, &run->queue,
+                              (struct iwi_event){.time = message->notice,
+                                                 .kind = IWI_EVENT_NOTICE,
+                                                 .rank = message->source,
+                                                 .sequence = index,
+                                                 .object = index}));
+    }
+    return IW_OK;
+}
+
+static iw_status append_to_pair(struct event_run *run, size_t index, uint32_t destination)
+{
+    struct event_message *message = &run->messages[index];
+    struct event_pair *pair;
+
+    IW_TRY(find_pair(run, message->source, destination, &pair));
+    message->link = IWI_NO_MESSAGE;
+    if (pair->first == IWI_NO_MESSAGE) {
+        pair->first = index;
+    } else {
+        run->messages[pair->last].link = index;
+    }
+    pair->last = index;
+    return notice_in_turn(run, pair);
+}
+
+iw_status iwi_event_message(struct event_run *run, uint64_t send)
+{
+    const struct iwi_node *node = &run->schedule->nodes[send];
+    const struct iwi_cost cost = iwi_event_cost(run, send);
+    const iw_time sent = run->nodes[send].sent;
+    const size_t index = run->message_count;
+    struct event_message message = {.send = send,
+                                    .source = run->rank_of[send],
+                                    .tag = node->tag,
+                                    .arrival = sent + cost.wire,
+                                    .is_under_way = !cost.is_rendezvous && iwi_event_has_nic(run, send),
+                                    .recv = IWI_NO_NODE,
+                                    .noticed_with = send};
+    void *messages = run->messages;
+
+    message.notice =
+        cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) : message.arrival;
+    IW_TRY(iwi_grow(run->log, &messages, &run->message_capacity, index + 1, sizeof message));
+    run->messages = messages;
+    run->messages[index] = message;
+    run->message_count++;
+    if (message.is_under_way) {
+        IW_TRY(iwi_event_to_nic(run, index, sent, run->paths == NULL ? NULL : &run->paths->sent[send]));
+    }
+    return run->ranks[node->peer].has_wildcards ? append_to_pair(run, index, node->peer)
+                                                : iwi_event_notice(run, index);
+}
+
+iw_status iwi_event_there(struct event_run *run, size_t index, iw_time arrival)
+{
+    struct event_message *message = &run->messages[index];
+    const uint32_t destination = run->schedule->nodes[message->send].peer;
+    struct event_pair *pair;
+
+    message->arrival = arrival;
+    message->is_under_way = false;
+    if (message->recv != IWI_NO_NODE) {
+        run->nodes[message->recv].known = arrival;
+        if (run->paths != NULL) {
+            run->paths->known[message->recv] = run->paths->on_way[message->send];
+        }
+        return push_arrived(run, message->recv, arrival);
+    }
+    message->notice = arrival;
+    if (!run->ranks[destination].has_wildcards) {
+        return IW_OK; /* its receive is not posted yet */
+    }
+    IW_TRY(find_pair(run, message->source, destination, &pair));
+    return notice_in_turn(run, pair);
+}

@@ -1,0 +1,138 @@
+/* Which rounds stream, and what the passes of a streaming run are: told by the job alone.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/sim/flow/flow_stream.h"
+
+bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
+{
+    return (round->is_shift || round->is_flip) && job->split == NULL &&
+           !(job->steps != NULL && job->has_few_steps);
+}
+
+/* Rounds are seen by their senders: rank r sends to r + shift, or to r ^ flip. */
+static struct iwi_hop hop_of(const struct iwi_round *round, uint32_t ranks, bool is_received)
+{
+    const uint32_t back = round->shift == 0 ? 0 : ranks - round->shift;
+
+    return (struct iwi_hop){
+        .is_flip = round->is_flip, .shift = is_received ? back : round->shift, .flip = round->flip};
+}
+
+/* The levels of a pass are kept in the flow, as long as it takes to make it together with others. */
+static struct iwi_pass_levels *levels_of(const struct iwi_flow *flow, uint64_t number)
+{
+    return flow->pass_levels == NULL ? NULL : &flow->pass_levels[number % IWI_PASS_LEVELS];
+}
+
+static void fill_costs(const iw_net *net, uint64_t bytes, struct iwi_cost *costs)
+{
+    for (uint32_t level = 0; level <= net->inner_count; level++) {
+        costs[level] = iwi_cost_at(net, level, bytes);
+    }
+}
+
+static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
+{
+    const struct iwi_flow *flow = run->flow;
+    const iw_net *net = flow->job->net;
+    struct iwi_pass_levels *levels = levels_of(flow, number);
+    struct iwi_pass pass = {.has_receive = number > 0, .has_send = number < run->last_pass, .levels = levels};
+    struct iwi_round round;
+
+    if (pass.has_receive) {
+        run->op->algorithm->round(run->op, run->first + number - 1, &round);
+        pass.in = iwi_cost_of(net, round.bytes);
+        pass.reduce = iwi_bytes_cost(flow->job->program->reduce, round.reduce_bytes);
+        pass.is_flip = round.is_flip;
+        pass.shift = flow->is_alike ? 0 : (size_t)round.shift << flow->lane_shift;
+        pass.flip = flow->is_alike ? 0 : (size_t)round.flip << flow->lane_shift;
+        if (levels != NULL) {
+            levels->from = hop_of(&round, flow->job->program->ranks, true);
+            fill_costs(net, round.bytes, levels->in);
+        }
+    }
+    if (pass.has_send) {
+        run->op->algorithm->round(run->op, run->first + number, &round);
+        pass.out = iwi_cost_of(net, round.bytes);
+        if (levels != NULL) {
+            levels->to = hop_of(&round, flow->job->program->ranks, false);
+            fill_costs(net, round.bytes, levels->out);
+        }
+    }
+    pass.is_rendezvous = pass.has_receive ? pass.in.is_rendezvous : pass.out.is_rendezvous;
+    pass.notice = iwi_cost_notice(&net->costs, flow->job->rendezvous);
+    pass.handshake = iwi_cost_handshake(&net->costs, flow->job->rendezvous);
+    return pass;
+}
+
+/* The gaps that began one pass earlier are over before this pass receives and sends: the CPU was busy
+ * longer.
+ */
+static bool is_free_at(const struct iwi_pass *before, const struct iwi_pass *pass)
+{
+    return before->in.gap <= before->in.recv_cpu + before->reduce + before->out.send_cpu &&
+           before->out.gap <= before->out.send_cpu + pass->in.recv_cpu + pass->reduce;
+}
+
+static bool is_free_of_gaps(const struct iwi_run *run, const struct iwi_pass *before,
+                            const struct iwi_pass *pass)
+{
+    const uint32_t levels = before->levels != NULL ? run->flow->job->levels.count + 1 : 1;
+    bool is_free = true;
+
+    for (uint32_t k = 0; k < levels * levels * levels && is_free; k++) {
+        struct iwi_pass first = *before, second = *pass;
+
+        if (before->levels != NULL) {
+            first.in = before->has_receive ? before->levels->in[k % levels] : before->in;
+            first.out = before->has_send ? before->levels->out[k / levels % levels] : before->out;
+            second.in = pass->has_receive ? pass->levels->in[k / levels / levels] : pass->in;
+        }
+        is_free = is_free_at(&first, &second);
+    }
+    return is_free;
+}
+
+/* The first two passes meet the gaps of what was before the run, if there was anything; what is after it
+ * meets those of the last two. */
+static bool has_gaps(const struct iwi_run *run, uint64_t number, const struct iwi_pass *pass)
+{
+    const bool is_fresh = run->flow->is_first_operation && run->first == 0;
+    const struct iwi_pass before = bare_pass_at(run, number - (number > 0)),
+                          after = bare_pass_at(run, number + (number < run->last_pass));
+
+    return (number < 2 && !is_fresh) || pass->is_rendezvous ||
+           (number + 1 >= run->last_pass && !run->flow->is_last_operation) ||
+           (number > 0 && !is_free_of_gaps(run, &before, pass)) ||
+           (number < run->last_pass && !is_free_of_gaps(run, pass, &after));
+}
+
+struct iwi_pass iwi_run_pass(const struct iwi_run *run, uint64_t number)
+{
+    struct iwi_pass pass = bare_pass_at(run, number);
+
+    pass.has_gaps = has_gaps(run, number, &pass);
+    return pass;
+}
+
+bool iwi_flow_is_free_of_gaps(const struct iwi_job *job)
+{
+    const uint64_t most_rounds = 1 << 16; /* more take long to look through */
+    const iw_program *program = job->program;
+    struct iwi_flow alone = {.job = job, .is_first_operation = true, .is_last_operation = true};
+    struct iwi_run run = {.flow = &alone, .op = program->operations};
+    struct iwi_round round;
+    bool is_free = job->levels.count == 0 && job->schedule == NULL && program->trace == NULL &&
+                   program->operation_count == 1 && program->repeat == 1;
+
+    run.last_pass = is_free ? run.op->algorithm->round_count(run.op) : 0;
+    is_free = is_free && run.last_pass <= most_rounds;
+    for (uint64_t index = 0; is_free && index < run.last_pass; index++) {
+        run.op->algorithm->round(run.op, index, &round);
+        is_free = iwi_flow_streams(job, &round);
+    }
+    for (uint64_t number = 0; is_free && number <= run.last_pass && run.last_pass > 0; number++) {
+        is_free = !iwi_run_pass(&run, number).has_gaps;
+    }
+    return is_free;
+}

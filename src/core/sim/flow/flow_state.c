@@ -1,0 +1,343 @@
+/* The flow engine's arrays: made once for a thread, restarted for each batch of trials.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/sim/flow/flow_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/sim/flow/flow_exchange.h"
+#include "core/sim/flow/flow_grid.h"
+#include "core/sim/flow/flow_step.h"
+#include "core/sim/flow/flow_stream.h"
+#include "core/sim/flow/flow_trace_share.h"
+#include "core/sim/rank_array.h"
+
+static iw_status allocate_cores(struct iwi_flow *flow)
+{
+    const size_t others = flow->count * (flow->cores - 1);
+
+    if (others == 0) {
+        return IW_OK;
+    }
+    flow->other_next = iwi_rank_array_new(flow->log, others, sizeof(iw_time));
+    flow->other_words = iwi_rank_array_new(flow->log, others * flow->words, sizeof(int64_t));
+    return flow->other_next == NULL || flow->other_words == NULL ? IW_ERR_NOMEM : IW_OK;
+}
+
+static iw_status allocate(struct iwi_flow *flow)
+{
+    iw_time **times[] = {&flow->cpu,      &flow->begun[0], &flow->begun[1], &flow->begun[2],
+                         &flow->begun[3], &flow->send_gap, &flow->recv_gap};
+    const bool has_gaps = !iwi_flow_is_free_of_gaps(flow->job);
+
+    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
+        const bool is_gap = k > IWI_DRAW_TRIALS, is_ahead = k > 1 && !is_gap;
+
+        if ((is_gap && !has_gaps) || (is_ahead && !flow->job->begins_ahead)) {
+            continue;
+        }
+        *times[k] = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
+        if (*times[k] == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
+    flow->noise_words = iwi_rank_array_new(flow->log, flow->count * flow->words, sizeof(int64_t));
+    if (flow->noise_words == NULL || allocate_cores(flow) != IW_OK) {
+        return IW_ERR_NOMEM;
+    }
+    if (flow->job->split != NULL) {
+        iw_split **splits[] = {&flow->cpu_split, &flow->send_gap_split, &flow->recv_gap_split};
+
+        for (size_t k = 0; k < sizeof splits / sizeof splits[0]; k++) {
+            *splits[k] = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
+            if (*splits[k] == NULL) {
+                return IW_ERR_NOMEM;
+            }
+        }
+    }
+    return IW_OK;
+}
+
+/* All ranks do the same at the same time: each round is a shift or a flip, or one of neighbours that
+ * everybody has, and no rank is delayed alone. */
+static bool is_alike(const struct iwi_job *job)
+{
+    const uint64_t most_rounds = 1 << 16; /* more take long to look through */
+    const iw_program *program = job->program;
+    struct iwi_round round;
+
+    if (job->levels.count > 0 || job->schedule != NULL || program->trace != NULL || job->split != NULL ||
+        job->steps != NULL || job->node_factors != NULL || (job->has_delays && program->delay_count > 0) ||
+        (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
+        return false;
+    }
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_operation *op = &program->operations[k];
+        const uint64_t rounds = op->algorithm->round_count(op);
+
+        for (uint64_t index = 0; index < rounds && rounds <= most_rounds; index++) {
+            op->algorithm->round(op, index, &round);
+            if (!iwi_flow_streams(job, &round) && !iwi_grid_is_alike(op, index, &round)) {
+                return false;
+            }
+        }
+        if (rounds > most_rounds) {
+            return false;
+        }
+    }
+    return true;
+}
+
+iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p)
+{
+    struct iwi_flow *flow = iwi_new_array(log, 1, sizeof *flow);
+
+    if (flow == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    flow->log = log;
+    flow->job = job;
+    flow->is_alike = is_alike(job);
+    flow->ranks = flow->is_alike ? 1 : job->program->ranks;
+    if (job->partition != NULL && job->partition->members > 1 && !flow->is_alike) {
+        const uint32_t *first = &job->partition->first[job->member->number];
+
+        flow->partition = job->partition;
+        flow->member = job->member;
+        flow->first_rank = first[0];
+        flow->ranks = first[1] - first[0];
+    }
+    flow->lanes = job->lanes;
+    while ((1U << flow->lane_shift) < flow->lanes) {
+        flow->lane_shift++;
+    }
+    flow->count = (size_t)flow->ranks << flow->lane_shift;
+    flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
+    flow->cores = job->noise == NULL ? 1 : iw_noise_cores_per_rank(job->noise);
+    flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
+    memset(flow->cost_bytes, 0xff, sizeof flow->cost_bytes); /* no size: none is used yet */
+    if (allocate(flow) != IW_OK || (flow->partition != NULL && iwi_exchange_new(flow) != IW_OK) ||
+        iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {
+        iwi_flow_free(flow);
+        return IW_ERR_NOMEM;
+    }
+    *flow_p = flow;
+    return IW_OK;
+}
+
+static void free_stream(struct iwi_stream *stream)
+{
+    if (stream != NULL) {
+        free(stream->kept_words);
+        free(stream);
+    }
+}
+
+void iwi_flow_free(struct iwi_flow *flow)
+{
+    if (flow == NULL) {
+        return;
+    }
+    iwi_exchange_free(flow);
+    free(flow->cpu);
+    free(flow->send_gap);
+    free(flow->recv_gap);
+    for (size_t k = 0; k < IWI_DRAW_TRIALS; k++) {
+        free(flow->begun[k]);
+    }
+    free(flow->pass_levels);
+    free(flow->other);
+    free(flow->posted_other);
+    free_stream(flow->stream);
+    free(flow->kept_found);
+    iwi_replica_shares_free(flow->parts);
+    free(flow->slots);
+    free(flow->posted);
+    free(flow->noise_words);
+    free(flow->other_next);
+    free(flow->other_words);
+    free(flow->cpu_split);
+    free(flow->send_gap_split);
+    free(flow->recv_gap_split);
+    free(flow->slot_split);
+    free(flow->posted_split);
+    free(flow->sends);
+    free(flow->recvs);
+    free(flow->arrivals);
+    iwi_step_watch_release(&flow->watch);
+    free(flow);
+}
+
+/* The noise of neighbouring trials, stretch by stretch of ranks: drawn together, kept apart. */
+static void begin_ahead(struct iwi_flow *flow)
+{
+    enum { STRETCH = 512 };
+    const struct iwi_job *job = flow->job;
+    iw_time drawn[STRETCH][IWI_DRAW_TRIALS];
+
+    flow->begun_trial = job->first_trial - job->first_trial % IWI_DRAW_TRIALS;
+    flow->begun_count = IWI_DRAW_TRIALS;
+    for (uint32_t rank = 0; rank < flow->ranks; rank += STRETCH) {
+        const struct iwi_stream_id id = {job->seed, flow->begun_trial, flow->first_rank + rank};
+        const uint32_t count = flow->ranks - rank < STRETCH ? flow->ranks - rank : STRETCH;
+
+        iwi_noise_begin_all(job->noise, id, count, IWI_DRAW_TRIALS, NULL, drawn[0]);
+        for (size_t k = 0; k < IWI_DRAW_TRIALS; k++) {
+            for (size_t r = 0; r < count; r++) {
+                flow->begun[k][rank + r] = iwi_min(drawn[r][k], IWI_LATEST);
+            }
+        }
+    }
+}
+
+static void begin_cores(struct iwi_flow *flow)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct iwi_cores cores =
+            iwi_flow_cores(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i);
+
+        iwi_cores_begin(&cores);
+    }
+}
+
+static void begin_noise(struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    if (job->begins_ahead) {
+        if (job->first_trial - flow->begun_trial >= flow->begun_count) {
+            begin_ahead(flow);
+        }
+        flow->next_detour = flow->begun[job->first_trial % IWI_DRAW_TRIALS];
+        return;
+    }
+    flow->next_detour = flow->begun[0];
+    if (flow->cores > 1) {
+        begin_cores(flow);
+    } else if (job->noise != NULL) {
+        iwi_noise_begin_all(job->noise, (struct iwi_stream_id){job->seed, job->first_trial, flow->first_rank},
+                            flow->ranks, flow->lanes, flow->noise_words, flow->next_detour);
+    }
+    for (size_t i = 0; i < flow->count; i++) {
+        flow->next_detour[i] = job->noise == NULL ? IWI_LATEST : iwi_min(flow->next_detour[i], IWI_LATEST);
+    }
+}
+
+void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
+{
+    const size_t bytes = flow->count * sizeof(iw_time);
+
+    flow->job = job;
+    flow->is_too_late = false;
+    flow->start = (struct iwi_position){0};
+    memset(flow->cpu, 0, bytes);
+    if (flow->send_gap != NULL) {
+        memset(flow->send_gap, 0, bytes);
+        memset(flow->recv_gap, 0, bytes);
+    }
+    if (job->split != NULL) {
+        memset(flow->cpu_split, 0, flow->count * sizeof(iw_split));
+        memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
+        memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
+    }
+    iwi_step_watch_restart(&flow->watch);
+    begin_noise(flow);
+}
+
+static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
+{
+    const bool is_explaining = flow->job->split != NULL;
+
+    free(flow->slots);
+    free(flow->slot_split);
+    flow->slots = iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_time));
+    flow->slot_split =
+        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
+    flow->slot_count = slots;
+    return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
+}
+
+static iw_status reserve_posted(struct iwi_flow *flow)
+{
+    flow->posted = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
+    if (flow->posted != NULL && flow->job->split != NULL) {
+        flow->posted_split = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
+    }
+    return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
+                                                                                            : IW_OK;
+}
+
+iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
+{
+    if (fan <= flow->fan) {
+        return IW_OK;
+    }
+    free(flow->sends);
+    free(flow->recvs);
+    free(flow->arrivals);
+    flow->sends = iwi_new_array(flow->log, fan, sizeof *flow->sends);
+    flow->recvs = iwi_new_array(flow->log, fan, sizeof *flow->recvs);
+    flow->arrivals = iwi_new_array(flow->log, fan, sizeof *flow->arrivals);
+    flow->fan = fan;
+    return flow->sends == NULL || flow->recvs == NULL || flow->arrivals == NULL ? IW_ERR_NOMEM : IW_OK;
+}
+
+iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, bool has_rendezvous)
+{
+    const size_t slots = (size_t)fan * ranks;
+
+    if (slots > flow->slot_count) {
+        IW_TRY(reserve_slots(flow, slots));
+    }
+    IW_TRY(iwi_flow_reserve_scratch(flow, fan));
+    return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;
+}
+
+/* Passing an id costs more than the closed form of most sources: it is written in parts and read as a whole.
+ */
+static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                            iw_time d, const struct iwi_lost *lost)
+{
+    const struct iwi_job *job = flow->job;
+    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)),
+                                     rank * flow->cores};
+
+    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
+}
+
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                           iw_time d, const struct iwi_lost *lost)
+{
+    iw_time end = IWI_LATEST;
+
+    if (t + d <= IWI_LATEST && d > 0) {
+        end = flow->has_closed_form && lost == NULL
+                  ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next, t, d)
+                  : finish_by_id(flow, rank, i, next, t, d, lost);
+        *next = iwi_min(*next, IWI_LATEST);
+    } else if (d == 0) {
+        end = iwi_min(t, IWI_LATEST);
+    }
+    flow->is_too_late |= end >= IWI_LATEST;
+    return end;
+}
+
+iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                          const struct iwi_lost *lost)
+{
+    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, lost);
+
+    if (flow->watch.open != NULL) {
+        iwi_step_lost(&flow->watch, rank, end - t - d);
+    }
+    return end;
+}
+
+void iwi_flow_end_steps(struct iwi_flow *flow)
+{
+    for (uint32_t rank = 0; rank < flow->ranks && flow->watch.open != NULL; rank++) {
+        iwi_step_watch_end(&flow->watch, rank, flow->cpu[rank]);
+    }
+}

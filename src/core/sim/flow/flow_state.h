@@ -1,0 +1,177 @@
+/* The state of the flow engine: arrays over ranks and lanes, element rank * lanes + lane.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_FLOW_STATE_H
+#define IWI_FLOW_STATE_H
+
+#include <assert.h>
+
+#include "core/base/rng.h"
+#include "core/net/cost.h"
+#include "core/noise/cores.h"
+#include "core/noise/stream.h"
+#include "core/sim/checkpoint/checkpoint.h"
+#include "core/sim/engine.h"
+#include "core/sim/step_watch.h"
+
+struct iwi_stream;
+struct iwi_pass_levels;
+struct iwi_exchange;
+struct iwi_replica_shares;
+
+struct iwi_flow {
+    const iw_log *log;
+    const struct iwi_job *job;
+    uint32_t first_rank, ranks; /* those evaluated here: a block of the program's, or all; 1 if all would do
+                                   the same (is_alike) */
+    uint32_t lanes, lane_shift; /* lanes == 1 << lane_shift */
+    bool is_alike;
+    const struct iwi_partition *partition; /* NULL: all ranks are here, also if is_alike */
+    struct iwi_member *member;
+    struct iwi_exchange *exchange;   /* with the other members; NULL without a partition */
+    size_t count;                    /* ranks * lanes */
+    iw_time *cpu;                    /* free from then on */
+    iw_time *send_gap, *recv_gap;    /* free from then on; NULL if no gap ever counts */
+    iw_time *next_detour;            /* start of the first detour that is not over; at most IWI_LATEST */
+    iw_time *begun[IWI_DRAW_TRIALS]; /* next_detour of neighbouring trials at time 0; NULL but for [0] unless
+                                        begun ahead */
+    uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
+    /* made when first used: */
+    iw_time *posted_other;               /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *other;                      /* streaming rounds: what `cpu` becomes in this pass */
+    struct iwi_stream *stream;           /* the same: room for working in the cache */
+    struct iwi_pass_levels *pass_levels; /* the same, on networks with levels: IWI_PASS_LEVELS of them */
+    /* traces with restart points: values of messages that cross the end of a segment, kept_bytes for each
+     * replica of kept_base ranks; `kept` while a point is written, kept_found (owned) what one held */
+    iw_time *kept, *kept_found;
+    size_t kept_bytes;
+    uint32_t kept_base;
+    struct iwi_replica_shares *parts; /* traces on a partition: of replicas that are not all here */
+    iw_time *slots;                   /* other rounds: the same for each send of a rank */
+    iw_time *posted;                  /* rendezvous: when the receives of this round were posted */
+    size_t slot_count;                /* ranks x sends of each */
+    size_t words;                     /* of noise state per element */
+    int64_t *noise_words;
+    uint32_t cores; /* of a rank: K */
+    /* of the other K - 1 cores of each element, one core after the other; NULL: there are none */
+    iw_time *other_next;
+    int64_t *other_words;
+    /* explaining only (lanes == 1): how each of the times above came about */
+    iw_split *cpu_split, *send_gap_split, *recv_gap_split, *slot_split, *posted_split;
+    /* scratch of one rank's part of a round */
+    struct iwi_msg *sends, *recvs;
+    struct iwi_arrival *arrivals;
+    uint32_t fan;
+    bool has_closed_form;      /* of its noise */
+    struct iwi_position start; /* where the run begins; each number is set back to 0 by whoever went by it */
+    struct iwi_position at;    /* how far it has come */
+    bool is_first_operation;   /* nothing was sent before the operation that runs now */
+    bool is_last_operation;    /* nothing comes after the operation that runs now */
+    bool is_too_late;          /* some time passed IWI_LATEST and was cut there */
+    struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted; lanes == 1 then */
+    /* by level: the costs of the size used last */
+    uint64_t cost_bytes[IW_NET_INNER_MAX + 1];
+    struct iwi_cost costs[IW_NET_INNER_MAX + 1];
+};
+
+/* What a streaming round keeps per rank and lane: cpu, other, next_detour, and mostly both gaps. */
+enum { IWI_FLOW_BYTES = 5 * sizeof(iw_time) };
+_Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
+
+/* The first element of a rank of the program that is evaluated here. */
+static inline size_t iwi_flow_at(const struct iwi_flow *flow, uint32_t rank)
+{
+    return (size_t)(rank - flow->first_rank) << flow->lane_shift;
+}
+
+IW_NODISCARD iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_flow **flow_p);
+void iwi_flow_free(struct iwi_flow *flow);
+
+/* Back to time 0 for the trials of `job`, which differs from the one before only in trial and noise. */
+void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job);
+
+/* Room for rounds of `ranks` ranks here in which one has up to `fan` sends or receives, and for rendezvous.
+ */
+IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan,
+                                        bool has_rendezvous);
+
+/* Room for waits of up to `fan` receives. */
+IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan);
+
+/* The detour is hit: exact, for element i of `rank`. `next` is its next_detour, or a copy that stands for it.
+ */
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                           iw_time d, const struct iwi_lost *lost);
+
+/* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
+iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                          const struct iwi_lost *lost);
+
+/* A compute phase of `amount` on rank r begins: its delay, its noise and the speed of its node included. */
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount);
+
+/* The same on all ranks. */
+void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount);
+
+/* Phases are the same work on every rank that has no delay, and nobody looks at single ranks. */
+bool iwi_flow_has_even_phases(const struct iwi_flow *flow);
+
+/* The cores of element i, which is of that rank. */
+struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size_t i);
+
+/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
+ * becomes the true one. */
+void iwi_flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start, iw_time *done);
+
+/* All ranks are at their end: so are their last steps. */
+void iwi_flow_end_steps(struct iwi_flow *flow);
+
+/* Ranks of the program that an operation runs over: its rank i is members[i] + offset; where there are more
+ * of them than members, those follow again from offset + base on. */
+struct iwi_flow_group {
+    const uint32_t *members;
+    uint32_t count, offset, base;
+};
+
+static inline uint32_t iwi_flow_group_rank(const struct iwi_flow_group *group, uint32_t i)
+{
+    assert(group->count > 0);
+    return i < group->count
+               ? group->offset + group->members[i]
+               : group->offset + i / group->count * group->base + group->members[i % group->count];
+}
+
+/* All rounds of one operation; `group` NULL: over all ranks in their order, streaming where it can. `phase`
+ * is the number of the first compute phase that it places. */
+IW_NODISCARD iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *op,
+                                          const struct iwi_flow_group *group, uint64_t phase);
+
+/* This round streams: every rank does the same, and nothing is explained or told exactly. */
+bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round);
+
+/* Nothing is under way, and this round (and pass of the streaming run that begins with it) comes next: a
+ * restart point may be written. Inside collectives of a trace there are none. */
+static inline iw_status iwi_flow_visit(struct iwi_flow *flow, uint64_t round, uint64_t pass)
+{
+    if (flow->job->keeper == NULL || flow->is_alike || flow->job->program->trace != NULL) {
+        return IW_OK;
+    }
+    flow->at.round = round;
+    flow->at.pass = pass;
+    return iwi_checkpointer_visit(flow->job->keeper, flow, &flow->at);
+}
+
+/* The program is one streaming operation in which no gap delays anything. */
+bool iwi_flow_is_free_of_gaps(const struct iwi_job *job);
+
+/* Patterns, round by round. */
+IW_NODISCARD iw_status iwi_flow_pattern(struct iwi_flow *flow);
+
+/* A streaming run of rounds first ... end - 1 of an operation: all are shifts or flips of eager messages. */
+IW_NODISCARD iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t first,
+                                       uint64_t end);
+
+/* A round of pairs of eager messages. */
+IW_NODISCARD iw_status iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round);
+
+#endif

@@ -1,0 +1,386 @@
+/* Runs a graph by passes over its ranks (graph_passes.h).
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/sim/graph/graph_passes.h"
+
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/net/cost.h"
+#include "core/sim/graph/graph_cpu.h"
+#include "core/sim/graph/graph_queue.h"
+#include "core/sim/rank_array.h"
+
+#define STEP static inline __attribute__((always_inline))
+
+/* What `open` of a node says beside a number of dependences. */
+#define DONE UINT32_MAX
+#define PENDING \
+    (UINT32_C(1) << 31) /* a posted receive whose message has come: + the next one of these, + 1 */
+
+/* All nodes may be run so many times, on average. */
+enum { MOST_RUNS = 12 };
+
+struct pass_rank {
+    struct graph_cpu cpu;
+    iw_time last;     /* when what the CPU took last was ready; -1: nothing was taken */
+    uint32_t pending; /* the first of its receives that are PENDING, + 1; 0: there is none */
+    uint32_t done;    /* nodes */
+    bool is_stale;    /* it has to run again from its beginning */
+};
+
+struct pass_run {
+    const struct iwi_passes *passes;
+    const struct iwi_schedule *schedule;
+    struct graph_cpus cpus;
+    struct pass_rank *ranks;
+    iw_time *time;         /* of nodes: what they require is there from then on; of receives: the arrival of
+                              the message, 0: not known */
+    iw_time *posted;       /* of receives that have dependences: what these require is there from then on */
+    uint32_t *open;        /* of nodes: dependences that are not satisfied */
+    uint64_t *has_turn;    /* a bit for each rank */
+    uint32_t first, last;  /* no words of has_turn before, and none after, have bits set */
+    uint32_t fresh;        /* ranks from here on have not run yet */
+    uint64_t done, served; /* nodes; those that ran again count again in `served` */
+    struct iwi_graph_event *queue;
+    size_t queued;
+    uint64_t cost_bytes[IW_NET_INNER_MAX + 1]; /* of costs: by level, of the last message */
+    struct iwi_cost costs[IW_NET_INNER_MAX + 1];
+};
+
+/* The rank at work. */
+struct pass_here {
+    struct pass_rank *rank;
+    uint32_t number;
+    uint64_t first; /* node */
+};
+
+STEP void give_turn(struct pass_run *run, uint32_t rank)
+{
+    const uint32_t word = rank / 64;
+
+    run->has_turn[word] |= UINT64_C(1) << rank % 64;
+    run->first = word < run->first ? word : run->first;
+    run->last = word > run->last ? word : run->last;
+}
+
+STEP void push(struct pass_run *run, iw_time time, uint64_t what)
+{
+    iwi_graph_heap_put(run->queue, run->queued++, (struct iwi_graph_event){time, what});
+}
+
+/* ---- messages ---- */
+
+STEP const struct iwi_cost *cost_of(struct pass_run *run, uint32_t rank, const struct iwi_node *op)
+{
+    const uint32_t level = iwi_level_between(&run->cpus.job->levels, rank, op->peer);
+
+    if (run->cost_bytes[level] != op->amount) {
+        run->cost_bytes[level] = op->amount;
+        run->costs[level] = iwi_cost_at(run->cpus.job->net, level, op->amount);
+    }
+    return &run->costs[level];
+}
+
+/* The arrival of a message is known, or has changed. */
+STEP void deliver(struct pass_run *run, uint32_t to, uint32_t recv, iw_time arrival)
+{
+    const iw_time known = run->time[recv];
+
+    if (known == arrival) {
+        return;
+    }
+    run->time[recv] = arrival;
+    if (to >= run->fresh) {
+        return;
+    }
+    if (known != 0) {
+        run->ranks[to].is_stale = true;
+        give_turn(run, to);
+    } else if (run->open[recv] == 0) {
+        run->open[recv] = PENDING | run->ranks[to].pending;
+        run->ranks[to].pending = (uint32_t)(recv - run->schedule->first_node[to]) + 1;
+        give_turn(run, to);
+    }
+}
+
+/* ---- dependences ---- */
+
+/* What a node requires is there. Others may wait for the posting of a receive. */
+STEP void become_ready(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time time)
+{
+    const uint64_t node = here->first + local;
+
+    if (run->schedule->nodes[node].kind != IWI_RECV) {
+        push(run, time, iwi_graph_ready(local));
+        return;
+    }
+    const iw_time arrival = run->time[node];
+
+    if (arrival != 0) {
+        push(run, iwi_max(time, arrival), iwi_graph_ready(local));
+    }
+    if (run->passes->has_posting) {
+        push(run, time, iwi_graph_post(0, local));
+    }
+}
+
+/* The start, or the end, of a node lets others go. */
+STEP void let_go(struct pass_run *run, const struct pass_here *here, uint32_t local, bool is_start,
+                 iw_time time)
+{
+    const struct iwi_passes *passes = run->passes;
+    const uint32_t end = passes->first_successor[here->first + local + 1];
+
+    for (uint32_t i = passes->first_successor[here->first + local]; i < end; i++) {
+        const uint32_t next = passes->successors[i] / 2;
+        const uint64_t node = here->first + next;
+
+        if ((passes->successors[i] & 1) == is_start) {
+            iw_time *there =
+                run->schedule->nodes[node].kind == IWI_RECV ? &run->posted[node] : &run->time[node];
+            const iw_time ready = iwi_max(*there, time);
+
+            *there = ready;
+            if (--run->open[node] == 0) {
+                become_ready(run, here, next, ready);
+            }
+        }
+    }
+}
+
+/* ---- operations ---- */
+
+STEP void send(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time t)
+{
+    const uint64_t node = here->first + local;
+    const struct iwi_node *op = &run->schedule->nodes[node];
+    const struct iwi_cost *cost = cost_of(run, here->number, op);
+    struct graph_cpu *cpu = &here->rank->cpu;
+    iw_time *gap = graph_gap(&run->cpus, here->number, cpu, op->nic, false);
+    const iw_time start = iwi_max(t, *gap);
+
+    *gap = start + cost->gap;
+    cpu->free = graph_finish(&run->cpus, here->number, cpu, start, cost->send_cpu);
+    deliver(run, op->peer, run->passes->partner_of[node], cpu->free + cost->wire);
+    let_go(run, here, local, true, start);
+}
+
+STEP void receive(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time t)
+{
+    const struct iwi_node *op = &run->schedule->nodes[here->first + local];
+    const struct iwi_cost *cost = cost_of(run, here->number, op);
+    struct graph_cpu *cpu = &here->rank->cpu;
+    iw_time *gap = graph_gap(&run->cpus, here->number, cpu, op->nic, true);
+    const iw_time start = iwi_max(t, *gap);
+
+    *gap = start + cost->gap;
+    cpu->free = graph_finish(&run->cpus, here->number, cpu, start, cost->recv_cpu);
+}
+
+STEP void calculate(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time t)
+{
+    const uint64_t node = here->first + local;
+    const struct iwi_node *op = &run->schedule->nodes[node];
+    struct graph_cpu *cpu = &here->rank->cpu;
+
+    cpu->free = (op->flags & IWI_NODE_PHASE) != 0
+                    ? iwi_graph_phase(&run->cpus, here->number, cpu, run->passes->partner_of[node], t,
+                                      (iw_time)op->amount)
+                    : graph_finish(&run->cpus, here->number, cpu, t, (iw_time)op->amount);
+    let_go(run, here, local, true, t);
+}
+
+/* The CPU takes the operation, which has been ready since `ready`. */
+STEP void serve(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time ready)
+{
+    struct pass_rank *rank = here->rank;
+    const iw_time t = iwi_max(rank->cpu.free, ready);
+
+    rank->last = ready;
+    rank->done++;
+    run->open[here->first + local] = DONE;
+    switch (run->schedule->nodes[here->first + local].kind) {
+    case IWI_SEND: send(run, here, local, t); break;
+    case IWI_RECV: receive(run, here, local, t); break;
+    default: calculate(run, here, local, t); break;
+    }
+    let_go(run, here, local, false, rank->cpu.free);
+}
+
+/* ---- ranks ---- */
+
+/* The rank begins, or begins again, with all messages that are known. */
+static void begin(struct pass_run *run, const struct pass_here *here)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    const uint32_t count = (uint32_t)(schedule->first_node[here->number + 1] - here->first);
+    const uint64_t *first_dep = schedule->first_dep + here->first;
+
+    run->done -= here->rank->done;
+    *here->rank = (struct pass_rank){.last = -1};
+    iwi_graph_cpu_begin(&run->cpus, here->number, &here->rank->cpu);
+    run->queued = 0;
+    for (uint32_t local = 0; local < count; local++) {
+        const uint8_t kind = schedule->nodes[here->first + local].kind;
+
+        run->open[here->first + local] = (uint32_t)(first_dep[local + 1] - first_dep[local]);
+        if (kind == IWI_SEND) { /* where its message will be delivered */
+            __builtin_prefetch(&run->time[run->passes->partner_of[here->first + local]], 1);
+        }
+        if (kind != IWI_RECV) {
+            run->time[here->first + local] = 0;
+        } else if (run->open[here->first + local] > 0) {
+            run->posted[here->first + local] = 0;
+        }
+    }
+    for (uint32_t local = 0; local < count; local++) {
+        if (first_dep[local + 1] == first_dep[local]) {
+            become_ready(run, here, local, 0);
+        }
+    }
+}
+
+/* Takes the receives whose messages have come. False if one of them would have been served before what was.
+ */
+static bool take_pending(struct pass_run *run, const struct pass_here *here)
+{
+    struct pass_rank *rank = here->rank;
+
+    while (rank->pending != 0) {
+        const uint32_t local = rank->pending - 1;
+        const uint64_t node = here->first + local;
+        const bool has_deps = run->schedule->first_dep[node + 1] > run->schedule->first_dep[node];
+        const iw_time ready = iwi_max(has_deps ? run->posted[node] : 0, run->time[node]);
+
+        if (ready <= rank->last) {
+            return false;
+        }
+        rank->pending = run->open[node] & ~PENDING;
+        run->open[node] = 0;
+        push(run, ready, iwi_graph_ready(local));
+    }
+    return true;
+}
+
+/* One rank, as far as it gets with what is known. */
+static void run_rank(struct pass_run *run, uint32_t number)
+{
+    const struct pass_here here = {&run->ranks[number], number, run->schedule->first_node[number]};
+    uint32_t before;
+
+    run->queued = 0;
+    if (number >= run->fresh || here.rank->is_stale || !take_pending(run, &here)) {
+        run->fresh = number >= run->fresh ? number + 1 : run->fresh;
+        begin(run, &here);
+    }
+    before = here.rank->done;
+    while (run->queued > 0) {
+        const struct iwi_graph_event event = iwi_graph_heap_take(run->queue, run->queued--);
+
+        if (iwi_graph_is_ready(&event)) {
+            serve(run, &here, (uint32_t)event.what, event.time);
+        } else {
+            let_go(run, &here, (uint32_t)event.what, true, event.time);
+        }
+    }
+    run->done += here.rank->done - before;
+    run->served += here.rank->done - before;
+}
+
+/* ---- the run ---- */
+
+static bool goes_on(const struct pass_run *run)
+{
+    return run->served <= MOST_RUNS * run->schedule->first_node[run->schedule->ranks] &&
+           !run->cpus.is_too_late;
+}
+
+/* The ranks of a word of has_turn, in their order; one that gets another turn meanwhile waits for the next
+ * pass unless it is further on. */
+static void pass_word(struct pass_run *run, uint32_t word)
+{
+    uint64_t ahead = UINT64_MAX;
+
+    while ((run->has_turn[word] & ahead) != 0) {
+        const uint32_t bit = (uint32_t)__builtin_ctzll(run->has_turn[word] & ahead);
+
+        ahead = bit == 63 ? 0 : UINT64_MAX << (bit + 1);
+        run->has_turn[word] &= ~(UINT64_C(1) << bit);
+        run_rank(run, word * 64 + bit);
+    }
+}
+
+/* From the first to the last rank that has a turn. */
+static iw_status pass(struct pass_run *run)
+{
+    const uint32_t last = run->last;
+    uint32_t word = run->first;
+
+    run->first = UINT32_MAX;
+    run->last = 0;
+    for (; word <= iwi_max(last, run->last) && goes_on(run); word++) {
+        pass_word(run, word);
+        IW_TRY(iwi_tick_rarely(run->cpus.job->ticker, word));
+    }
+    return IW_OK;
+}
+
+static iw_status run_passes(struct pass_run *run, bool *is_done_p)
+{
+    const uint64_t nodes = run->schedule->first_node[run->schedule->ranks];
+
+    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+        give_turn(run, rank);
+    }
+    while (run->first != UINT32_MAX && goes_on(run)) {
+        IW_TRY(pass(run));
+    }
+    *is_done_p = run->first == UINT32_MAX && run->done == nodes && !run->cpus.is_too_late;
+    return IW_OK;
+}
+
+static iw_status allocate(const iw_log *log, const struct iwi_job *job, struct pass_run *run)
+{
+    const size_t ranks = run->schedule->ranks, nodes = (size_t)run->schedule->first_node[ranks];
+
+    IW_TRY(iwi_graph_cpus_init(log, job, &run->cpus));
+    run->ranks = iwi_new_array(log, ranks, sizeof *run->ranks);
+    run->time = iwi_rank_array_new(log, nodes, sizeof *run->time);
+    run->open = iwi_rank_array_new(log, nodes, sizeof *run->open);
+    run->posted = iwi_rank_array_new(log, nodes, sizeof *run->posted); /* mostly never touched */
+    run->has_turn = iwi_new_array(log, ranks / 64 + 1, sizeof *run->has_turn);
+    /* a receive may be in it twice: to be posted, and to be served */
+    run->queue = iwi_new_array(log, (size_t)2 * run->passes->largest_rank, sizeof *run->queue);
+    return run->ranks != NULL && run->time != NULL && run->open != NULL && run->posted != NULL &&
+                   run->has_turn != NULL && run->queue != NULL
+               ? IW_OK
+               : IW_ERR_NOMEM;
+}
+
+iw_status iwi_passes_run(const iw_log *log, const struct iwi_job *job, const struct iwi_passes *passes,
+                         bool *is_done_p)
+{
+    struct pass_run run = {.passes = passes, .schedule = passes->schedule, .first = UINT32_MAX};
+    iw_status status = allocate(log, job, &run);
+
+    for (size_t level = 0; level <= IW_NET_INNER_MAX; level++) {
+        run.cost_bytes[level] = UINT64_MAX;
+    }
+    *is_done_p = false;
+    if (status == IW_OK) {
+        memset(run.time, 0, (size_t)passes->schedule->first_node[passes->schedule->ranks] * sizeof *run.time);
+        status = run_passes(&run, is_done_p);
+    }
+    for (uint32_t rank = 0; *is_done_p && rank < passes->schedule->ranks; rank++) {
+        job->end_ps[rank] = run.ranks[rank].cpu.free;
+    }
+    iwi_graph_cpus_release(&run.cpus);
+    free(run.ranks);
+    free(run.time);
+    free(run.open);
+    free(run.posted);
+    free(run.has_turn);
+    free(run.queue);
+    return status;
+}

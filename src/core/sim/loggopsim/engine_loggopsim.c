@@ -1,0 +1,359 @@
+/* LogGOPSim's rules, to the letter, for `--rules loggopsim`. docs/explanation/semantics.md says how they
+ * differ from
+ * ours. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Events are served by (time, serial). An operation enters the queue when all that it depends on has started
+ * or finished, at the time its own CPU (and NIC) is free then. A calc and an eager send finish as soon as
+ * they are served: their dependants wait for the CPU's clock, not for them. A message is served at the
+ * receiver's CPU at arrival of its first byte, with the cpu and nic of its send, whether a receive is posted
+ * or not; a receive only matches and costs nothing. A rendezvous send is held until its message is matched.
+ * Where LogGOPSim itself goes wrong we keep a defined result: a send finishes once, ready operations keep
+ * their program order (its sort does not), times are signed and checked, noise see loggopsim_noise.c.
+ */
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/sim/loggopsim/loggopsim_state.h"
+
+static iw_time plus(struct lgs_run *run, iw_time a, iw_time b)
+{
+    iw_time sum;
+
+    if (__builtin_add_overflow(a, b, &sum)) {
+        run->has_overflow = true;
+        return a;
+    }
+    return sum;
+}
+
+/* (bytes - 1) times the cost, so minus one cost for 0 bytes. */
+static iw_time further_bytes(iw_fs_per_byte per_byte, uint64_t bytes)
+{
+    return bytes > 0 ? iwi_bytes_cost(per_byte, bytes - 1) : -iwi_bytes_cost(per_byte, 1);
+}
+
+/* It compares them unsigned: of the negative costs of 0 bytes one that is not 0 wins. */
+static iw_time larger_unsigned(iw_time a, iw_time b)
+{
+    return (uint64_t)a > (uint64_t)b ? a : b;
+}
+
+/* ---- clocks ---- */
+
+static iw_time *cpu_clock(const struct lgs_run *run, uint32_t rank, uint8_t cpu)
+{
+    return &run->cpu_free_ps[(size_t)rank * run->schedule->cpu_count + cpu];
+}
+
+static iw_time *send_clock(const struct lgs_run *run, uint32_t rank, uint8_t nic)
+{
+    return &run->send_free_ps[(size_t)rank * run->schedule->nic_count + nic];
+}
+
+static iw_time *recv_clock(const struct lgs_run *run, uint32_t rank, uint8_t nic)
+{
+    return &run->recv_free_ps[(size_t)rank * run->schedule->nic_count + nic];
+}
+
+static iw_time free_ps(const struct lgs_run *run, struct iwi_lgs_need need)
+{
+    const iw_time cpu_ps = *cpu_clock(run, need.rank, need.cpu);
+
+    switch (need.kind) {
+    case IWI_SEND: return iwi_max(cpu_ps, *send_clock(run, need.rank, need.nic));
+    case IWI_RECV: return iwi_max(cpu_ps, *recv_clock(run, need.rank, need.nic));
+    default: return cpu_ps;
+    }
+}
+
+/* A matched rendezvous send was held until now. */
+static void hold_until(struct lgs_run *run, uint32_t rank, const struct iwi_node *ids, iw_time now_ps)
+{
+    iw_time *cpu = cpu_clock(run, rank, ids->cpu), *nic = send_clock(run, rank, ids->nic);
+
+    *cpu = iwi_max(*cpu, now_ps);
+    *nic = iwi_max(*nic, now_ps);
+}
+
+/* ---- dependences ---- */
+
+static uint32_t turn_of(const struct iwi_node *node)
+{
+    return node->kind == IWI_SEND ? 0 : node->kind == IWI_RECV ? 1 : 2;
+}
+
+static iw_status add_ready(struct lgs_run *run, uint64_t node)
+{
+    void *array = run->ready;
+
+    IW_TRY(iwi_grow(run->log, &array, &run->ready_capacity, run->ready_count + 1, sizeof *run->ready));
+    run->ready = array;
+    run->ready[run->ready_count++] = (struct lgs_ready){
+        .node = node, .rank = run->rank_of[node], .turn = turn_of(&run->schedule->nodes[node])};
+    return IW_OK;
+}
+
+static iw_status satisfy(struct lgs_run *run, uint64_t node, bool is_start)
+{
+    for (uint64_t i = run->first_successor[node]; i < run->first_successor[node + 1]; i++) {
+        const struct lgs_successor *successor = &run->successors[i];
+
+        if (successor->is_start == is_start && --run->open_deps[successor->node] == 0) {
+            IW_TRY(add_ready(run, successor->node));
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status start(struct lgs_run *run, uint64_t node)
+{
+    return satisfy(run, node, true);
+}
+
+static iw_status finish(struct lgs_run *run, uint64_t node)
+{
+    if (run->is_finished[node]) {
+        return IW_OK;
+    }
+    run->is_finished[node] = true;
+    run->finished_count++;
+    return satisfy(run, node, false);
+}
+
+static int compare_ready(const void *left, const void *right)
+{
+    const struct lgs_ready *a = left, *b = right;
+
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    if (a->turn != b->turn) {
+        return a->turn < b->turn ? -1 : 1;
+    }
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static iw_status enqueue(struct lgs_run *run, enum iwi_lgs_event_kind kind, uint64_t node, iw_time time_ps)
+{
+    run->elements[node].serial = run->next_serial++;
+    return iwi_lgs_push(
+        run->log, &run->queue,
+        (struct iwi_lgs_event){
+            .time_ps = time_ps, .serial = run->elements[node].serial, .index = node, .kind = kind});
+}
+
+/* Queues what became ready; a receive at its CPU's clock like a calc. */
+static iw_status release_ready(struct lgs_run *run)
+{
+    if (run->ready_count > 1) {
+        qsort(run->ready, run->ready_count, sizeof *run->ready, compare_ready);
+    }
+    for (size_t i = 0; i < run->ready_count; i++) {
+        const struct iwi_node *node = &run->schedule->nodes[run->ready[i].node];
+        const struct iwi_lgs_need need = {.rank = run->ready[i].rank,
+                                          .kind = node->kind == IWI_SEND ? IWI_SEND : IWI_CALC,
+                                          .cpu = node->cpu,
+                                          .nic = node->nic};
+
+        IW_TRY(enqueue(run, IWI_LGS_OP, run->ready[i].node, free_ps(run, need)));
+    }
+    run->ready_count = 0;
+    return IW_OK;
+}
+
+static void note_match(struct lgs_run *run, uint64_t send, uint64_t recv)
+{
+    if (run->facts != NULL) {
+        run->facts[send].match = recv;
+        run->facts[recv].match = send;
+    }
+}
+
+/* ---- operations ---- */
+
+static iw_status serve_calc(struct lgs_run *run, uint64_t index, iw_time now_ps)
+{
+    const struct iwi_node *node = &run->schedule->nodes[index];
+    const uint32_t rank = run->rank_of[index];
+    iw_time *cpu = cpu_clock(run, rank, node->cpu);
+    const iw_time work_ps =
+        plus(run, (iw_time)node->amount, run->delay_ps == NULL ? 0 : run->delay_ps[index]);
+
+    *cpu = plus(run, now_ps, plus(run, work_ps, iwi_lgs_noise_lost(&run->noise, rank, now_ps, work_ps)));
+    if (run->facts != NULL) {
+        run->facts[index].start_ps = now_ps;
+        run->facts[index].end_ps = *cpu;
+    }
+    IW_TRY(start(run, index));
+    return finish(run, index);
+}
+
+/* Neither noise nor O delays the message. */
+static iw_status serve_send(struct lgs_run *run, uint64_t index, iw_time now_ps)
+{
+    const struct iwi_node *node = &run->schedule->nodes[index];
+    const uint32_t rank = run->rank_of[index];
+    const iw_net *net = run->net;
+    const iw_time lost_ps = iwi_lgs_noise_lost(&run->noise, rank, now_ps, net->o_send_ps);
+    const iw_time overhead_ps = plus(run, net->o_send_ps, further_bytes(net->O, node->amount));
+    const iw_time gap_ps = plus(run, net->g_ps, further_bytes(net->G, node->amount));
+    const iw_time arrival_ps = plus(run, now_ps, plus(run, net->o_send_ps, net->L_ps));
+    iw_time *cpu = cpu_clock(run, rank, node->cpu);
+
+    *cpu = plus(run, now_ps, plus(run, overhead_ps, lost_ps));
+    *send_clock(run, rank, node->nic) = plus(run, now_ps, gap_ps);
+    if (run->facts != NULL) {
+        run->facts[index].start_ps = now_ps;
+        run->facts[index].end_ps = *cpu;
+        run->facts[index].arrival_ps = arrival_ps;
+    }
+    IW_TRY(enqueue(run, IWI_LGS_MESSAGE, index, arrival_ps));
+    IW_TRY(start(run, index));
+    return node->amount <= net->S_bytes ? finish(run, index) : IW_OK;
+}
+
+/* The cpu and nic are those of the send, on the receiver. */
+static iw_status serve_message(struct lgs_run *run, uint64_t send, iw_time now_ps)
+{
+    const struct iwi_node *node = &run->schedule->nodes[send];
+    const uint32_t rank = node->peer;
+    const iw_net *net = run->net;
+    const iw_time per_gap_ps = further_bytes(net->G, node->amount),
+                  per_cpu_ps = further_bytes(net->O, node->amount);
+    const iw_time lost_ps = iwi_lgs_noise_lost(&run->noise, rank, now_ps, net->o_recv_ps);
+    const iw_time busy_ps =
+        plus(run, plus(run, net->o_recv_ps, lost_ps), larger_unsigned(per_cpu_ps, per_gap_ps));
+    const uint64_t recv = iwi_lgs_take_match(run, &run->posted[rank], send);
+    iw_time *cpu = cpu_clock(run, rank, node->cpu);
+
+    *cpu = plus(run, now_ps, busy_ps);
+    *recv_clock(run, rank, node->nic) = plus(run, now_ps, plus(run, net->g_ps, per_gap_ps));
+    if (run->facts != NULL) {
+        run->facts[send].served_ps = now_ps;
+        run->facts[send].served_end_ps = *cpu;
+        run->facts[send].was_unexpected = recv == IWI_LGS_NONE;
+    }
+    if (recv == IWI_LGS_NONE) {
+        iwi_lgs_append(run, &run->unexpected[rank], send);
+        return IW_OK;
+    }
+    note_match(run, send, recv);
+    if (node->amount > net->S_bytes) {
+        hold_until(run, run->rank_of[send], node, now_ps);
+        IW_TRY(finish(run, send));
+    }
+    return finish(run, recv);
+}
+
+/* Rendezvous is told by the size of the receive here, and by that of the message above. */
+static iw_status post_recv(struct lgs_run *run, uint64_t recv, iw_time now_ps)
+{
+    const struct iwi_node *node = &run->schedule->nodes[recv];
+    const uint32_t rank = run->rank_of[recv];
+    const uint64_t send = iwi_lgs_take_match(run, &run->unexpected[rank], recv);
+
+    if (run->facts != NULL) {
+        run->facts[recv].start_ps = now_ps;
+    }
+    IW_TRY(start(run, recv));
+    if (send == IWI_LGS_NONE) {
+        iwi_lgs_append(run, &run->posted[rank], recv);
+        return IW_OK;
+    }
+    note_match(run, send, recv);
+    if (node->amount > run->net->S_bytes) {
+        hold_until(run, run->rank_of[send], node, now_ps);
+        IW_TRY(finish(run, send));
+    }
+    return finish(run, recv);
+}
+
+/* ---- the loop ---- */
+
+static iw_status serve(struct lgs_run *run, uint64_t node, uint8_t need_kind, iw_time now_ps)
+{
+    switch (need_kind) {
+    case IWI_SEND: IW_TRY(serve_send(run, node, now_ps)); break;
+    case IWI_RECV: IW_TRY(serve_message(run, node, now_ps)); break;
+    default: IW_TRY(serve_calc(run, node, now_ps)); break;
+    }
+    return release_ready(run);
+}
+
+/* Makes the group's oldest member be looked at again at that time. */
+static iw_status arm(struct lgs_run *run, uint64_t index, iw_time time_ps)
+{
+    struct iwi_lgs_group *group = &run->groups.groups[index];
+
+    group->wake_ps = time_ps;
+    group->wake_serial = run->elements[group->first].serial;
+    return iwi_lgs_push(
+        run->log, &run->queue,
+        (struct iwi_lgs_event){
+            .time_ps = time_ps, .serial = group->wake_serial, .index = index, .kind = IWI_LGS_WAKE});
+}
+
+static iw_status wake(struct lgs_run *run, const struct iwi_lgs_event *event)
+{
+    struct iwi_lgs_group *group = &run->groups.groups[event->index];
+    const struct iwi_lgs_need need = group->need;
+    const iw_time available_ps = free_ps(run, need);
+
+    if (event->serial != group->wake_serial || event->time_ps != group->wake_ps) {
+        return IW_OK;
+    }
+    if (available_ps > event->time_ps) {
+        return arm(run, event->index, available_ps);
+    }
+    group->wake_serial = IWI_LGS_NONE;
+    IW_TRY(serve(run, iwi_lgs_take_first(group, run->elements), need.kind, event->time_ps));
+    return group->first == IWI_LGS_NONE ? IW_OK
+                                        : arm(run, event->index, iwi_max(free_ps(run, need), event->time_ps));
+}
+
+static iw_status try_to_serve(struct lgs_run *run, const struct iwi_lgs_event *event)
+{
+    const struct iwi_node *node = &run->schedule->nodes[event->index];
+    const bool is_message = event->kind == IWI_LGS_MESSAGE;
+    const struct iwi_lgs_need need = {.rank = is_message ? node->peer : run->rank_of[event->index],
+                                      .kind = is_message ? IWI_RECV : node->kind,
+                                      .cpu = node->cpu,
+                                      .nic = node->kind == IWI_CALC ? 0 : node->nic};
+    const iw_time available_ps = free_ps(run, need);
+    uint64_t group;
+
+    if (available_ps <= event->time_ps) {
+        return serve(run, event->index, need.kind, event->time_ps);
+    }
+    IW_TRY(iwi_lgs_wait(run->log, &run->groups, run->elements, need, event->index, &group));
+    return run->groups.groups[group].first == event->index ? arm(run, group, available_ps) : IW_OK;
+}
+
+static iw_status release_roots(struct lgs_run *run)
+{
+    for (uint64_t node = 0; node < run->node_count; node++) {
+        if (run->open_deps[node] == 0) {
+            IW_TRY(add_ready(run, node));
+        }
+    }
+    return release_ready(run);
+}
+
+iw_status iwi_lgs_loop(struct lgs_run *run)
+{
+    struct iwi_lgs_event event;
+
+    IW_TRY(release_roots(run));
+    for (uint64_t turn = 0; iwi_lgs_pop(&run->queue, &event); turn++) {
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
+        if (event.kind == IWI_LGS_WAKE) {
+            IW_TRY(wake(run, &event));
+        } else if (event.kind == IWI_LGS_OP && run->schedule->nodes[event.index].kind == IWI_RECV) {
+            IW_TRY(post_recv(run, event.index, event.time_ps));
+            IW_TRY(release_ready(run));
+        } else {
+            IW_TRY(try_to_serve(run, &event));
+        }
+    }
+    return IW_OK;
+}
