@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/import/convert_csv.h"
-#include "schema/csv.h"
+#include "kit/schema/csv.h"
 
 const char *const iwi_csv_heads[] = {
     [IW_PROBE_SELFISH] = "cpu,start_ns,duration_ns,class,source",

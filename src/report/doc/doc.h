@@ -27,9 +27,9 @@
 #include <idlewave/time.h>
 
 #include "core/base/arena.h"
+#include "kit/schema/schema.h"
 #include "report/figure/figure.h"
 #include "report/html/html_assets.h"
-#include "schema/schema.h"
 
 /* ---- kinds ---- */
 

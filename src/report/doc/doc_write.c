@@ -8,9 +8,9 @@
 
 #include "core/base/base.h"
 #include "format/io/input.h"
+#include "kit/schema/json_util.h"
 #include "report/doc/doc.h"
 #include "report/kinds/report.h"
-#include "schema/json_util.h"
 
 /* ---- JSON ---- */
 

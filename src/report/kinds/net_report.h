@@ -6,7 +6,7 @@
 
 #include <idlewave/internal/net_measure.h>
 
-#include "schema/schema.h"
+#include "kit/schema/schema.h"
 
 extern const struct iwi_schema iwi_net_measured_schema; /* iw_net_measured */
 IW_NODISCARD iw_status iwi_net_measured_check(const iw_log *log, const char *name, const void *subject);

@@ -6,8 +6,8 @@
 
 #include <idlewave/noise_set.h>
 
+#include "kit/schema/schema.h"
 #include "report/kinds/report.h"
-#include "schema/schema.h"
 
 /* iw_reach */
 extern const struct iwi_schema iwi_reach_schema;

@@ -9,8 +9,8 @@
 #include <idlewave/time.h>
 
 #include "core/base/output.h"
-#include "schema/csv.h"
-#include "schema/schema.h"
+#include "kit/schema/csv.h"
+#include "kit/schema/schema.h"
 
 enum { IWI_NS_TEXT_SIZE = 24 };
 

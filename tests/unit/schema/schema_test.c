@@ -1,7 +1,7 @@
 /* Tables over structs: what is written is read back, what is wrong is refused with its place.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/schema.h"
+#include "kit/schema/schema.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <idlewave/time.h>
 
-#include "schema/json_util.h"
+#include "kit/schema/json_util.h"
 #include "support/support.h"
 
 enum colour { RED, GREEN };

@@ -1,7 +1,7 @@
 /* Numbers and texts as CSV.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/csv.h"
+#include "kit/schema/csv.h"
 
 #include <ctype.h>
 #include <string.h>

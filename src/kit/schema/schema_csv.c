@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "schema/csv.h"
-#include "schema/schema.h"
+#include "kit/schema/csv.h"
+#include "kit/schema/schema.h"
 
 enum { PREFIX_SIZE = 128, LINE_PARTS = 4 /* lists in lists */ };
 

@@ -1,7 +1,7 @@
 /* Where the values of a field are, and the structs that all results share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/schema.h"
+#include "kit/schema/schema.h"
 
 #include <string.h>
 

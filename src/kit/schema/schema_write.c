@@ -1,8 +1,8 @@
 /* Structs as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/json_util.h"
-#include "schema/schema.h"
+#include "kit/schema/json_util.h"
+#include "kit/schema/schema.h"
 
 #define PS_PER_NS 1e3
 #define FS_PER_NS 1e6

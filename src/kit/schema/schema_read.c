@@ -1,7 +1,7 @@
 /* JSON into structs: nothing in a file is trusted, and what is wrong is said with its place.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/schema.h"
+#include "kit/schema/schema.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Numbers and strings as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/json_util.h"
+#include "kit/schema/json_util.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Tables as JSON Schema (draft 2020-12).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "schema/schema.h"
+#include "kit/schema/schema.h"
 
 static const char *json_type_of(enum iwi_type type)
 {
