@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/utf8.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* What is added without memory goes here, and is lost. */
 static struct iwi_block *add_block(struct iwi_document *doc, enum iwi_block_kind kind)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 enum { GAP = 2, NARROW_GAP = 1, MOST_BAR = 24, LEAST_BAR = 6, LEAST_WORDS = 12 };
 

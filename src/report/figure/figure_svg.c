@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/figure/figure_sheet.h"
 #include "report/html/html.h"
-#include "report/kinds/report.h"
 
 enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16, EDGE = 2 };
 

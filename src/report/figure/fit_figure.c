@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/fit_report.h"
-#include "report/kinds/report.h"
 
 enum { CURVE_POINTS = 200, HALVINGS = 40, PANEL_COLUMNS = 28, SPECS = IW_FIT_LAWS };
 

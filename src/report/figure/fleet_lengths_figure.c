@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/report.h"
 
 enum { MOST_ROWS = 12, NAME_COLUMNS = 40 };
 

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/simulate_report.h"
 
 /* ---- distribution ---- */

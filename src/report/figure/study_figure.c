@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* One number of ranks for all: it is no axis, the series are. */
 static bool is_flat(const struct iwi_drawn_series *drawn, size_t count)

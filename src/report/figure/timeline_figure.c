@@ -11,7 +11,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 enum {
     MOST_BARS = 6000 /* steps; beyond, nobody can tell them apart */,

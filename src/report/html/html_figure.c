@@ -3,7 +3,7 @@
  */
 #include "report/html/html.h"
 
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* Its message is all that some readers get of it. */
 static void write_plot(FILE *out, const struct iwi_figure *figure, unsigned number)

@@ -9,8 +9,8 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/html/html_assets.h"
-#include "report/kinds/report.h"
 
 /* Nothing may be fetched, whatever a page holds: browsers enforce it. */
 static const char POLICY[] = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 void iwi_html_prose(FILE *out, const char *text)
 {

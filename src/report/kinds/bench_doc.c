@@ -5,9 +5,9 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/figure/bench_figure.h"
 #include "report/kinds/bench_report.h"
-#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/report.h"
 
 enum { NAMED_INSTANTS = 3, MOST_FIGURES = 3 };
 

@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/compare_report.h"
-#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

@@ -5,8 +5,8 @@
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/compare_report.h"
-#include "report/kinds/report.h"
 
 /* Shorter blocks hardly keep bursts whole. */
 static const int64_t SHORT_BLOCK_NS = 100000000;

@@ -4,7 +4,7 @@
 #include <idlewave/result.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])
 {

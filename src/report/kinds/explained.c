@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/simulate_report.h"
 #include "stats/path_stats.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/simulate_report.h"
 
 /* Below this part of the noise, the largest detours are not what matters. */

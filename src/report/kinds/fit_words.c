@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/fit_report.h"
-#include "report/kinds/report.h"
 
 /* Beyond chance, but as near as this: good enough for most uses. */
 static const double CLOSE = 0.05;

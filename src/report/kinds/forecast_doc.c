@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* ---- the table ---- */
 

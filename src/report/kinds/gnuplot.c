@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/output.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 void iwi_gnuplot_quote(FILE *script, const char *text)
 {

@@ -14,7 +14,7 @@
 #include <idlewave/result.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* Writes "DIR/NAME ENDING". */
 static iw_status write_file(const iw_log *log, const char *dir, const char *name, const char *ending,

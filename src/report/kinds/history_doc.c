@@ -9,9 +9,9 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/figure/figure.h"
 #include "report/kinds/fleet_report.h"
-#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/simulate_report.h"
 #include "report/kinds/whatif_report.h"
 

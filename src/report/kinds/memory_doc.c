@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* Arrays of fewer times the caches come partly from these. */
 static const double FEW_CACHES = 4.0;

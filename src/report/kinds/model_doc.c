@@ -6,8 +6,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/model_report.h"
-#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* ---- the table ---- */

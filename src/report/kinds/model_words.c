@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/model_report.h"
-#include "report/kinds/report.h"
 
 /* More ranks than any machine will have. */
 static const double MOST_MACHINES = 1e12;

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/noise_words.h"
-#include "report/kinds/report.h"
 #include "report/kinds/spectrum_report.h"
 
 /* Nothing that lasts longer, in ns, was ever recorded. */

@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/figure/spectrum_figure.h"
-#include "report/kinds/report.h"
 #include "report/kinds/spectrum_report.h"
 
 enum { MOST_CARRIERS = 3 };

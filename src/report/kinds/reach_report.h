@@ -7,7 +7,7 @@
 #include <idlewave/noise_set.h>
 
 #include "kit/schema/schema.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* iw_reach */
 extern const struct iwi_schema iwi_reach_schema;

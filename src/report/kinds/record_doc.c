@@ -9,8 +9,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/noise_words.h"
-#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 enum { LARGEST = 3 };

@@ -5,9 +5,9 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/coincidence_report.h"
 #include "report/kinds/reach_report.h"
-#include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
 
 /* ---- names ---- */

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/kinds/reach_report.h"
-#include "report/kinds/report.h"
 #include "report/kinds/simulate_report.h"
 
 /* Half the width of the mean's interval, over the mean, above which more trials are advised. */

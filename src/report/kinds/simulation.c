@@ -6,7 +6,7 @@
 
 #include "core/base/base.h"
 #include "core/stats/select.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/simulate_report.h"
 
 /* What it consists of besides. */

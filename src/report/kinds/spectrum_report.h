@@ -6,8 +6,8 @@
 
 #include <idlewave/analysis.h>
 
+#include "kit/text/words.h"
 #include "report/doc/doc.h"
-#include "report/kinds/report.h"
 
 extern const struct iwi_schema iwi_spectrum_schema; /* iw_noise_spectrum */
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/text/words.h"
 #include "report/figure/study_figure.h"
-#include "report/kinds/report.h"
 #include "report/kinds/study_report.h"
 
 /* Heads the names of what a panel compares. */

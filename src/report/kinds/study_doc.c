@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "report/kinds/study_report.h"
 
 /* ---- the table: a line of CSV for each cell ---- */

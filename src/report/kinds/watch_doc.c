@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 #include "report/kinds/noise_words.h"
-#include "report/kinds/report.h"
 
 /* ---- the table ---- */
 

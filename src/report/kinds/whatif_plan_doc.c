@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, ranks),

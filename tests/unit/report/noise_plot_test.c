@@ -1,7 +1,7 @@
 /* Plots made of characters, to the last cell.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "support/support.h"
 
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "sample.h"
 
 static void nanoseconds_are_exact_and_without_needless_zeros(void **state)

@@ -8,7 +8,7 @@
 
 #include "support/support.h"
 
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "sample.h"
 
 static void assert_contains(const char *text, const char *part)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 #include "support/support.h"
 
 static void assert_text(double slowdown, const char *expected)

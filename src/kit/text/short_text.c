@@ -1,7 +1,7 @@
 /* Short numbers and safe names.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 #include <math.h>
 #include <stdlib.h>

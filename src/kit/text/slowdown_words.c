@@ -1,7 +1,7 @@
 /* How much slower, for people: one notation for all reports (docs/explanation/statistics.md).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/base/utf8.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 static bool is_control(unsigned char c)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 /* Below this a slowdown shows as 0.00 %. */
 static const double NO_SLOWDOWN = 0.00005;

@@ -6,7 +6,7 @@
 #include <idlewave/sim.h>
 
 #include "core/base/base.h"
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 const char *iwi_class_at(unsigned kind)
 {

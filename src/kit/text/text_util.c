@@ -1,7 +1,7 @@
 /* Numbers and paragraphs for people.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/report.h"
+#include "kit/text/words.h"
 
 #include <math.h>
 #include <stdarg.h>
