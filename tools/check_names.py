@@ -27,7 +27,7 @@ EXCEPTIONS = {
 }
 
 OPTION_EXCEPTIONS = {
-    "src/report/figure/palette.c": "variables of style sheets begin so too",
+    "src/kit/figure/palette.c": "variables of style sheets begin so too",
 }
 
 OPTION_ROW = re.compile(r'\bROW\("([\w-]+)"|\bOPT_ROW\([^,()]+,\s*"([\w-]+)"')

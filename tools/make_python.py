@@ -5,7 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 Usage: make_python.py IDLEWAVE [--check]
     python/src/idlewave/kinds/    one module for each kind of result, from `idlewave __schema KIND`
-    python/src/idlewave/palette.json    from src/report/figure/palette.c
+    python/src/idlewave/palette.json    from src/kit/figure/palette.c
 --check writes nothing: exit 1 and the names of files that differ.
 """
 
@@ -175,7 +175,7 @@ def index_text(kinds):
 
 
 def palette_text():
-    source = (ROOT / "src/report/figure/palette.c").read_text(encoding="utf-8")
+    source = (ROOT / "src/kit/figure/palette.c").read_text(encoding="utf-8")
     rows = re.findall(r'\{"--([\w-]+)", 0x(\w{6}), 0x(\w{6}), \d+, \d+\}', source)
     usual = re.search(r"usual\[IWI_SERIES_INKS\] = \{(.*?)\};", source, re.DOTALL)
     if not rows or usual is None:

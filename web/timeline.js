@@ -19,7 +19,7 @@
   const MOST_STEPS = 30000; // drawn as rectangles at once
   const LEAST_SHARE_OF_RANKS = 50; // waves on less than one of so many ranks: the page opens with them alone
 
-  // As in the paper, white work, blue delay, red idle time: the variables of src/report/figure/palette.c.
+  // As in the paper, white work, blue delay, red idle time: the variables of src/kit/figure/palette.c.
   const read = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const numbersOf = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   const readColours = (isDark) => ({

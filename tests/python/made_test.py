@@ -41,7 +41,7 @@ class Made(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="iw_made_")
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for path in ("tools/make_python.py", "src/report/figure/palette.c"):
+        for path in ("tools/make_python.py", "src/kit/figure/palette.c"):
             (self.root / path).parent.mkdir(parents=True)
             shutil.copy(SOURCE / path, self.root / path)
         self.package = self.root / "python" / "src" / "idlewave"
@@ -96,14 +96,14 @@ class Made(unittest.TestCase):
         self.assertFalse((self.package / "kinds" / "second_one.py").exists())
 
     def test_a_new_colour_is_found(self):
-        path = self.root / "src/report/figure/palette.c"
+        path = self.root / "src/kit/figure/palette.c"
         path.write_text(path.read_text(encoding="utf-8").replace("0xd97700", "0xd97701"), encoding="utf-8")
         self.assertIn("palette.json", self.make("--check")[1])
         self.make()
         self.assertEqual(json.loads((self.package / "palette.json").read_text(encoding="utf-8"))["light"]["noise"], "#d97701")
 
     def test_a_palette_of_another_form_is_an_error(self):
-        (self.root / "src/report/figure/palette.c").write_text("int palette;\n", encoding="utf-8")
+        (self.root / "src/kit/figure/palette.c").write_text("int palette;\n", encoding="utf-8")
         code, said = self.make()
         self.assertEqual(code, 1)
         self.assertIn("palette.c no longer looks as expected", said)

@@ -2,7 +2,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-palette.json is made from src/report/figure/palette.c by tools/make_python.py. Orange ("noise") is noise and nothing else.
+palette.json is made from src/kit/figure/palette.c by tools/make_python.py. Orange ("noise") is noise and nothing else.
 """
 
 from __future__ import annotations

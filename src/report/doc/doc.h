@@ -27,8 +27,8 @@
 #include <idlewave/time.h>
 
 #include "core/base/arena.h"
+#include "kit/figure/figure.h"
 #include "kit/schema/schema.h"
-#include "report/figure/figure.h"
 #include "report/html/html_assets.h"
 
 /* ---- kinds ---- */

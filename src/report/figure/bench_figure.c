@@ -5,8 +5,8 @@
 
 #include <math.h>
 
+#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
-#include "report/figure/histogram.h"
 
 enum { MEDIAN = 3, P99 = 6, LONGEST = IW_BENCH_QUANTILES - 1 };
 

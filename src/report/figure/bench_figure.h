@@ -6,7 +6,7 @@
 
 #include <idlewave/internal/bench.h>
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 /* How long phases of a kind take; both kinds have the same axis, to be compared. */
 IW_NODISCARD iw_status iwi_bench_figure(const iw_log *log, const iw_bench_result *result, int kind,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "report/figure/bar_rows.h"
+#include "kit/figure/bar_rows.h"
 #include "report/kinds/compare_report.h"
 
 enum { MOST_ROWS = 12 };

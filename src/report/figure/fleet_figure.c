@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
-#include "report/figure/histogram.h"
 #include "report/kinds/fleet_report.h"
 
 enum { BINS = 64, FIGURE_BINS = 40, TEXT_BINS = 18, LABEL_COLUMNS = 16 };

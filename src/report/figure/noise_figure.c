@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
-#include "report/figure/histogram.h"
 #include "report/kinds/study_report.h"
 
 enum { LABEL_COLUMNS = 28, TABLE_ROWS = 20 };

@@ -6,7 +6,7 @@
 
 #include <idlewave/analysis.h>
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 /* The picture of the report has at least one point. Detours over time, by source or, for media without
  * colours, all alike; how often they take at least how long, by source; how many took how long. */

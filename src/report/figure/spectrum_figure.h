@@ -4,7 +4,7 @@
 #ifndef IWI_SPECTRUM_FIGURE_H
 #define IWI_SPECTRUM_FIGURE_H
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 #include "report/kinds/spectrum_report.h"
 
 /* Power and floor over frequency, lines named; *figure_p is NULL where there is no power. */

@@ -4,7 +4,7 @@
 #ifndef IWI_STUDY_FIGURE_H
 #define IWI_STUDY_FIGURE_H
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 #include "report/kinds/study_report.h"
 
 /* `axis` is what the series are, where they stand side by side.

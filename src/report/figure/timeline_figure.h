@@ -4,7 +4,7 @@
 #ifndef IWI_TIMELINE_FIGURE_H
 #define IWI_TIMELINE_FIGURE_H
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 #include "report/kinds/timeline_report.h"
 #include <idlewave/wave.h>

@@ -6,7 +6,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 #include "report/figure/timeline_figure.h"
 
 /* Cells of a picture; in an .svg each run of equal cells is an element. */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/base.h"
+#include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
-#include "report/figure/bar_rows.h"
 #include "report/kinds/whatif_report.h"
 
 enum { MOST_BARS = 20 };

@@ -14,7 +14,7 @@
 
 #include <idlewave/log.h>
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 #include "report/html/html_assets.h"
 
 struct iwi_html {

@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
-#include "report/figure/bar_rows.h"
 #include "report/kinds/whatif_report.h"
 
 enum { MOST_SOURCES = 10, MOST_CALLS = 8 };

@@ -8,8 +8,8 @@
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
-#include "report/figure/histogram.h"
 #include "report/kinds/fleet_report.h"
 
 /* ---- the table ---- */

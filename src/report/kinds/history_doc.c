@@ -9,8 +9,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
-#include "report/figure/figure.h"
 #include "report/kinds/fleet_report.h"
 
 /* ---- the table ---- */

@@ -10,7 +10,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/figure/bar_rows.h"
+#include "kit/figure/bar_rows.h"
 #include "report/kinds/wave_report.h"
 
 enum { LEAST_REACH = 3, MOST_ROWS = 10, LEAST_PART = 200 /* of the longest */ };

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/figure/bar_rows.h"
+#include "kit/figure/bar_rows.h"
 #include "report/kinds/training_words.h"
 
 static const char *interval(struct iwi_document *doc, iw_estimate value)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 #include "support/support.h"
 
 /* Two curves, a rule, and a pin on logarithmic axes; the second curve has a value that these do not have. */

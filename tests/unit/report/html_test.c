@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 #include "report/html/html.h"
 #include "study_sample.h"
 #include "support/support.h"

@@ -6,7 +6,7 @@
 
 #include <idlewave/wave.h>
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 #include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"

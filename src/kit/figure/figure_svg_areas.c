@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_svg.h"
+#include "kit/figure/figure_svg.h"
 
 enum { MOST_TITLES = 2000 };
 

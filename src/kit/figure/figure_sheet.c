@@ -1,7 +1,7 @@
 /* Sheets: where their figures are, and how they get into files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/figure_sheet.h"
+#include "kit/figure/figure_sheet.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <idlewave/result.h>
 
 #include "core/base/base.h"
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 enum { MOST_COLUMNS = 4 };
 

@@ -4,8 +4,8 @@
 #ifndef IWI_FIGURE_PARTS_H
 #define IWI_FIGURE_PARTS_H
 
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
-#include "report/figure/figure.h"
 
 enum { IWI_MOST_TICKS = 24, IWI_MOST_SIGNS = 80 };
 

@@ -1,7 +1,7 @@
 /* Figures of how many have how much.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/histogram.h"
+#include "kit/figure/histogram.h"
 
 #include <math.h>
 

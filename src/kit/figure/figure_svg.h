@@ -4,7 +4,7 @@
 #ifndef IWI_FIGURE_SVG_H
 #define IWI_FIGURE_SVG_H
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 
 /* Where a figure is drawn: the places of its scales are pixels. */
 struct iwi_svg {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 
 enum { USUAL_COLUMNS = 80, MOST_LINES = 16 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "kit/figure/figure_parts.h"
 #include "kit/text/words.h"
-#include "report/figure/figure_parts.h"
 #include "report/kinds/study_report.h"
 
 /* ---- length ---- */

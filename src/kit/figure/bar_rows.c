@@ -1,7 +1,7 @@
 /* Figures of rows: a name, and below it a bar from 0 to its value with the interval as a line.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/bar_rows.h"
+#include "kit/figure/bar_rows.h"
 
 #include <math.h>
 

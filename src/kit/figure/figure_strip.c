@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 
 /* What one column of a row shows; the later ones cover the earlier ones. */
 enum sign { SIGN_NONE, SIGN_EXTREME, SIGN_WHISKER, SIGN_DOTTED, SIGN_BOX, SIGN_MEDIAN, SIGNS };

@@ -1,7 +1,7 @@
 /* Runs gnuplot as a child: script on its standard input, picture from its standard output.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 #include <errno.h>
 #include <fcntl.h>

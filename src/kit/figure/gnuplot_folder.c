@@ -1,7 +1,7 @@
 /* Folders of figures for papers: data and one script for gnuplot.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* Figures as SVG: axes, legend, and sheets of several.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/figure_svg.h"
+#include "kit/figure/figure_svg.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "kit/figure/figure_sheet.h"
 #include "kit/text/words.h"
-#include "report/figure/figure_sheet.h"
 #include "report/html/html.h"
 
 enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16, EDGE = 2 };

@@ -6,7 +6,7 @@
 
 #include <idlewave/result.h>
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 /* Axes for so many rows, and the mark that takes their bars. */
 struct iwi_mark *iwi_bar_rows_begin(struct iwi_figure *figure, const char *label, enum iwi_axis_unit unit,

@@ -4,7 +4,7 @@
 #ifndef IWI_FIGURE_GNUPLOT_H
 #define IWI_FIGURE_GNUPLOT_H
 
-#include "report/figure/figure_sheet.h"
+#include "kit/figure/figure_sheet.h"
 
 struct iwi_plot {
     FILE *script;

@@ -23,7 +23,7 @@
 #include <idlewave/log.h>
 
 #include "core/base/arena.h"
-#include "report/figure/palette.h"
+#include "kit/figure/palette.h"
 
 /* ---- axes ---- */
 

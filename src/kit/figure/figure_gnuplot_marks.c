@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_gnuplot.h"
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/figure_gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 enum { STYLE_SIZE = 256 };
 

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/utf8.h"
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 
 enum { HORIZONTAL = 0x2500, UPRIGHT = 0x2502, MOST_LINES = 1000, MOST_COLUMNS = 1000 };
 

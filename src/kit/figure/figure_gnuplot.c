@@ -3,12 +3,12 @@
  *
  * An axis of ranks has powers of two: gnuplot gets the logarithms, for boxes of equal width.
  */
-#include "report/figure/figure_gnuplot.h"
+#include "kit/figure/figure_gnuplot.h"
 
 #include <math.h>
 
 #include "core/base/base.h"
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 bool iwi_gnuplot_has_powers(const struct iwi_figure_axis *axis)
 {

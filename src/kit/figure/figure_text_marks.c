@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 
 enum {
     DOTS_ACROSS = 2,

@@ -4,7 +4,7 @@
 #ifndef IWI_HISTOGRAM_H
 #define IWI_HISTOGRAM_H
 
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 void iwi_histogram_axes(struct iwi_figure *figure, const char *label, const char *count_label);
 

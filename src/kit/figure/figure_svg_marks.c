@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_svg.h"
+#include "kit/figure/figure_svg.h"
 #include "report/html/html.h"
 
 enum { NAME_ROOM = 90 };

@@ -4,7 +4,7 @@
 #ifndef IWI_FIGURE_SHEET_H
 #define IWI_FIGURE_SHEET_H
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 
 #define IWI_SHEET_CM 17.5 /* its width, as on paper */
 #define IWI_LEGEND_CM 0.5 /* a line of the legend */

@@ -1,14 +1,14 @@
 /* Making figures: marks, their items, and texts that live as long as the figure.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/figure.h"
+#include "kit/figure/figure.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 
 static const char *const roles[IWI_MARK_KINDS] = {
     [IWI_MARK_LINE] = "xy",  [IWI_MARK_STEP] = "xy",    [IWI_MARK_DOTS] = "xy",

@@ -5,7 +5,7 @@
  * more shows how many by its shade, a step for each factor of ten. So single long detours stay visible beside
  * a hundred thousand ticks.
  */
-#include "report/figure/figure_text.h"
+#include "kit/figure/figure_text.h"
 
 #include <math.h>
 #include <stdlib.h>

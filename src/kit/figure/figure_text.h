@@ -4,7 +4,7 @@
 #ifndef IWI_FIGURE_TEXT_H
 #define IWI_FIGURE_TEXT_H
 
-#include "report/figure/figure_parts.h"
+#include "kit/figure/figure_parts.h"
 
 struct iwi_canvas {
     FILE *out;

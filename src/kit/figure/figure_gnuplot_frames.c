@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/figure/figure_gnuplot.h"
-#include "report/kinds/gnuplot.h"
+#include "kit/figure/figure_gnuplot.h"
+#include "kit/figure/gnuplot.h"
 
 static void write_pair(const struct iwi_plot *plot, const char *before, double x, double y)
 {
