@@ -1,6 +1,6 @@
 # What HTML pages carry: our style, and the script of timelines; compiled into the library.
 
-# iw_web_assets(OUT_C): OUT_C is made from the files of web/; src/report/html/html_assets.h.
+# iw_web_assets(OUT_C): OUT_C is made from the files of web/; src/kit/html/html_assets.h.
 function(iw_web_assets out)
   set(source ${PROJECT_SOURCE_DIR}/web)
   set(scripts ${PROJECT_SOURCE_DIR}/cmake)

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "kit/figure/figure_svg.h"
-#include "report/html/html.h"
+#include "kit/html/html.h"
 
 enum { NAME_ROOM = 90 };
 

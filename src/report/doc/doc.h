@@ -28,8 +28,8 @@
 
 #include "core/base/arena.h"
 #include "kit/figure/figure.h"
+#include "kit/html/html_assets.h"
 #include "kit/schema/schema.h"
-#include "report/html/html_assets.h"
 
 /* ---- kinds ---- */
 

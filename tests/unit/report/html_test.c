@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "kit/figure/figure_parts.h"
-#include "report/html/html.h"
+#include "kit/html/html.h"
 #include "study_sample.h"
 #include "support/support.h"
 

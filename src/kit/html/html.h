@@ -15,7 +15,7 @@
 #include <idlewave/log.h>
 
 #include "kit/figure/figure.h"
-#include "report/html/html_assets.h"
+#include "kit/html/html_assets.h"
 
 struct iwi_html {
     const iw_log *log;

@@ -1,7 +1,7 @@
 /* A figure of a page: plot, caption, and the table behind it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/html/html.h"
+#include "kit/html/html.h"
 
 #include "kit/text/words.h"
 

@@ -1,7 +1,7 @@
 /* Text and tables of HTML pages, escaped.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/html/html.h"
+#include "kit/html/html.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The frame of HTML pages: head, style, body, data, scripts.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/html/html.h"
+#include "kit/html/html.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/base.h"
+#include "kit/html/html_assets.h"
 #include "kit/text/words.h"
-#include "report/html/html_assets.h"
 
 /* Nothing may be fetched, whatever a page holds: browsers enforce it. */
 static const char POLICY[] = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
