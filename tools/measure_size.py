@@ -23,7 +23,7 @@ def lines_of(path):
 
 
 def place_of(parts, has_rooms):
-    """("src", "report", "doc", "doc.c") is src/report, or src/report/doc with rooms."""
+    """("src", "report", "doc", "doc.c") is src/report, or src/kit/doc with rooms."""
     depth = 2 if parts[0] == "src" else 1
     if has_rooms and parts[depth - 1] in WITH_ROOMS:
         depth += 1

@@ -5,7 +5,7 @@
 #define IWI_TABLES_H
 
 #include "format/trace/trace_open.h"
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 extern const struct iwi_kind iwi_bench_kind;
 extern const struct iwi_kind iwi_check_kind;

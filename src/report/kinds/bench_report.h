@@ -6,7 +6,7 @@
 
 #include <idlewave/internal/bench.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "barrier"; "allreduce of 8 bytes". */
 const char *iwi_bench_op_text(struct iwi_document *doc, const iw_bench_result *result);

@@ -6,7 +6,7 @@
 
 #include <idlewave/coincidence.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* How many nodes a source that coincides hit at once, over time. */
 void iwi_coincidence_show_figure(struct iwi_document *doc, const iw_coincidence *coincidence,

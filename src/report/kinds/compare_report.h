@@ -6,7 +6,7 @@
 
 #include <idlewave/analysis.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "0.41 %", "263/s", "2.02 us"; "-" if there is none. The same of a difference, with its sign. */
 const char *iwi_compare_number(struct iwi_document *doc, iw_compare_metric metric, double value);

@@ -6,7 +6,7 @@
 
 #include <idlewave/fit.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "all", "3 other sources", "irq local_timer". */
 const char *iwi_fit_group_name(struct iwi_document *doc, const iw_fit_group *group);

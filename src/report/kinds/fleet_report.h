@@ -6,8 +6,8 @@
 
 #include <idlewave/fleet.h>
 
+#include "kit/doc/doc.h"
 #include "kit/schema/schema.h"
-#include "report/doc/doc.h"
 
 extern const struct iwi_schema iwi_spread_schema; /* iw_spread */
 

@@ -6,7 +6,7 @@
 
 #include <idlewave/internal/machine.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "24 GB/s", "no limit". */
 const char *iwi_bandwidth_words(struct iwi_document *doc, double bytes_per_ns);

@@ -6,7 +6,7 @@
 
 #include <idlewave/model.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "1,023", "2.30 * 10^27", "-" for none */
 const char *iwi_any_ranks(struct iwi_document *doc, double ranks);

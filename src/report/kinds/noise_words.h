@@ -6,7 +6,7 @@
 
 #include <idlewave/analysis.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 extern const struct iwi_schema iwi_noise_schema; /* iw_noise_report */
 

@@ -6,7 +6,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* Trials whose times JSON has one by one. */
 enum { IWI_MOST_TRIAL_TIMES = 1000 };

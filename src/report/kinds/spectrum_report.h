@@ -6,8 +6,8 @@
 
 #include <idlewave/analysis.h>
 
+#include "kit/doc/doc.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
 
 extern const struct iwi_schema iwi_spectrum_schema; /* iw_noise_spectrum */
 

@@ -6,8 +6,8 @@
 
 #include <idlewave/study.h>
 
+#include "kit/doc/doc.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
 
 /* What can differ between series; of settings of training programs each alone too. */
 enum iwi_dim {

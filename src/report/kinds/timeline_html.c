@@ -6,7 +6,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 #include "report/kinds/traced_report.h"
 #include "report/kinds/wave_report.h"
 

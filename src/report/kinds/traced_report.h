@@ -7,7 +7,7 @@
 #include <idlewave/timeline.h>
 #include <idlewave/wave.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* Paragraphs of the verdict: the run, then its waves, or why none are shown. */
 void iwi_traced_say_verdict(struct iwi_document *doc, const iw_traced_run *run);

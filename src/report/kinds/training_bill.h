@@ -6,7 +6,7 @@
 
 #include <idlewave/training.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 void iwi_training_say_bill(struct iwi_document *doc, const iw_training_result *result);
 void iwi_training_say_absorbed(struct iwi_document *doc, const iw_training_result *result);

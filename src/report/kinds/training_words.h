@@ -6,7 +6,7 @@
 
 #include <idlewave/training.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 const char *iwi_training_money(struct iwi_document *doc, double amount); /* "12,300" */
 const char *iwi_training_time(struct iwi_document *doc, double ns);      /* with a sign */

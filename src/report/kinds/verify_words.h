@@ -6,7 +6,7 @@
 
 #include <idlewave/verify.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 extern const struct iwi_schema iwi_verify_schema; /* iw_verify */
 

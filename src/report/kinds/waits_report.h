@@ -6,8 +6,8 @@
 
 #include <idlewave/waits.h>
 
+#include "kit/doc/doc.h"
 #include "kit/schema/schema.h"
-#include "report/doc/doc.h"
 
 /* Of the time of all ranks. */
 double iwi_waits_share(const iw_waits *waits, double ns);

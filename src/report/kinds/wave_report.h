@@ -7,8 +7,8 @@
 #include <idlewave/timeline.h>
 #include <idlewave/wave.h>
 
+#include "kit/doc/doc.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
 
 /* "up" and "down" on a line, "+0" and "-2" along a dimension of a grid. */
 const char *iwi_wave_direction(const iw_timeline_about *about, const iw_wave *wave,

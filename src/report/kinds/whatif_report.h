@@ -6,7 +6,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* "all noise", "class irq (3)", "irq/eno1". */
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change);

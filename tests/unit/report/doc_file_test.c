@@ -11,7 +11,7 @@
 
 #include <idlewave/doc.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 #include "support/support.h"
 
 enum { PATH_SIZE = 512, ITEMS = 2 /* of each list: the others are like them */ };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 #include "support/support.h"
 
 /* ---- the kind: all that a new one needs, its line in features/tables.c apart ---- */

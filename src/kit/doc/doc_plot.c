@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 static bool is_folder(const char *path)
 {

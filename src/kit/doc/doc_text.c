@@ -7,10 +7,10 @@
 
 #include "core/base/base.h"
 #include "core/base/utf8.h"
+#include "kit/doc/doc.h"
+#include "kit/doc/doc_table.h"
 #include "kit/figure/figure_parts.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
-#include "report/doc/doc_table.h"
 
 struct text {
     const iw_doc_look *look;

@@ -1,7 +1,7 @@
 /* Documents: how they are made.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef IWI_DOC_TABLE_H
 #define IWI_DOC_TABLE_H
 
-#include "report/doc/doc.h"
+#include "kit/doc/doc.h"
 
 /* Columns as wide as what is in them; where that is too much the widest column of words is wrapped. 0
  * columns: 80. */

@@ -1,7 +1,7 @@
 /* Tables at a terminal: columns as wide as what is in them, the first ten rows.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/doc/doc_table.h"
+#include "kit/doc/doc_table.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "kit/doc/doc.h"
 #include "kit/html/html.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
 
 enum { BAR_WIDTH = 210, BAR_HEIGHT = 18, LEAST_CONTENTS = 4 /* sections */ };
 

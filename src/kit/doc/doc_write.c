@@ -8,9 +8,9 @@
 
 #include "core/base/base.h"
 #include "format/io/input.h"
+#include "kit/doc/doc.h"
 #include "kit/schema/json_util.h"
 #include "kit/text/words.h"
-#include "report/doc/doc.h"
 
 /* ---- JSON ---- */
 
