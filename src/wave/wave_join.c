@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "wave/step_gap.h"
+#include "kit/timeline/step_gap.h"
 #include "wave/wave_view.h"
 
 static iw_status find_gap(const iw_log *log, const struct iwi_wave_view *view, iw_time *shortest_ps_p,

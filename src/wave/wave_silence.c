@@ -12,7 +12,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 #include "wave/wave_view.h"
 
 /* Steps of a rank in the whole run. */

@@ -10,7 +10,7 @@
 #include "format/recording/noise_hdf5.h"
 #include "format/recording/noise_hdf5_read.h"
 #include "format/timeline/timeline_hdf5.h"
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 static const struct iwi_h5_words timeline_words = {
     .format = IWI_TIMELINE_FORMAT,

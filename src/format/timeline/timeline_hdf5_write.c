@@ -8,7 +8,7 @@
 
 #include "format/recording/noise_hdf5_create.h"
 #include "format/timeline/timeline_hdf5.h"
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 /* ---- datasets ---- */
 

@@ -11,7 +11,7 @@
 #include <idlewave/timeline.h>
 
 #include "core/base/opts.h"
-#include "wave/step_gap.h"
+#include "kit/timeline/step_gap.h"
 
 /* ---- which computations begin a step ---- */
 

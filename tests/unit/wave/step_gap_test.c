@@ -1,7 +1,7 @@
 /* Which computations begin a step: steps of equal number on all ranks are believed first.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "wave/step_gap.h"
+#include "kit/timeline/step_gap.h"
 
 #include "support/support.h"
 

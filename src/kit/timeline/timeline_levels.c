@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 /* The last level has at most so many rows and columns. */
 enum { COARSE_ENOUGH = 32 };

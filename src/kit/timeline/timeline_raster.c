@@ -6,7 +6,7 @@
  * share of one rank needs to know how long it has been in each state in the column where it is now: its
  * cursor. As long as columns need not be widened, nothing depends on the order in which ranks come.
  */
-#include "wave/timeline_raster.h"
+#include "kit/timeline/timeline_raster.h"
 
 #include <stdlib.h>
 #include <string.h>

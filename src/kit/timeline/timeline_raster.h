@@ -4,7 +4,7 @@
 #ifndef IWI_TIMELINE_RASTER_H
 #define IWI_TIMELINE_RASTER_H
 
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 struct iwi_raster_builder;
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 /* Entries of ranks that were left out are removed when they are a fifth of all, so that this is rare. */
 static size_t largest_capacity(const struct iwi_exact *exact)

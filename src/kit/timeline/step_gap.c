@@ -1,7 +1,7 @@
 /* Which computations begin a step: a border in the sorted times.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "wave/step_gap.h"
+#include "kit/timeline/step_gap.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* Timelines: takes the steps of a run, gives them back exactly and as a raster.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "wave/timeline.h"
+#include "kit/timeline/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/opts.h"
-#include "wave/timeline_raster.h"
+#include "kit/timeline/timeline_raster.h"
 
 /* ---- making one ---- */
 
