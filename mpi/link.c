@@ -12,7 +12,7 @@
 #include <mpi.h>
 
 #include "core/base/base.h"
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 
 struct iw_link_request {
     MPI_Request request;

@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 #include "core/base/base.h"
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 #include "mpi/bench.h"
 #include "mpi/link.h"
 #include "mpi/net.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "inject/injector.h"
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 #include "mpi/trace/preload.h"
 
 struct iwi_replay iwi_replay;

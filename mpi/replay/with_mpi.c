@@ -12,7 +12,7 @@
 #include <idlewave/status.h>
 
 #include "inject/injector.h"
-#include "launch/libraries.h"
+#include "kit/launch/libraries.h"
 #include "mpi/clock_sync.h"
 #include "mpi/replay/replay.h"
 

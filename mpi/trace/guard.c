@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/launcher.h"
-#include "launch/libraries.h"
+#include "kit/launch/launcher.h"
+#include "kit/launch/libraries.h"
 #include "mpi/trace/preload.h"
 #include "mpi/trace/tracer.h"
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "launch/elf.h"
+#include "kit/launch/elf.h"
 #include "made_elf.h"
 #include "support/support.h"
 

@@ -8,7 +8,7 @@
 
 #include <idlewave/internal/mpi.h>
 
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 #include "made_elf.h"
 #include "support/support.h"
 

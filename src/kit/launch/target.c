@@ -1,7 +1,7 @@
 /* Which program would run, and which MPI its libraries are of.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/target.h"
+#include "kit/launch/target.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/libraries.h"
-#include "launch/needed.h"
+#include "kit/launch/libraries.h"
+#include "kit/launch/needed.h"
 
 /* ---- where it is ---- */
 

@@ -1,7 +1,7 @@
 /* Tells an MPI by the names of its libraries. Also compiled into the tracer.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/libraries.h"
+#include "kit/launch/libraries.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Reads the variables that launchers of MPI programs set.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Finds and loads the parts that are built once for each MPI.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/mpi_plugins.h"
+#include "kit/launch/mpi_plugins.h"
 
 #include <dlfcn.h>
 #include <limits.h>

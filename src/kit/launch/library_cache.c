@@ -6,7 +6,7 @@
  * bytes. The older one: "ld.so-1.7.0", a filler, u32 number of entries at 12; entries of 12 bytes from 16 on;
  * then, at the next multiple of 8, the newer one may follow.
  */
-#include "launch/library_cache.h"
+#include "kit/launch/library_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The MPI of the launcher, if idlewave has a part for it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/launcher.h"
+#include "kit/launch/launcher.h"
 
 #include "core/base/base.h"
-#include "launch/mpi_plugins.h"
+#include "kit/launch/mpi_plugins.h"
 
 void iw_launcher_read(iw_launcher *launcher_p)
 {

@@ -1,7 +1,7 @@
 /* Walks through needed libraries, breadth first. Nothing is loaded or run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "launch/needed.h"
+#include "kit/launch/needed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/elf.h"
-#include "launch/library_cache.h"
+#include "kit/launch/elf.h"
+#include "kit/launch/library_cache.h"
 
 /* A walk ends here whatever files say; programs need some hundred libraries at most. */
 enum { MOST_OBJECTS = 2048, MOST_NAMES = 16384 };

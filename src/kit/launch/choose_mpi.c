@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "launch/launcher.h"
-#include "launch/mpi_plugins.h"
-#include "launch/target.h"
+#include "kit/launch/launcher.h"
+#include "kit/launch/mpi_plugins.h"
+#include "kit/launch/target.h"
 
 static iw_status look_at_program(const iw_log *log, const char *program, struct iwi_target_mpi *mpi_p)
 {
