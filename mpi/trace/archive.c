@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/otf2/otf2_callbacks.h"
+#include "kit/files/otf2/otf2_callbacks.h"
 
 static const OTF2_FlushCallbacks FLUSH = {.otf2_pre_flush = iwi_otf2_flush, .otf2_post_flush = NULL};
 

@@ -4,8 +4,8 @@
 #ifndef IWI_TABLES_H
 #define IWI_TABLES_H
 
-#include "format/trace/trace_open.h"
 #include "kit/doc/doc.h"
+#include "kit/files/trace/trace_open.h"
 
 extern const struct iwi_kind iwi_bench_kind;
 extern const struct iwi_kind iwi_check_kind;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/output.h"
-#include "format/io/paths.h"
+#include "kit/files/io/paths.h"
 #include "study/folder.h"
 
 /* Cells have the bytes below, nodes those from here on; offsets of files have 63 bits. */

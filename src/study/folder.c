@@ -17,9 +17,9 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/output.h"
-#include "format/io/input.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
+#include "kit/files/io/input.h"
+#include "kit/files/io/paths.h"
 
 static const char study_name[] = "study.yaml", origin_name[] = "origin.json";
 

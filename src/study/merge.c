@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/base/output.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
+#include "kit/files/io/paths.h"
 #include "study/folder.h"
 
 /* One line of some results file. */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
+#include "kit/files/io/paths.h"
 
 enum { CHUNK_SIZE = 1 << 18 /* longer than any line */ };
 

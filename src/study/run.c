@@ -10,8 +10,8 @@
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
 #include "core/base/output.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
+#include "kit/files/io/paths.h"
 #include "study/pool.h"
 #include "study/share.h"
 

@@ -1,8 +1,8 @@
 /* Fuzzes the reader of the index of a collection.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/collection/collection.h"
 #include "fuzz.h"
+#include "kit/files/collection/collection.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "format/goal/goal.h"
 #include "fuzz.h"
+#include "kit/files/goal/goal.h"
 
 typedef iw_status (*iwt_goal_reader)(const iw_log *log, const struct iwi_goal_source *source,
                                      struct iwi_schedule **schedule_p);

@@ -1,8 +1,8 @@
 /* Fuzzes the reader of networks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/net/net_yaml.h"
 #include "fuzz.h"
+#include "kit/files/net/net_yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -14,8 +14,8 @@
 
 #include "core/base/base.h"
 #include "core/noise/stream.h"
-#include "format/recording/noise_hdf5_create.h"
 #include "fuzz.h"
+#include "kit/files/recording/noise_hdf5_create.h"
 
 enum { MAX_CPUS = 3, MAX_ROWS = 40, PATH_BYTES = 64 };
 

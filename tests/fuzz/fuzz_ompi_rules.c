@@ -1,8 +1,8 @@
 /* Fuzzes the reader of Open MPI's rules files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/trace/ompi_rules.h"
 #include "fuzz.h"
+#include "kit/files/trace/ompi_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,8 +5,8 @@
 
 #include <idlewave/files.h>
 
-#include "format/trace/trace_allprof.h"
 #include "fuzz.h"
+#include "kit/files/trace/trace_allprof.h"
 
 enum { RANKS_MAX = 4 };
 

@@ -1,7 +1,7 @@
 /* Fuzzes the reader of OTF2 archives; libotf2 works in a process of its own, and may crash there.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/otf2/trace_otf2.h"
+#include "kit/files/otf2/trace_otf2.h"
 
 #include "fuzz_child.h"
 #include "fuzz_folder.h"

@@ -1,4 +1,4 @@
-/* Traces of MPI programs in memory: made by readers (src/format/trace), freed by whoever has them.
+/* Traces of MPI programs in memory: made by readers (src/kit/files/trace), freed by whoever has them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/trace.h"

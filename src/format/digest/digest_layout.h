@@ -6,7 +6,7 @@
 
 #include <idlewave/digest.h>
 
-#include "format/io/digest_magic.h"
+#include "kit/files/io/digest_magic.h"
 
 /* Magic with the version, the payload's size as 4 bytes; behind the payload its SipHash as 8. Numbers of more
  * than one byte: the lowest byte first. */

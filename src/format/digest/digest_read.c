@@ -11,7 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/hash.h"
 #include "format/digest/digest_layout.h"
-#include "format/io/input.h"
+#include "kit/files/io/input.h"
 #include "noise/node_digest.h"
 
 struct iw_digest_file {

@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/hash.h"
 #include "format/digest/digest_layout.h"
-#include "format/io/out.h"
+#include "kit/files/io/out.h"
 
 /* Seven bits a byte, the lowest first; the highest bit says that more follow. */
 static void put_number(struct iwi_out *out, uint64_t value)

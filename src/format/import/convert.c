@@ -12,7 +12,7 @@
 
 #include "core/base/opts.h"
 #include "core/noise/recording_check.h"
-#include "format/io/input.h"
+#include "kit/files/io/input.h"
 
 const struct iwi_convert_ops *const iwi_convert_formats[] = {
     &iwi_convert_idlewave, &iwi_convert_netgauge, &iwi_convert_csv,           &iwi_convert_sysjitter,

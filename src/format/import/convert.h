@@ -11,8 +11,8 @@
 #include <idlewave/convert.h>
 #include <idlewave/recording.h>
 
-#include "format/import/convert_child.h"
-#include "format/io/out.h"
+#include "kit/files/io/convert_child.h"
+#include "kit/files/io/out.h"
 
 /* The attribute of recordings that come from another tool. */
 #define IWI_IMPORTED_FROM "imported_from"

@@ -8,7 +8,7 @@
 #define IWI_CONVERT_CSV_H
 
 #include "format/import/convert.h"
-#include "format/import/convert_text.h"
+#include "kit/files/io/convert_text.h"
 
 /* The first line that is no comment, by probe. */
 extern const char *const iwi_csv_heads[];

@@ -8,7 +8,7 @@
 #include "core/noise/detour_text.h"
 #include "format/import/convert.h"
 #include "format/import/convert_rows.h"
-#include "format/import/convert_text.h"
+#include "kit/files/io/convert_text.h"
 
 static bool is_known_comment(struct iwi_piece comment)
 {

@@ -5,7 +5,7 @@
 
 #include "format/import/convert.h"
 #include "format/import/convert_rows.h"
-#include "format/import/convert_text.h"
+#include "kit/files/io/convert_text.h"
 
 enum { NUMBERS_MAX = 4 };
 

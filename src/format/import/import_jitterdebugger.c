@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "format/import/convert.h"
-#include "format/import/convert_child.h"
 #include "format/import/convert_rows.h"
+#include "kit/files/io/convert_child.h"
 
 /* Deflate makes at most about 1000 bytes of one. */
 enum { BATCH_ROWS = 1 << 14, ROW_BYTES = 28, BYTES_FROM_ONE = 1100 };

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "format/import/convert.h"
-#include "format/import/convert_text.h"
 #include "format/import/osnoise_detours.h"
+#include "kit/files/io/convert_text.h"
 
 /* Behind the time. */
 static const struct event_name {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "format/import/convert.h"
-#include "format/import/convert_child.h"
 #include "format/import/osnoise_detours.h"
+#include "kit/files/io/convert_child.h"
 
 /* "tracing" behind three bytes that no text begins with. */
 static bool matches(const char *data, size_t size)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "format/inspector/inspector.h"
-#include "format/io/yaml_doc.h"
 #include "format/json/json_value.h"
+#include "kit/files/io/yaml_doc.h"
 
 /* Times are microseconds since 1970; what is above is no time. */
 #define MOST_US (INT64_C(1) << 52)

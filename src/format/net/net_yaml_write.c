@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "core/base/output.h"
-#include "format/io/yaml_text.h"
+#include "kit/files/io/yaml_text.h"
 
 enum { NUMBER_SIZE = 40 };
 

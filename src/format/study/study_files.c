@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
+#include "kit/files/io/paths.h"
 
 /* Cells so far, and a table that finds them by their id. */
 struct collection {

@@ -12,10 +12,10 @@
 #include <jansson.h>
 
 #include "core/base/order.h"
-#include "format/io/input.h"
-#include "format/io/paths.h"
 #include "format/study/study_line.h"
 #include "format/study/study_settings.h"
+#include "kit/files/io/input.h"
+#include "kit/files/io/paths.h"
 
 /* A finished cell and what it is looked up by. */
 struct candidate {

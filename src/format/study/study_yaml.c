@@ -8,8 +8,8 @@
 
 #include <idlewave/training.h>
 
-#include "format/io/input.h"
 #include "format/study/study_settings.h"
+#include "kit/files/io/input.h"
 
 #define FORMAT "idlewave.study/1"
 

@@ -8,7 +8,7 @@
 #include <idlewave/sim.h>
 #include <idlewave/study.h>
 
-#include "format/io/yaml_doc.h"
+#include "kit/files/io/yaml_doc.h"
 
 /* In the order in which cells are nested, the outermost first. */
 enum iwi_study_axis { IWI_AXIS_BYTES, IWI_AXIS_SYNC, IWI_AXIS_SCALE, IWI_AXIS_RANKS, IWI_AXES };

@@ -13,9 +13,9 @@
 #include <idlewave/files.h>
 
 #include "core/noise/source.h"
-#include "format/io/input.h"
-#include "format/recording/noise_file.h"
 #include "format/study/study_settings.h"
+#include "kit/files/io/input.h"
+#include "kit/files/recording/noise_file.h"
 #include "training/setting_values.h"
 
 enum { MOST_VALUES = 1000 };

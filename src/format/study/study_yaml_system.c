@@ -13,8 +13,8 @@
 #include "core/base/nearest.h"
 #include "core/noise/node_speed.h"
 #include "core/noise/source.h"
-#include "format/net/net_yaml.h"
 #include "format/study/study_yaml.h"
+#include "kit/files/net/net_yaml.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,

@@ -7,8 +7,8 @@
 
 #include <idlewave/files.h>
 
-#include "format/io/input.h"
 #include "format/study/study_yaml.h"
+#include "kit/files/io/input.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,

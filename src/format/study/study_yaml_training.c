@@ -9,8 +9,8 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
-#include "format/io/input.h"
 #include "format/study/study_settings.h"
+#include "kit/files/io/input.h"
 #include "training/step_plan.h"
 
 enum {

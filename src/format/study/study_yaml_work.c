@@ -9,9 +9,9 @@
 #include <idlewave/files.h>
 
 #include "core/base/nearest.h"
-#include "format/goal/goal.h"
-#include "format/io/input.h"
 #include "format/study/study_yaml.h"
+#include "kit/files/goal/goal.h"
+#include "kit/files/io/input.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,

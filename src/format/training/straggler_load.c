@@ -1,9 +1,9 @@
 /* A training job from its files: the timeline, and the sizes beside it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/io/input.h"
-#include "format/io/yaml_doc.h"
 #include "format/training/straggler_events.h"
+#include "kit/files/io/input.h"
+#include "kit/files/io/yaml_doc.h"
 
 static iw_status read_timeline(struct iw_straggler_job *job, const char *path)
 {

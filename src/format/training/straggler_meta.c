@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/io/yaml_doc.h"
 #include "format/training/straggler_events.h"
+#include "kit/files/io/yaml_doc.h"
 
 enum { TRIAL_NAME, RUN_ID, DP_SIZE, DSP_SIZE, PP_SIZE, TP_SIZE, VPP_SIZE, WORLD_SIZE, KEYS };
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "format/io/input.h"
-#include "format/io/yaml_doc.h"
 #include "format/training/training_simai.h"
+#include "kit/files/io/input.h"
+#include "kit/files/io/yaml_doc.h"
 
 #define FORMAT "idlewave.training/1"
 

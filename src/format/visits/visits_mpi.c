@@ -8,9 +8,9 @@
 #include <idlewave/files.h>
 
 #include "core/program/message_pairs.h"
-#include "format/trace/trace_open.h"
 #include "format/visits/visits_mpi.h"
 #include "format/visits/visits_reader.h"
+#include "kit/files/trace/trace_open.h"
 
 /* A request that is open: what became of it is known when it is waited for. */
 struct request {

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "format/trace/trace_steps.h"
 #include "format/visits/visits_mpi.h"
+#include "kit/files/trace/trace_steps.h"
 
 struct taking {
     struct iwi_visits *visits;

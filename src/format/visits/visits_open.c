@@ -16,8 +16,8 @@
 
 #include <idlewave/program.h>
 
-#include "format/io/paths.h"
 #include "format/visits/visits_reader.h"
+#include "kit/files/io/paths.h"
 #include "visits/slow.h"
 
 /* The first that knows a file reads it. */

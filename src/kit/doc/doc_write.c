@@ -7,8 +7,8 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/base.h"
-#include "format/io/input.h"
 #include "kit/doc/doc.h"
+#include "kit/files/io/input.h"
 #include "kit/schema/json_util.h"
 #include "kit/text/words.h"
 

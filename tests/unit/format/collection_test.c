@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/collection/collection.h"
+#include "kit/files/collection/collection.h"
 #include "support/support.h"
 
 #define HEAD "format: idlewave.collection/1\nentries:\n"

@@ -11,7 +11,7 @@
 #include <idlewave/convert.h>
 
 #include "format/import/convert.h"
-#include "format/io/input.h"
+#include "kit/files/io/input.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/goal/goal.h"
+#include "kit/files/goal/goal.h"
 
 /* A file's content. */
 struct blob {

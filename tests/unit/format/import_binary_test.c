@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/import/convert_child.h"
+#include "kit/files/io/convert_child.h"
 
 /* ---- the child ---- */
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/net/net_yaml.h"
+#include "kit/files/net/net_yaml.h"
 #include "support/support.h"
 
 #define COSTS "L: 1us, o: 1us, g: 1us, G: 1ns"

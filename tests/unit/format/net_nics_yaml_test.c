@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/net/net_yaml.h"
+#include "kit/files/net/net_yaml.h"
 #include "support/support.h"
 
 #define NEEDED "L: 1us\no: 1us\ng: 1us\nG: 1ns\n"

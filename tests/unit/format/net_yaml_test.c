@@ -10,7 +10,7 @@
 
 #include <idlewave/files.h>
 
-#include "format/net/net_yaml.h"
+#include "kit/files/net/net_yaml.h"
 
 static iw_status read_net(struct iwt_log *l, const char *text, iw_net *net)
 {

@@ -10,7 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/rng.h"
-#include "format/recording/noise_hdf5.h"
+#include "kit/files/recording/noise_hdf5.h"
 
 enum { KILLS = 50, BATCH = 700, PERIOD_NS = 5000, CPUS = 2 };
 

@@ -10,7 +10,7 @@
 
 #include <idlewave/files.h>
 
-#include "format/trace/trace_allprof.h"
+#include "kit/files/trace/trace_allprof.h"
 
 #define WORLD(rank) "7000," #rank ",2"
 

@@ -7,7 +7,7 @@
 
 #include <idlewave/files.h>
 
-#include "format/trace/trace_read.h"
+#include "kit/files/trace/trace_read.h"
 
 static struct iwt_log log_;
 

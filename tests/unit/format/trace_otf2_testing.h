@@ -14,7 +14,7 @@
 
 #include <idlewave/files.h>
 
-#include "format/trace/trace_read.h"
+#include "kit/files/trace/trace_read.h"
 #include "support/otf2_writer.h"
 
 static struct iwt_log log_;

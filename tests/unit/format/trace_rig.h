@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/trace/trace_read.h"
+#include "kit/files/trace/trace_read.h"
 
 enum { RANKS = 3 };
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "format/trace/trace_read.h"
+#include "kit/files/trace/trace_read.h"
 #include "support/support.h"
 
 static void shares_functions_and_imbalance_are_those_of_all_ranks(void **state)

@@ -1,0 +1,20 @@
+/* Networks as YAML; docs/reference/formats/net.md.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_NET_YAML_H
+#define IWI_NET_YAML_H
+
+#include <idlewave/net.h>
+
+#include "kit/files/io/yaml_doc.h"
+
+/* `name` stands for the text in messages, and its last part is the network's name unless the text has one.
+ * `level`: as of iw_net_load_level(). */
+IW_NODISCARD iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
+                                           const char *level, iw_net *net_p);
+
+/* A network as a mapping within another document; called `name` unless it has one of its own. */
+IW_NODISCARD iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name,
+                                         iw_net *net_p);
+
+#endif

@@ -1,0 +1,318 @@
+/* Traces by their path: OTF2 archives and sets of liballprof files, told apart by what is in them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <idlewave/files.h>
+#include <idlewave/program.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kit/files/io/input.h"
+#include "kit/files/io/paths.h"
+#include "kit/files/otf2/trace_otf2.h"
+#include "kit/files/trace/trace_allprof.h"
+#include "kit/files/trace/trace_foreign.h"
+#include "kit/files/trace/trace_open.h"
+
+enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
+
+enum { PEEK_BYTES = 8192, RANKS_MAX = 1 << 20 };
+
+/* ---- telling apart ---- */
+
+/* An OTF2 anchor file has two bytes, then its name. */
+static enum kind kind_of_file(const char *path)
+{
+    char head[PEEK_BYTES];
+    FILE *file = fopen(path, "rbe");
+    size_t size;
+
+    if (file == NULL) {
+        return KIND_NONE;
+    }
+    size = fread(head, 1, sizeof head, file);
+    (void)fclose(file);
+    if (size >= 6 && memcmp(head + 2, "OTF2", 4) == 0) {
+        return KIND_OTF2;
+    }
+    return iwi_allprof_is(head, size) ? KIND_ALLPROF : KIND_NONE;
+}
+
+/* The first file in a folder, by name, that is a trace: anchors of archives before text files. */
+static enum kind find_in_folder(const char *folder, char found[PATH_MAX])
+{
+    DIR *dir = opendir(folder);
+    enum kind best = KIND_NONE;
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        const bool is_anchor = iwi_path_ends_in(entry->d_name, ".otf2");
+        char path[PATH_MAX];
+        enum kind kind;
+
+        if ((!is_anchor && (best == KIND_OTF2 || !iwi_path_ends_in(entry->d_name, ".txt"))) ||
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path) {
+            continue;
+        }
+        kind = kind_of_file(path);
+        if (kind != KIND_NONE && (best == KIND_NONE || (kind == KIND_OTF2 && best == KIND_ALLPROF) ||
+                                  (kind == best && strcmp(path, found) < 0))) {
+            best = kind;
+            memcpy(found, path, strlen(path) + 1);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return best;
+}
+
+static enum kind find(const char *path, char found[PATH_MAX])
+{
+    if (iw_is_folder(path)) {
+        return find_in_folder(path, found);
+    }
+    if (strlen(path) >= PATH_MAX) {
+        return KIND_NONE;
+    }
+    memcpy(found, path, strlen(path) + 1);
+    return kind_of_file(path);
+}
+
+bool iwi_trace_is_readable(const char *path)
+{
+    char found[PATH_MAX];
+
+    return find(path, found) != KIND_NONE;
+}
+
+static const struct iwi_trace_reader *reader_of(const char *path)
+{
+    size_t i = 0;
+
+    while (iwi_trace_readers[i] != NULL && !iwi_trace_readers[i]->is_readable(path)) {
+        i++;
+    }
+    return iwi_trace_readers[i];
+}
+
+bool iw_trace_is_trace(const char *path)
+{
+    return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
+           reader_of(path) != NULL;
+}
+
+/* ---- a set of text files ---- */
+
+/* Where the number of the rank is in a file's name: its last digits. */
+struct pattern {
+    size_t folder_size, first, end; /* of the path */
+};
+
+static bool find_number(const char *path, struct pattern *pattern)
+{
+    const char *slash = strrchr(path, '/');
+
+    pattern->folder_size = slash != NULL ? (size_t)(slash - path) : 0;
+    pattern->end = strlen(path);
+    while (pattern->end > pattern->folder_size && !isdigit((unsigned char)path[pattern->end - 1])) {
+        pattern->end--;
+    }
+    pattern->first = pattern->end;
+    while (pattern->first > pattern->folder_size && isdigit((unsigned char)path[pattern->first - 1])) {
+        pattern->first--;
+    }
+    return pattern->first < pattern->end;
+}
+
+/* The rank whose file this is, or -1. */
+static long rank_of(const char *path, const struct pattern *pattern, const char *name)
+{
+    const size_t start = pattern->folder_size + (path[pattern->folder_size] == '/');
+    const size_t before = pattern->first - start;
+    const char *digits = name + before;
+    char *end;
+    long rank;
+
+    if (strncmp(name, path + start, before) != 0 || !isdigit((unsigned char)*digits)) {
+        return -1;
+    }
+    rank = strtol(digits, &end, 10);
+    return strcmp(end, path + pattern->end) == 0 && rank >= 0 && rank < RANKS_MAX ? rank : -1;
+}
+
+struct files {
+    char **names; /* by rank; NULL: missing */
+    size_t count, capacity;
+};
+
+static void release_files(struct files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->names[i]);
+    }
+    free(files->names);
+}
+
+static iw_status add_file(const iw_log *log, struct files *files, size_t rank, const char *folder,
+                          const char *name)
+{
+    IW_TRY(iwi_grow(log, (void **)&files->names, &files->capacity, rank + 1, sizeof *files->names));
+    for (; files->count <= rank; files->count++) {
+        files->names[files->count] = NULL;
+    }
+    if (files->names[rank] != NULL) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' and '%s/%s' are both of rank %zu", files->names[rank],
+                        folder, name, rank);
+    }
+    files->names[rank] = iwi_path_join(log, folder, name);
+    return files->names[rank] != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status list_files(const iw_log *log, const char *path, struct files *files)
+{
+    struct pattern pattern;
+    char folder[PATH_MAX];
+    struct dirent *entry;
+    iw_status status = IW_OK;
+    DIR *dir;
+
+    if (!find_number(path, &pattern)) {
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "'%s': the name of a liballprof file must have the number of its rank", path);
+    }
+    (void)snprintf(folder, sizeof folder, "%.*s", pattern.folder_size > 0 ? (int)pattern.folder_size : 1,
+                   pattern.folder_size > 0 ? path : (*path == '/' ? "/" : "."));
+    dir = opendir(folder);
+    if (dir == NULL) {
+        return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", folder, strerror(errno));
+    }
+    while (status == IW_OK && (entry = readdir(dir)) != NULL) {
+        const long rank = rank_of(path, &pattern, entry->d_name);
+
+        if (rank >= 0) {
+            status = add_file(log, files, (size_t)rank, folder, entry->d_name);
+        }
+    }
+    (void)closedir(dir);
+    for (size_t i = 0; status == IW_OK && i < files->count; i++) {
+        if (files->names[i] == NULL) {
+            status =
+                iwi_fail(log, IW_ERR_TRUNCATED, "'%s' is one of %zu files, but that of rank %zu is missing",
+                         path, files->count, i);
+        }
+    }
+    return status;
+}
+
+static iw_status open_texts(const iw_log *log, const char *path, const struct files *files,
+                            struct iwi_input *inputs, struct iwi_allprof_text *texts,
+                            struct iw_trace **trace_p)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        IW_TRY(iwi_input_open(log, files->names[i], &inputs[i]));
+        texts[i] = (struct iwi_allprof_text){files->names[i], inputs[i].data, inputs[i].size};
+    }
+    return iwi_trace_allprof(log, path, texts, (uint32_t)files->count, trace_p);
+}
+
+static iw_status open_allprof(const iw_log *log, const char *path, struct iw_trace **trace_p)
+{
+    struct files files = {NULL, 0, 0};
+    struct iwi_input *inputs = NULL;
+    struct iwi_allprof_text *texts = NULL;
+    iw_status status = list_files(log, path, &files);
+
+    if (status == IW_OK) {
+        inputs = iwi_new_array(log, files.count, sizeof *inputs);
+        texts = iwi_new_array(log, files.count, sizeof *texts);
+        status = inputs != NULL && texts != NULL ? open_texts(log, path, &files, inputs, texts, trace_p)
+                                                 : IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; inputs != NULL && i < files.count; i++) {
+        iwi_input_close(&inputs[i]);
+    }
+    free(inputs);
+    free(texts);
+    release_files(&files);
+    return status;
+}
+
+/* ---- the public functions ---- */
+
+static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
+{
+    const struct iwi_foreign *foreign = iwi_trace_foreign(path);
+    char others[512] = "";
+    size_t used = 0;
+
+    if (iwi_trace_is_unfinished(path)) {
+        return iwi_trace_refuse_unfinished(log, path);
+    }
+    if (foreign != NULL) {
+        return iwi_trace_refuse_foreign(log, path, foreign);
+    }
+    for (size_t i = 0; iwi_trace_readers[i] != NULL && used < sizeof others; i++) {
+        used +=
+            (size_t)snprintf(others + used, sizeof others - used, " and no %s", iwi_trace_readers[i]->what);
+    }
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' %s (an OTF2 anchor file, a text of liballprof)%s", path,
+                    is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program", others);
+}
+
+iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)
+{
+    const struct iwi_trace_reader *reader;
+    char found[PATH_MAX];
+    struct stat info;
+
+    if (stat(path, &info) != 0) {
+        return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
+    }
+    switch (find(path, found)) {
+    case KIND_OTF2: return iwi_trace_otf2(log, found, trace_p);
+    case KIND_ALLPROF: return open_allprof(log, found, trace_p);
+    default:
+        reader = reader_of(path);
+        return reader != NULL ? reader->open(log, path, trace_p) : refuse(log, path, S_ISDIR(info.st_mode));
+    }
+}
+
+static void count_call(const struct iwi_call *call, iw_trace_info *info)
+{
+    info->calls++;
+    info->sends += call->kind == IWI_CALL_SEND || call->kind == IWI_CALL_ISEND;
+    info->receives += call->kind == IWI_CALL_RECV || call->kind == IWI_CALL_IRECV;
+    info->collectives += call->kind == IWI_CALL_COLLECTIVE || call->kind == IWI_CALL_ICOLLECTIVE;
+    info->waits += call->kind == IWI_CALL_WAIT;
+    info->opaque += call->kind == IWI_CALL_OPAQUE;
+    info->compute_wall_ps += call->compute_wall_ps;
+    info->compute_cpu_ps += call->compute_cpu_ps > 0 ? call->compute_cpu_ps : 0;
+    info->compute_timed_ps += call->compute_cpu_ps >= 0 ? call->compute_wall_ps : 0;
+}
+
+void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p)
+{
+    iw_trace_info info = {.origin = trace->origin,
+                          .ranks = trace->rank_count,
+                          .communicators = trace->comm_count,
+                          .has_cpu_time = trace->has_cpu_time,
+                          .threaded_ranks = trace->threaded.ranks};
+
+    for (uint32_t r = 0; r < trace->rank_count; r++) {
+        const struct iwi_trace_rank *rank = &trace->ranks[r];
+
+        for (uint64_t i = 0; i < rank->call_count; i++) {
+            count_call(&rank->calls[i], &info);
+        }
+        info.compute_wall_ps += rank->last_compute_wall_ps;
+        info.wall_ps = iwi_max(info.wall_ps, rank->wall_ps);
+    }
+    *info_p = info;
+}
