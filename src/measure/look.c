@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 #include "measure/recording_origin.h"
 
 static const char root[] = ""; /* this machine's own /proc */

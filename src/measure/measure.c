@@ -11,8 +11,8 @@
 #include "core/base/available.h"
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "kit/machine/sysinfo.h"
 #include "measure/recording_origin.h"
-#include "measure/sysinfo.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 

@@ -14,7 +14,7 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/base.h"
-#include "measure/sysinfo.h"
+#include "kit/machine/sysinfo.h"
 
 /* Sets attributes until one fails; the first failure stays. */
 struct writer {

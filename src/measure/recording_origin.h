@@ -6,8 +6,8 @@
 
 #include <time.h>
 
-#include "measure/kernel/proc_counts.h"
-#include "measure/load.h"
+#include "kit/machine/load.h"
+#include "kit/machine/proc_counts.h"
 #include "measure/probe/collect_detours.h"
 
 /* One instant on two clocks, to within width_ns. */

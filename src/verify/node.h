@@ -7,7 +7,7 @@
 #include <idlewave/log.h>
 #include <idlewave/noise.h>
 
-#include "measure/sysinfo.h"
+#include "kit/machine/sysinfo.h"
 
 enum { IWI_NOT_TOLD = -1, IWI_NODE_TEXT_SIZE = 256, IWI_CMDLINE_SIZE = 8192, IWI_IRQ_NAME_SIZE = 48 };
 

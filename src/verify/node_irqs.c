@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/sysfile.h"
-#include "measure/kernel/proc_counts.h"
+#include "kit/machine/proc_counts.h"
 #include "verify/node.h"
 
 enum { PATH_SIZE = 160 };

@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
-#include "measure/load.h"
+#include "kit/machine/load.h"
 #include "verify/node.h"
 
 enum { TEXT_SIZE = 4096 };

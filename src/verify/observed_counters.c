@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/sysfile.h"
-#include "measure/kernel/proc_counts.h"
+#include "kit/machine/proc_counts.h"
 #include "verify/observed.h"
 
 enum { STAT_FIELDS = 8, LINE_SIZE = 512, IDLE_FIELD = 3, IOWAIT_FIELD = 4, STEAL_FIELD = 7 };

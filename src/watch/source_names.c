@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
-#include "measure/kernel/softirq_name.h"
+#include "kit/machine/softirq_name.h"
 
 /* As tracepoints call them; arch/x86/include/asm/irq_vectors.h has the numbers. */
 static const char *const vectors[] = {

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
+#include "kit/machine/softirq_name.h"
 #include "measure/attribution/attribution.h"
 #include "measure/kernel/kernel_events_record.h"
-#include "measure/kernel/softirq_name.h"
 #include "measure/kernel/tracefs.h"
 #include "measure/kernel/tracefs_instance.h"
 

@@ -9,7 +9,7 @@
 #include <idlewave/idlewave.h>
 
 #include "core/base/base.h"
-#include "measure/sysinfo.h"
+#include "kit/machine/sysinfo.h"
 
 static int compare_ranks(const void *left, const void *right)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "kit/machine/softirq_name.h"
 #include "measure/kernel/kernel_events_record.h"
-#include "measure/kernel/softirq_name.h"
 
 static struct iwi_nesting *nesting_of(const struct iwi_kernel_record *record)
 {

@@ -9,7 +9,7 @@
 
 #include <idlewave/internal/memory_bench.h>
 
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 
 struct iwi_memory_crew;
 

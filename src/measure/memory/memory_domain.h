@@ -6,7 +6,7 @@
 
 #include <idlewave/noise.h>
 
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 
 struct iwi_memory_domain {
     struct iwi_cpus cpus;

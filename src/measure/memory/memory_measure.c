@@ -10,9 +10,9 @@
 #include "core/base/available.h"
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "kit/machine/sysinfo.h"
 #include "measure/memory/memory_crew.h"
 #include "measure/memory/memory_domain.h"
-#include "measure/sysinfo.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 

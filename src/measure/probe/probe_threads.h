@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 #include "measure/probe/probe.h"
 
 struct iwi_probe_threads;

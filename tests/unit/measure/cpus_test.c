@@ -1,7 +1,7 @@
 /* Which CPUs are chosen, and pinning to them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* Whose CPU time it was: kernel threads, services, programs of users.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/load.h"
+#include "kit/machine/load.h"
 
 #include "fake_root.h"
 

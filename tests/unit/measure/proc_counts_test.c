@@ -1,7 +1,7 @@
 /* Counts of interrupts, read from the files of made-up machines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/proc_counts.h"
+#include "kit/machine/proc_counts.h"
 
 #include "fake_root.h"
 

@@ -1,7 +1,7 @@
 /* Facts about machines, read from the files of made-up ones.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/sysinfo.h"
+#include "kit/machine/sysinfo.h"
 
 #include "core/base/available.h"
 

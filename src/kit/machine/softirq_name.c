@@ -1,7 +1,7 @@
 /* The kernel's names of its softirqs, in the order of their numbers (include/linux/interrupt.h).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/softirq_name.h"
+#include "kit/machine/softirq_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Reads counts of interrupts from /proc, and tells what rose between two readings.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/proc_counts.h"
+#include "kit/machine/proc_counts.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Reads CPU times of all processes, and tells whose they are.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/load.h"
+#include "kit/machine/load.h"
 
 #include <ctype.h>
 #include <math.h>

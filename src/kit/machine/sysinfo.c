@@ -1,7 +1,7 @@
 /* Reads what /proc and /sys tell about this machine.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/sysinfo.h"
+#include "kit/machine/sysinfo.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* CPUs by hwloc, which knows cpusets and machines of any size.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/cpus.h"
+#include "kit/machine/cpus.h"
 
 #include <errno.h>
 #include <stdlib.h>
