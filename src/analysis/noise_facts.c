@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "analysis/load_facts.h"
-#include "analysis/recording_stats.h"
 #include "analysis/source_rows.h"
 #include "core/base/base.h"
 #include "core/stats/select.h"
+#include "kit/facts/recording_stats.h"
 
 static const double MOST_RANKS = 0x1p40;
 

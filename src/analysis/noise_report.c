@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/noise_picture.h"
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 
 enum { REASON_SIZE = 512 };
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/stats/periodicity.h"
+#include "kit/facts/recording_stats.h"
 
 /* Periods of different CPUs are the same up to this. */
 static const double SAME_PERIOD = 0.02;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 #include "model/fit.h"
 
 /* With more sources than specs can be given, the smallest are one group. */

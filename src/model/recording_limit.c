@@ -3,8 +3,8 @@
  */
 #include <math.h>
 
-#include "analysis/longest.h"
 #include "core/base/base.h"
+#include "kit/facts/longest.h"
 #include "model/window_model.h"
 
 /* The mean of the largest of N rests on the losses that one of N phases exceeds. So many independent clusters

@@ -8,8 +8,8 @@
 
 #include <idlewave/result.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 
 static const double DEFAULT_RAREST_S = 60.0;
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 #include "model/window_model.h"
 
 /* All occurrences of all sources, by source, then by CPU, then by time. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
 #include "core/base/interrupt_text.h"
+#include "kit/facts/recording_stats.h"
 
 enum { MOST_KEPT = 12 }; /* counters a CPU in the attribute 'interrupts' */
 

@@ -4,8 +4,8 @@
 #ifndef IWI_REACH_H
 #define IWI_REACH_H
 
-#include "analysis/length_bins.h"
-#include "analysis/longest.h"
+#include "kit/facts/length_bins.h"
+#include "kit/facts/longest.h"
 #include "whatif/noise_set.h"
 
 /* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */

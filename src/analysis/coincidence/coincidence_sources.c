@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analysis/fleet/fleet_cells.h"
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "kit/facts/recording_stats.h"
 
 static iw_status find_source(const iw_log *log, struct iwi_hit_table *table, const iw_source *source,
                              size_t *index_p)

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analysis/duration_points.h"
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/sort_ns.h"
+#include "kit/facts/recording_stats.h"
 
 /* Streams of random numbers. */
 enum { STREAM_A = 1, STREAM_B = 2 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/compare/compare.h"
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 
 /* Time by source and block of one side. */
 struct source_sums {

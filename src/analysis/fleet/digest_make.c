@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/fleet/digest_counter.h"
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
 #include "noise/node_digest.h"
 
 /* Attributes of recordings that describe the node; fleets are compared by them. */

@@ -8,9 +8,9 @@
 
 #include <idlewave/analysis.h>
 
-#include "analysis/recording_stats.h"
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "kit/facts/recording_stats.h"
 
 /* A source carries a line if their frequencies are the same up to this. */
 static const double SAME_FREQUENCY = 0.01;

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "analysis/length_bins.h"
+#include "kit/facts/length_bins.h"
 #include "support/support.h"
 
 static void assert_near(double value, double expected, double tolerance)

@@ -1,7 +1,7 @@
 /* The longest detours of recordings, how much longer the next may be, and what that may cost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/longest.h"
+#include "kit/facts/longest.h"
 
 #include <math.h>
 

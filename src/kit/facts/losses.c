@@ -1,7 +1,7 @@
 /* FWQ and FTQ samples as detours: what each quantum lost against the best one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/recording_stats.h"
+#include "kit/facts/recording_stats.h"
 
 #include <math.h>
 #include <stdlib.h>

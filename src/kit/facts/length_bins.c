@@ -1,7 +1,7 @@
 /* What a job meets of recorded detours: the longest of each phase, by a model of bins of lengths.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/length_bins.h"
+#include "kit/facts/length_bins.h"
 
 #include <math.h>
 

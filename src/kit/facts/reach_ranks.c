@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "analysis/length_bins.h"
-#include "analysis/longest.h"
 #include "core/base/base.h"
+#include "kit/facts/length_bins.h"
+#include "kit/facts/longest.h"
 
 /* A recording, and how long a phase is. */
 struct phase {

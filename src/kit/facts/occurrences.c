@@ -1,7 +1,7 @@
 /* Walks over the sources of a CPU's detours.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "analysis/recording_stats.h"
+#include "kit/facts/recording_stats.h"
 
 #include "core/base/base.h"
 
