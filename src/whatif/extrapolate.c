@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "model/fit.h"
+#include "features/recordings/fit/fit.h"
 #include "whatif/noise_set.h"
 
 /* A law that differs from the recorded lengths by more than chance (1 %) and by more than this, the largest

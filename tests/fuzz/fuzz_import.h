@@ -8,7 +8,7 @@
 
 #include <idlewave/convert.h>
 
-#include "format/import/convert.h"
+#include "features/recordings/convert/convert.h"
 #include "fuzz.h"
 
 static inline iw_recording *iwt_fuzz_import(const struct iwi_convert_ops *ops, const char *data, size_t size)

@@ -8,9 +8,9 @@
 #include <idlewave/whatif.h>
 
 #include "core/base/base.h"
+#include "features/recordings/noise_words.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/noise_words.h"
 #include "report/kinds/study_report.h"
 
 enum { LARGEST = 3 };

@@ -6,9 +6,9 @@
 #include <idlewave/watch.h>
 
 #include "core/base/base.h"
+#include "features/recordings/noise_words.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/noise_words.h"
 
 /* ---- the table ---- */
 

@@ -10,7 +10,7 @@
 
 #include <idlewave/convert.h>
 
-#include "format/import/convert.h"
+#include "features/recordings/convert/convert.h"
 #include "kit/files/io/input.h"
 #include "support/made_recording.h"
 #include "support/support.h"

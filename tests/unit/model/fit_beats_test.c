@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/rng.h"
-#include "model/fit.h"
+#include "features/recordings/fit/fit.h"
 #include "support/support.h"
 
 static void timers_that_drift_and_pause_are_marked(void **state)

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/compare/compare.h"
 #include "core/base/rng.h"
 #include "core/stats/sort_ns.h"
-#include "model/fit.h"
+#include "features/recordings/compare/compare.h"
+#include "features/recordings/fit/fit.h"
 #include "support/support.h"
 
 enum { MOST = 4000 };

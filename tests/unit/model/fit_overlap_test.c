@@ -5,7 +5,7 @@
 
 #include <idlewave/recording.h>
 
-#include "model/fit.h"
+#include "features/recordings/fit/fit.h"
 #include "support/support.h"
 
 struct truth {

@@ -8,10 +8,10 @@
 
 #include "support/support.h"
 
-#include "analysis/compare/compare.h"
 #include "core/base/base.h"
 #include "core/base/rng.h"
 #include "core/stats/sort_ns.h"
+#include "features/recordings/compare/compare.h"
 
 static void blocks_are_neither_short_nor_few(void **state)
 {

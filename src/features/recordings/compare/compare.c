@@ -1,0 +1,315 @@
+/* Is one recording noisier than another, beyond chance?
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/recordings/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/numeric/numeric.h"
+#include "core/stats/sort_ns.h"
+#include "features/recordings/duration_points.h"
+#include "kit/facts/recording_stats.h"
+
+/* Streams of random numbers. */
+enum { STREAM_A = 1, STREAM_B = 2 };
+
+const char *iw_compare_metric_name(iw_compare_metric metric)
+{
+    static const char *const names[IW_COMPARE_METRICS] = {"share", "rate", "median", "p99", "longest"};
+
+    return metric < IW_COMPARE_METRICS ? names[metric] : "?";
+}
+
+/* Adds what block `block` watched of a CPU. */
+static double watched_of(const struct iwi_blocks *blocks, size_t block, int64_t length_ns)
+{
+    const int64_t begin_ns = (int64_t)block * blocks->block_ns;
+
+    return (double)iwi_max(iwi_min(length_ns - begin_ns, blocks->block_ns), 0);
+}
+
+/* Sums by block, and all durations. A detour belongs as a whole to the block in which it begins. */
+static void fill_side(struct iwi_compared_side *side)
+{
+    for (size_t c = 0; c < side->detours->cpu_count; c++) {
+        const iw_detours *cpu = &side->detours->cpus[c];
+
+        for (size_t block = 0; block < side->blocks.count; block++) {
+            side->watched_ns[block] += watched_of(&side->blocks, block, cpu->length_ns);
+        }
+        for (size_t i = 0; i < cpu->count; i++) {
+            const size_t block = iwi_block_of(&side->blocks, cpu->start_ns[i]);
+
+            side->noise_ns[block] += (double)cpu->duration_ns[i];
+            side->count[block] += 1.0;
+            side->sorted_ns[side->sorted_count++] = cpu->duration_ns[i];
+        }
+    }
+}
+
+static iw_status sum_up(const iw_log *log, struct iwi_compared_side *side)
+{
+    size_t count = 0;
+    int64_t *scratch;
+
+    for (size_t c = 0; c < side->detours->cpu_count; c++) {
+        count += side->detours->cpus[c].count;
+    }
+    side->watched_ns = iwi_new_array(log, side->blocks.count, sizeof *side->watched_ns);
+    side->noise_ns = iwi_new_array(log, side->blocks.count, sizeof *side->noise_ns);
+    side->count = iwi_new_array(log, side->blocks.count, sizeof *side->count);
+    side->sorted_ns = iwi_new_array(log, count, sizeof *side->sorted_ns);
+    scratch = iwi_new_array(log, count, sizeof *scratch);
+    if (side->watched_ns == NULL || side->noise_ns == NULL || side->count == NULL ||
+        side->sorted_ns == NULL || scratch == NULL) {
+        free(scratch);
+        return IW_ERR_NOMEM;
+    }
+    fill_side(side);
+    iwi_sort_ns(side->sorted_ns, scratch, count);
+    free(scratch);
+    return IW_OK;
+}
+
+static double coarsest_threshold(const iw_recording *recording)
+{
+    double threshold_ns = 0.0;
+
+    for (size_t c = 0; c < recording->cpu_count; c++) {
+        threshold_ns = fmax(threshold_ns, recording->cpus[c].threshold_ns);
+    }
+    return threshold_ns;
+}
+
+/* The number of blocks follows from the longest CPU: shorter ones are absent from the last blocks. */
+static iw_status describe_side(const iw_log *log, const iw_recording *recording, const char *which,
+                               const struct iwi_compared_side *side, iw_compare_side *facts)
+{
+    facts->cpu_count = recording->cpu_count;
+    for (size_t c = 0; c < recording->cpu_count; c++) {
+        facts->watched_ns += (double)side->detours->cpus[c].length_ns;
+        facts->length_ns = iwi_max(facts->length_ns, side->detours->cpus[c].length_ns);
+        facts->dropped += recording->cpus[c].dropped;
+        facts->count += side->detours->cpus[c].count;
+    }
+    if (facts->length_ns <= 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "the %s recording watched no time, so it cannot be compared",
+                        which);
+    }
+    return IW_OK;
+}
+
+static iw_status open_side(const iw_log *log, const iw_recording *recording, const char *which,
+                           const iw_noise_comparison *comparison, uint32_t stream,
+                           struct iwi_compared_side *side, iw_compare_side *facts)
+{
+    const bool is_quanta = iw_probe_has_quanta(recording->probe);
+
+    if (is_quanta) {
+        IW_TRY(iwi_losses_new(log, recording, &side->losses));
+    }
+    IW_TRY(iwi_without_short_new(log, is_quanta ? side->losses : recording, comparison->threshold_ns,
+                                 &facts->left_out, &side->detours));
+    IW_TRY(describe_side(log, recording, which, side, facts));
+    side->blocks = iwi_choose_blocks(facts->length_ns);
+    facts->block_ns = side->blocks.block_ns;
+    facts->block_count = side->blocks.count;
+    IW_TRY(sum_up(log, side));
+    IW_TRY(iwi_duration_points_new(log, side->sorted_ns, side->sorted_count, &facts->points,
+                                   &facts->point_count));
+    return iwi_resampling_new(log, side->blocks.count, comparison->opts.replicates, comparison->opts.seed,
+                              stream, &side->resampling);
+}
+
+static void close_side(struct iwi_compared_side *side, const iw_recording *recording)
+{
+    iwi_resampling_release(&side->resampling);
+    free(side->watched_ns);
+    free(side->noise_ns);
+    free(side->count);
+    free(side->sorted_ns);
+    iwi_without_short_free(side->detours, side->losses != NULL ? side->losses : recording);
+    iwi_losses_free(side->losses);
+}
+
+iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a, const double *numerator_a,
+                            const struct iwi_compared_side *b, const double *numerator_b,
+                            iw_compare_value *value_p)
+{
+    const size_t replicates = a->resampling.replicate_count;
+    double *differences = iwi_new_array(log, replicates, sizeof *differences);
+    struct iwi_interval interval;
+
+    if (differences == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    iwi_add_ratios(&b->resampling, numerator_b, b->watched_ns, 1.0, differences);
+    iwi_add_ratios(&a->resampling, numerator_a, a->watched_ns, -1.0, differences);
+    interval = iwi_percentile_interval(differences, replicates);
+    free(differences);
+    value_p->a = iwi_sum(numerator_a, a->blocks.count) / iwi_sum(a->watched_ns, a->blocks.count);
+    value_p->b = iwi_sum(numerator_b, b->blocks.count) / iwi_sum(b->watched_ns, b->blocks.count);
+    value_p->difference = (iw_estimate){value_p->b - value_p->a, interval.low, interval.high};
+    return IW_OK;
+}
+
+static void scale(iw_compare_value *value, double factor)
+{
+    value->a *= factor;
+    value->b *= factor;
+    value->difference.value *= factor;
+    value->difference.low *= factor;
+    value->difference.high *= factor;
+}
+
+static iw_compare_verdict judge(const iw_noise_comparison *comparison)
+{
+    const iw_compare_value *value = &comparison->metrics[comparison->opts.metric];
+    const iw_estimate *difference = &value->difference;
+    const double unit = comparison->opts.metric == IW_COMPARE_SHARE ? 1.0 : value->a;
+
+    if (isnan(difference->low) || isnan(difference->high)) { /* quantiles of nothing */
+        return comparison->a.count == 0 && comparison->b.count > 0 ? IW_COMPARE_WORSE : IW_COMPARE_UNKNOWN;
+    }
+    if (difference->high < 0.0) {
+        return IW_COMPARE_BETTER;
+    }
+    if (difference->low > 0.0) {
+        return difference->low > comparison->opts.tolerance * unit ? IW_COMPARE_WORSE : IW_COMPARE_SLIGHT;
+    }
+    return IW_COMPARE_SAME;
+}
+
+static iw_status compare_sides(const iw_log *log, const struct iwi_compared_side *a,
+                               const struct iwi_compared_side *b, iw_noise_comparison *comparison)
+{
+    iw_compare_value *rate = &comparison->metrics[IW_COMPARE_RATE];
+
+    IW_TRY(iwi_compare_ratio(log, a, a->noise_ns, b, b->noise_ns, &comparison->metrics[IW_COMPARE_SHARE]));
+    if (a->losses == NULL) {
+        IW_TRY(iwi_compare_ratio(log, a, a->count, b, b->count, rate));
+        scale(rate, 1e9);
+    }
+    IW_TRY(iwi_compare_durations(log, a, b, comparison));
+    comparison->verdict = judge(comparison);
+    iwi_compare_stretches(a, b, comparison);
+    return comparison->has_sources ? iwi_compare_sources(log, a, b, comparison) : IW_OK;
+}
+
+static iw_status check(const iw_log *log, const iw_recording *a, const iw_recording *b,
+                       const iw_compare_opts *opts)
+{
+    const bool is_quanta_a = iw_probe_has_quanta(a->probe), is_quanta_b = iw_probe_has_quanta(b->probe);
+
+    if (is_quanta_a != is_quanta_b) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "detours cannot be compared with quanta: one was recorded by %s, the other one by %s; "
+            "record both with the same probe",
+            iw_probe_name(a->probe), iw_probe_name(b->probe));
+    }
+    if (opts->metric >= IW_COMPARE_METRICS || opts->metric == IW_COMPARE_MEDIAN ||
+        opts->metric == IW_COMPARE_LONGEST || (opts->metric == IW_COMPARE_RATE && is_quanta_a)) {
+        return iwi_fail(log, IW_ERR_RANGE, "%s cannot judge by '%s'", is_quanta_a ? "quanta" : "a comparison",
+                        iw_compare_metric_name(opts->metric));
+    }
+    if (!(opts->tolerance >= 0.0) || opts->replicates < 2) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "a comparison needs a tolerance of at least 0 and 2 replicates: %g, %zu",
+                        opts->tolerance, opts->replicates);
+    }
+    return IW_OK;
+}
+
+static iw_compare_side begin_side(const iw_recording *recording, const char *name)
+{
+    const bool is_selfish = !iw_probe_has_quanta(recording->probe);
+
+    return (iw_compare_side){.name = name,
+                             .probe = recording->probe,
+                             .rung = recording->rung,
+                             .quantum_ns = recording->quantum_ns,
+                             .threshold_ns = is_selfish ? coarsest_threshold(recording) : 0.0};
+}
+
+/* Facts that explain noise, in the order in which they are told. */
+static void compare_origins(const iw_recording *a, const iw_recording *b, iw_noise_comparison *comparison)
+{
+    static const char *const names[IW_COMPARE_ORIGINS] = {"host",     "kernel", "hypervisor",
+                                                          "governor", "clock",  "cmdline"};
+
+    for (size_t i = 0; i < IW_COMPARE_ORIGINS; i++) {
+        const char *of_a = iw_recording_get(a, names[i]), *of_b = iw_recording_get(b, names[i]);
+
+        if (of_a != NULL && of_b != NULL && strcmp(of_a, of_b) != 0) {
+            comparison->origins[comparison->origin_count++] = (iw_compare_origin){names[i], of_a, of_b};
+        }
+    }
+}
+
+/* What is known before the detours are looked at. Quanta have no threshold. */
+static void begin(const iw_recording *a, const iw_recording *b, const iw_compare_opts *opts,
+                  iw_noise_comparison *comparison)
+{
+    const bool is_selfish = !iw_probe_has_quanta(a->probe);
+
+    comparison->opts = *opts;
+    comparison->has_sources =
+        is_selfish && a->rung == b->rung && (iwi_names_sources(a) || iwi_names_sources(b));
+    comparison->a = begin_side(a, opts->name_a != NULL ? opts->name_a : "A");
+    comparison->b = begin_side(b, opts->name_b != NULL ? opts->name_b : "B");
+    compare_origins(a, b, comparison);
+    if (comparison->a.threshold_ns != comparison->b.threshold_ns) {
+        comparison->threshold_ns = fmax(comparison->a.threshold_ns, comparison->b.threshold_ns);
+    }
+    for (size_t m = 0; m < IW_COMPARE_METRICS; m++) {
+        comparison->metrics[m] = (iw_compare_value){NAN, NAN, {NAN, NAN, NAN}};
+    }
+}
+
+iw_status iw_noise_compare(const iw_log *log, const iw_recording *a, const iw_recording *b,
+                           const iw_compare_opts *given, iw_noise_comparison **comparison_p)
+{
+    iw_compare_opts known = IW_COMPARE_OPTS_INIT;
+    const iw_compare_opts *opts = &known;
+    struct iwi_compared_side side_a = {.detours = NULL}, side_b = {.detours = NULL};
+    iw_noise_comparison *comparison;
+    iw_status status;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_COMPARE_OPTS_INIT", given, &known));
+    IW_TRY(check(log, a, b, opts));
+    comparison = iwi_new_array(log, 1, sizeof *comparison);
+    if (comparison == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    begin(a, b, opts, comparison);
+    status = open_side(log, a, "first", comparison, STREAM_A, &side_a, &comparison->a);
+    if (status == IW_OK) {
+        status = open_side(log, b, "second", comparison, STREAM_B, &side_b, &comparison->b);
+    }
+    if (status == IW_OK) {
+        status = compare_sides(log, &side_a, &side_b, comparison);
+    }
+    close_side(&side_a, a);
+    close_side(&side_b, b);
+    if (status != IW_OK) {
+        iw_noise_comparison_free(comparison);
+        return status;
+    }
+    *comparison_p = comparison;
+    return IW_OK;
+}
+
+void iw_noise_comparison_free(iw_noise_comparison *comparison)
+{
+    if (comparison != NULL) {
+        free(comparison->a.points);
+        free(comparison->b.points);
+        free(comparison->sources);
+        free(comparison);
+    }
+}

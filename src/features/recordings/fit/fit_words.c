@@ -1,0 +1,353 @@
+/* What fits say, in words: the verdict, how well specs stand for the recording, how sure it is.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "core/base/base.h"
+#include "features/recordings/fit/fit_report.h"
+#include "kit/text/words.h"
+
+/* Beyond chance, but as near as this: good enough for most uses. */
+static const double CLOSE = 0.05;
+
+/* Shares that differ by more are worth a number; less overlap is not worth a word. */
+static const double SAME_SHARE = 0.1, LEAST_OVERLAP = 0.01;
+
+/* From so many detours on, chance is no measure any more. */
+enum { MANY = 10000 };
+
+typedef char number_text[IWI_NUMBER_SIZE];
+
+const char *iwi_fit_group_name(struct iwi_document *doc, const iw_fit_group *group)
+{
+    switch (group->kind) {
+    case IW_FIT_ALL: return "all";
+    case IW_FIT_OTHERS: return iwi_say(doc, "%zu other sources", group->source_count);
+    default:
+        return iwi_say(doc, "%s%s%s", iw_class_name(group->source_class), group->name[0] != '\0' ? " " : "",
+                       group->name);
+    }
+}
+
+const char *iwi_fit_scale(struct iwi_document *doc, double ns)
+{
+    number_text text;
+
+    return iwi_say(doc, "%s", ns < 10.0 ? iwi_ns_round_text(ns, text) : iwi_ns_short_text(ns, text));
+}
+
+const char *iwi_fit_parameters(struct iwi_document *doc, const iw_duration_fit *fit)
+{
+    const char *scale = iwi_fit_scale(doc, fit->scale_ns.value);
+
+    switch (fit->law) {
+    case IW_FIT_EXP: return iwi_say(doc, "mean %s", scale);
+    case IW_FIT_PARETO: return iwi_say(doc, "A %.3g, from %s", fit->shape.value, scale);
+    case IW_FIT_LOGNORMAL: return iwi_say(doc, "median %s, sigma %.3g", scale, fit->shape.value);
+    default: return scale;
+    }
+}
+
+const char *iwi_fit_p(struct iwi_document *doc, double p)
+{
+    return isnan(p) ? "-" : iwi_say(doc, p < 0.0995 ? "%.3f" : "%.2f", p);
+}
+
+bool iwi_fit_has_mixture(const iw_noise_fit *fit)
+{
+    return fit->spec_count > 1 || (fit->spec_count == 1 && fit->specs[0].is_periodic);
+}
+
+enum iwi_manner iwi_fit_manner(const iw_arrivals *a)
+{
+    if (isnan(a->gap_p) || a->gap_p >= IWI_FIT_WITHIN_CHANCE) {
+        return IWI_AT_RANDOM;
+    }
+    return a->gap_variation > 1.1   ? IWI_IN_BURSTS
+           : a->gap_variation < 0.9 ? IWI_IN_STEP
+                                    : IWI_NEARLY_AT_RANDOM;
+}
+
+/* ---- verdict ---- */
+
+/* Of a fixed length; what overlaps is longer, and no exception from it. */
+static const char *how_many_last(const iw_durations *d)
+{
+    const iw_duration_fit *fixed = &d->laws[IW_FIT_FIXED];
+    const double mean_ns = d->total_ns / (double)d->count;
+
+    if (mean_ns > (1.0 + CLOSE) * fixed->scale_ns.value) {
+        return "Most of";
+    }
+    return fixed->distance > 0.0 || d->longest_ns > fixed->scale_ns.high ? "Nearly all" : "All";
+}
+
+static void say_fixed(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+    const iw_estimate *length_ns = &d->laws[IW_FIT_FIXED].scale_ns;
+    number_text count, ns;
+
+    iwi_verdict(doc, "%s %s detours of %s last %s", how_many_last(d), iwi_count_text(d->count, count),
+                fit->name, iwi_ns_short_text(length_ns->value, ns));
+    if (d->longest_ns > length_ns->high) {
+        iwi_more(doc, ", the longest %s", iwi_ns_short_text(d->longest_ns, ns));
+    }
+    iwi_more(doc, ".");
+}
+
+static void say_law(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+    const iw_duration_fit *best = &d->laws[d->best];
+    const bool is_least = best->p * ((double)fit->opts.replicates + 1.0) < 1.5; /* no sample was as far */
+
+    iwi_verdict(doc, "Durations of %s are best described as %s (%s)", fit->name, iw_fit_law_name(d->best),
+                iwi_fit_parameters(doc, best));
+    if (best->p >= IWI_FIT_WITHIN_CHANCE) {
+        iwi_more(doc, ", and it fits: ");
+    } else {
+        iwi_more(doc, best->distance <= CLOSE ? "; it is close, but not within chance: "
+                                              : "; but no law fits well: ");
+    }
+    iwi_more(doc, "KS distance %.3f, p %s %s.", best->distance, is_least ? "<=" : "=",
+             iwi_fit_p(doc, best->p));
+}
+
+static void say_arrivals(struct iwi_document *doc, const iw_fit_group *group)
+{
+    static const char *const manners[] = {[IWI_AT_RANDOM] = "at random",
+                                          [IWI_NEARLY_AT_RANDOM] = "nearly at random",
+                                          [IWI_IN_BURSTS] = "in bursts",
+                                          [IWI_IN_STEP] = "more evenly than at random"};
+    const iw_arrivals *a = &group->arrivals;
+    const double others_hz = a->rate_hz * (double)a->others / (double)(a->beats + a->others);
+    const char *manner = manners[iwi_fit_manner(a)];
+    number_text period, rate;
+
+    iwi_ns_short_text(a->period_ns, period);
+    if (a->beats == 0) {
+        iwi_more(doc, " They come %s, %s on a CPU.", manner, iwi_rate_text(a->rate_hz, rate));
+    } else if (group->has_parts) {
+        iwi_more(doc, " They come every %s, and %s between, %s on a CPU.", period, manner,
+                 iwi_rate_text(others_hz, rate));
+    } else {
+        iwi_more(doc, " They come every %s.", period);
+    }
+}
+
+/* Mixtures of laws are what recordings with several sources have. */
+static void say_sources(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    size_t fitting = 0, fitted = 0;
+
+    for (size_t i = 1; i < fit->group_count; i++) {
+        const iw_durations *d = &fit->groups[i].durations;
+
+        fitted += d->is_fitted && d->count >= IW_FIT_LEAST;
+        fitting += d->is_fitted && d->count >= IW_FIT_LEAST && d->laws[d->best].p >= IWI_FIT_WITHIN_CHANCE;
+    }
+    if (fitted > 0) {
+        iwi_more(doc, " Of %zu source%s fitted one by one, %zu fit%s within chance.", fitted, iwi_s(fitted),
+                 fitting, fitting == 1 ? "s" : "");
+    }
+}
+
+void iwi_fit_verdict(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+    number_text number;
+
+    if (d->count == 0) {
+        iwi_verdict(doc, "%s shows no detours", fit->name);
+        if (fit->threshold_ns > 0.0) {
+            iwi_more(doc, " of at least %s", iwi_ns_round_text(fit->threshold_ns, number));
+        }
+        iwi_more(doc, ", so there is nothing to fit.");
+        return;
+    }
+    if (d->count < IW_FIT_LEAST) {
+        iwi_verdict(doc, "%s has %" PRIu64 " detour%s: too few to find a law, which takes %d.", fit->name,
+                    d->count, iwi_s(d->count), IW_FIT_LEAST);
+    } else {
+        (d->best == IW_FIT_FIXED ? say_fixed : say_law)(doc, fit);
+        say_arrivals(doc, &fit->groups[0]);
+    }
+    if (fit->has_sources) {
+        say_sources(doc, fit);
+    }
+}
+
+/* ---- agreement ---- */
+
+void iwi_fit_say_agreement(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_fit_agreement *a = &fit->agreement;
+    const bool is_within_chance = a->difference.low <= 0.0 && a->difference.high >= 0.0;
+    number_text made, recorded;
+    bool has_beats = false;
+
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        has_beats = has_beats || fit->specs[i].is_periodic;
+    }
+    if (!a->is_known) {
+        iwi_paragraph(doc, "No noise could be made of this: the fit leaves no time to work. Do not use it.");
+        return;
+    }
+    iwi_paragraph(doc, "Noise made of this takes %s of the time, the recorded %s",
+                  iwi_share_text(a->made, made), iwi_share_text(a->recorded, recorded));
+    if (fabs(a->made / a->recorded - 1.0) > SAME_SHARE || !is_within_chance) {
+        iwi_more(doc, ": %.2f times as much", a->made / a->recorded);
+    }
+    iwi_more(doc, is_within_chance ? ", within chance." : ", beyond chance.");
+    iwi_more(doc, " Detours on a CPU: %s made, %s recorded; the KS distance of their durations is %.3f%s.",
+             iwi_rate_text(a->made_hz, made), iwi_rate_text(a->recorded_hz, recorded), a->durations.distance,
+             has_beats && a->durations.distance > CLOSE ? ", since beats have one length" : "");
+}
+
+/* ---- how sure ---- */
+
+static void note_tail(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+    const double by_specs = (double)d->count * iw_noise_fit_above(fit, d->longest_ns - 0.5);
+    const double expected = iwi_fit_has_mixture(fit) ? by_specs : d->expected_as_long;
+    number_text recorded, fitted;
+
+    iwi_item(doc, "Tail:");
+    if (d->tail_share > 0.0) {
+        iwi_more(doc, " %.3g %% of the detours last %s or more, by the %s law %s.", 100.0 * d->tail_share,
+                 iwi_ns_short_text(d->tail_recorded_ns, recorded), iw_fit_law_name(d->best),
+                 iwi_ns_short_text(d->tail_fitted_ns, fitted));
+    }
+    iwi_more(doc, " As long as the longest, %s, should be %.2g detours",
+             iwi_ns_short_text(d->longest_ns, recorded), d->expected_as_long);
+    if (iwi_fit_has_mixture(fit)) {
+        iwi_more(doc, " by it, and %.2g by the specs together", by_specs);
+    }
+    iwi_more(doc, expected < 0.05   ? ": too light there, many ranks would suffer more than it says."
+                  : expected > 20.0 ? ": too heavy there, many ranks would suffer less than it says."
+                                    : ".");
+}
+
+static void note_choice(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+
+    iwi_item(doc,
+             "The best law has the lowest BIC: the question is which law it is, so further parameters must "
+             "pay. p: share of %zu samples of the law, fitted again, that are as far (KS) from their fit; "
+             "it takes detours as independent, bursts make it too small.",
+             fit->opts.replicates);
+    if (d->count >= MANY) {
+        iwi_item(doc,
+                 "With this many detours even a distance of %.3f is beyond chance, and no law is exact: look "
+                 "at the distance, the largest error of the share of longer detours, and at the tail.",
+                 1.0 / sqrt((double)d->count));
+    }
+}
+
+static void note_threshold(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    double least_seen = 1.0;
+    number_text number;
+
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        least_seen = fmin(least_seen, fit->specs[i].seen);
+    }
+    if (fit->threshold_ns > 0.0) {
+        iwi_item(doc, "Shorter than %s was not recorded: laws are fitted to what is above.",
+                 iwi_ns_round_text(fit->threshold_ns, number));
+        if (least_seen < 0.95) {
+            iwi_more(doc, " Specs have up to %.0f %% of their detours below: inferred, never seen.",
+                     100.0 * (1.0 - least_seen));
+        }
+    }
+}
+
+static void note_limit(struct iwi_document *doc, const iw_fit_spec *spec)
+{
+    if (!isfinite(spec->share)) {
+        iwi_item(doc, "'%s' has no mean (A <= 1): the time it takes grows with the length of a run.",
+                 spec->text);
+    } else if (spec->seen < 0.0501) {
+        iwi_item(doc,
+                 "'%s' stands at a limit: laws with less than 5 %% above the threshold are not tried, "
+                 "though they would fit better.",
+                 spec->text);
+    }
+}
+
+/* Periodic specs have one length. */
+static void note_beats(struct iwi_document *doc, const iw_noise_fit *fit, const iw_fit_spec *spec)
+{
+    const iw_fit_group *group = &fit->groups[spec->group];
+    const double longest_ns = (group->has_parts ? &group->beats : &group->durations)->longest_ns;
+    const bool has_gaps = group->arrivals.missing > 0.02, is_spread = longest_ns > 2.0 * spec->scale_ns;
+    number_text longest;
+
+    if (!spec->is_periodic || (!has_gaps && !is_spread)) {
+        return;
+    }
+    iwi_item(doc, "'%s':", spec->text);
+    if (has_gaps) {
+        iwi_more(doc, " %.0f %% of the beats are missing, so its rate is lower%s",
+                 100.0 * group->arrivals.missing, is_spread ? ";" : "");
+    }
+    if (is_spread) {
+        iwi_more(doc, " it gives each beat the mean length, they last up to %s",
+                 iwi_ns_short_text(longest_ns, longest));
+    }
+    iwi_more(doc, ".");
+}
+
+static void note_overlap(struct iwi_document *doc, const iw_fit_spec *spec)
+{
+    if (spec->overlapping >= LEAST_OVERLAP) {
+        iwi_item(doc,
+                 "'%s': %.2g %% of these detours begin within another one, and are recorded as one "
+                 "with it. The spec has single detours, so its rate is higher than the recorded one",
+                 spec->text, 100.0 * spec->overlapping);
+        iwi_more(doc, spec->is_by_mean ? ". Only rate and mean follow from the recording: with this much "
+                                         "overlap the form of the law is uncertain."
+                                       : " and they are shorter.");
+    }
+}
+
+static void note_losses(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    number_text number;
+
+    if (fit->dropped > 0) {
+        iwi_item(doc, "The recording dropped %s detours: rates are too low.",
+                 iwi_count_text(fit->dropped, number));
+    }
+    if (fit->left_out_share > 0.0) {
+        iwi_item(doc, "Simulations take %d specs: the smallest, %s of the time, are left out.",
+                 IW_NOISE_MAX_SOURCES, iwi_share_text(fit->left_out_share, number));
+    }
+}
+
+void iwi_fit_notes(struct iwi_document *doc, const iw_noise_fit *fit)
+{
+    const iw_durations *d = &fit->groups[0].durations;
+
+    if (d->best == IW_FIT_FIXED && d->is_fitted) {
+        iwi_item(doc, "Lengths count as fixed where 95 of 100 are the same up to 1 %%; no other law can "
+                      "describe that.");
+    } else if (d->is_fitted) {
+        note_tail(doc, fit);
+        note_choice(doc, fit);
+    }
+    note_threshold(doc, fit);
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        note_limit(doc, &fit->specs[i]);
+    }
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        note_beats(doc, fit, &fit->specs[i]);
+    }
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        note_overlap(doc, &fit->specs[i]);
+    }
+    note_losses(doc, fit);
+}

@@ -1,0 +1,136 @@
+/* The tables of recordings, and what a file must hold beyond them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "core/base/base.h"
+#include "features/recordings/noise_words.h"
+#include "features/recordings/spectrum/spectrum_report.h"
+#include "kit/text/words.h"
+
+/* Nothing that lasts longer, in ns, was ever recorded. */
+static const double MOST_NS = 1e19;
+
+/* ---- the table ---- */
+
+static const struct iwi_field row_fields[] = {
+    IWI_VALUE(iw_noise_row, count),     IWI_VALUE(iw_noise_row, rate_hz), IWI_VALUE(iw_noise_row, share),
+    IWI_VALUE(iw_noise_row, median_ns), IWI_VALUE(iw_noise_row, p99_ns),  IWI_VALUE(iw_noise_row, max_ns),
+};
+static const struct iwi_schema row_schema = IWI_SCHEMA(iw_noise_row, row_fields);
+
+IWI_OF(bool, is_kernel, iw_noise_origin, it->is_kernel)
+IWI_OF(bool, is_periodic, iw_noise_origin, it->row.period_ns > 0.0)
+
+static const struct iwi_field origin_fields[] = {
+    IWI_INLINE(iw_noise_origin, source, iwi_source_schema),
+    IWI_INLINE(iw_noise_origin, row, row_schema),
+    IWI_VALUE_AS(iw_noise_origin, row.period_ns, "period_ns", .is_there = is_periodic),
+    IWI_VALUE(iw_noise_origin, is_kernel, .is_there = is_kernel, .is_optional = true),
+};
+static const struct iwi_schema origin_schema = IWI_SCHEMA(iw_noise_origin, origin_fields);
+
+static const struct iwi_field cpu_fields[] = {
+    IWI_VALUE(iw_noise_cpu, cpu),      IWI_VALUE(iw_noise_cpu, length_ns),
+    IWI_VALUE(iw_noise_cpu, t_min_ns), IWI_VALUE(iw_noise_cpu, threshold_ns),
+    IWI_VALUE(iw_noise_cpu, dropped),  IWI_INLINE(iw_noise_cpu, row, row_schema),
+};
+static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_noise_cpu, cpu_fields);
+
+static const struct iwi_field point_fields[] = {
+    IWI_VALUE(iw_noise_point, start_ns),
+    IWI_VALUE(iw_noise_point, duration_ns),
+    IWI_VALUE(iw_noise_point, cpu),
+    IWI_VALUE(iw_noise_point, source),
+};
+static const struct iwi_schema point_schema = IWI_SCHEMA(iw_noise_point, point_fields);
+
+static const struct iwi_field bin_fields[] = {
+    IWI_VALUE(iw_noise_bin, from_ns),         IWI_VALUE(iw_noise_bin, to_ns),
+    IWI_VALUE(iw_noise_bin, count),           IWI_VALUE(iw_noise_bin, time_ns),
+    IWI_VALUE_ARRAY(iw_noise_bin, by_source),
+};
+static const struct iwi_schema bin_schema = IWI_SCHEMA(iw_noise_bin, bin_fields);
+
+static const struct iwi_field picture_fields[] = {
+    IWI_VALUE(iw_noise_picture, length_ns),
+    IWI_VALUE(iw_noise_picture, count),
+    IWI_VALUE(iw_noise_picture, longest_count),
+    IWI_VALUE(iw_noise_picture, stride),
+    IWI_OBJECTS(iw_noise_picture, points, point_count, point_schema),
+    IWI_OBJECTS(iw_noise_picture, bins, bin_count, bin_schema),
+};
+static const struct iwi_schema picture_schema = IWI_SCHEMA(iw_noise_picture, picture_fields);
+
+IWI_OF(bool, is_load_known, iw_noise_facts, it->load.is_known)
+
+static const struct iwi_field load_fields[] = {
+    IWI_VALUE(iw_load, is_known), IWI_VALUE(iw_load, is_busy), IWI_VALUE(iw_load, users),
+    IWI_VALUE(iw_load, services), IWI_VALUE(iw_load, kernel),  IWI_CHARS(iw_load, programs),
+};
+static const struct iwi_schema load_schema = IWI_SCHEMA(iw_load, load_fields);
+
+IWI_OF(bool, has_quanta, iw_noise_facts, it->quantum_ns > 0)
+IWI_OF(bool, is_critical, iw_noise_facts, it->critical_ranks > 0.0)
+
+static const struct iwi_field facts_fields[] = {
+    IWI_ENUM(iw_noise_facts, probe, "probe", iwi_probe_at),
+    IWI_ENUM(iw_noise_facts, rung, "rung", iwi_rung_at),
+    IWI_VALUE(iw_noise_facts, has_sources),
+    IWI_VALUE(iw_noise_facts, quantum_ns, .is_there = has_quanta),
+    IWI_VALUE(iw_noise_facts, watched_ns),
+    IWI_INLINE(iw_noise_facts, all, row_schema),
+    IWI_VALUE(iw_noise_facts, dropped),
+    IWI_OBJECT(iw_noise_facts, load, load_schema, .is_there = is_load_known, .is_optional = true),
+    IWI_VALUE(iw_noise_facts, long_ns),
+    IWI_VALUE(iw_noise_facts, critical_ranks, .is_there = is_critical),
+    IWI_VALUE(iw_noise_facts, rare_limit_ns),
+    IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema),
+    IWI_OBJECTS(iw_noise_facts, cpus, cpu_count, cpu_schema),
+    IWI_PAIRS(iw_noise_facts, attributes, attribute_count),
+};
+static const struct iwi_schema facts_schema = IWI_SCHEMA(iw_noise_facts, facts_fields);
+
+static const struct iwi_field report_fields[] = {
+    IWI_VALUE(iw_noise_report, name),
+    IWI_INLINE(iw_noise_report, facts, facts_schema),
+    IWI_POINTER(iw_noise_report, spectrum, iwi_spectrum_schema),
+    IWI_VALUE(iw_noise_report, no_spectrum, .may_be_null = true),
+    IWI_OBJECT(iw_noise_report, picture, picture_schema),
+};
+const struct iwi_schema iwi_noise_schema = IWI_SCHEMA(iw_noise_report, report_fields);
+
+/* ---- files ---- */
+
+static bool are_points_right(const iw_noise_report *report)
+{
+    const iw_noise_picture *picture = &report->picture;
+
+    for (size_t i = 0; i < picture->point_count; i++) {
+        const iw_noise_point *point = &picture->points[i];
+
+        if (point->source >= report->facts.source_count || !(point->duration_ns > 0.0) ||
+            !(point->duration_ns < MOST_NS) || !(fabs(point->start_ns) < MOST_NS)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < picture->bin_count; i++) {
+        const iw_noise_bin *bin = &picture->bins[i];
+
+        if (!(bin->from_ns > 0.0 && bin->to_ns > bin->from_ns && bin->to_ns <= 10.0 * MOST_NS) ||
+            !(bin->time_ns >= 0.0) || (i > 0 && bin->from_ns < picture->bins[i - 1].to_ns)) {
+            return false;
+        }
+    }
+    return picture->longest_count <= picture->point_count &&
+           (picture->point_count == 0 || (picture->bin_count > 0 && picture->length_ns > 0.0 &&
+                                          picture->length_ns < MOST_NS && report->facts.watched_ns > 0.0));
+}
+
+iw_status iwi_noise_check(const iw_log *log, const char *file, const iw_noise_report *report)
+{
+    if (!are_points_right(report)) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': picture: its points or bins cannot be", file);
+    }
+    return report->spectrum != NULL ? iwi_spectrum_check(log, file, report->spectrum) : IW_OK;
+}

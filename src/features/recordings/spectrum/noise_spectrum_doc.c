@@ -1,0 +1,291 @@
+/* Which frequencies the noise of a recording has.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "core/base/base.h"
+#include "features/recordings/spectrum/spectrum_figure.h"
+#include "features/recordings/spectrum/spectrum_report.h"
+#include "features/tables.h"
+#include "kit/text/words.h"
+
+enum { MOST_CARRIERS = 3 };
+
+/* ---- the table ---- */
+
+IWI_OF(bool, is_tick, iw_spectral_line, it->tick_hz > 0.0)
+
+static const struct iwi_field line_fields[] = {
+    IWI_VALUE(iw_spectral_line, frequency_hz), IWI_VALUE(iw_spectral_line, ratio),
+    IWI_VALUE(iw_spectral_line, share),        IWI_VALUE(iw_spectral_line, harmonics),
+    IWI_VALUE(iw_spectral_line, power),        IWI_VALUE(iw_spectral_line, tick_hz, .is_there = is_tick),
+};
+static const struct iwi_schema line_schema = IWI_SCHEMA(iw_spectral_line, line_fields);
+
+IWI_OF(bool, has_line, iw_spectral_source, it->line > 0)
+
+static const struct iwi_field carrier_fields[] = {
+    IWI_INLINE(iw_spectral_source, source, iwi_source_schema),
+    IWI_VALUE(iw_spectral_source, period_ns),
+    IWI_VALUE(iw_spectral_source, share),
+    IWI_VALUE(iw_spectral_source, line, .is_there = has_line),
+};
+static const struct iwi_schema carrier_schema = IWI_SCHEMA(iw_spectral_source, carrier_fields);
+
+static const struct iwi_field point_fields[] = {
+    IWI_VALUE(iw_spectral_point, frequency_hz),
+    IWI_VALUE(iw_spectral_point, power),
+    IWI_VALUE(iw_spectral_point, floor),
+};
+static const struct iwi_schema point_schema = IWI_SCHEMA(iw_spectral_point, point_fields);
+
+IWI_OF(bool, is_one_cpu, iw_noise_spectrum, it->opts.cpu >= 0)
+IWI_OF(bool, has_quanta, iw_noise_spectrum, it->quanta_hz > 0.0)
+
+static const struct iwi_field spectrum_fields[] = {
+    IWI_VALUE_AS(iw_noise_spectrum, opts.name, "name"),
+    IWI_VALUE(iw_noise_spectrum, host, .may_be_null = true),
+    IWI_ENUM(iw_noise_spectrum, probe, "probe", iwi_probe_at),
+    IWI_VALUE_AS(iw_noise_spectrum, opts.cpu, "cpu", .is_there = is_one_cpu),
+    IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus"),
+    IWI_VALUE(iw_noise_spectrum, lowest_hz),
+    IWI_VALUE_AS(iw_noise_spectrum, opts.max_frequency_hz, "max_frequency_hz"),
+    IWI_VALUE(iw_noise_spectrum, step_hz),
+    IWI_VALUE(iw_noise_spectrum, resolution_hz),
+    IWI_VALUE(iw_noise_spectrum, quanta_hz, .is_there = has_quanta),
+    IWI_VALUE(iw_noise_spectrum, window_ns),
+    IWI_VALUE(iw_noise_spectrum, windows),
+    IWI_VALUE(iw_noise_spectrum, possible_windows),
+    IWI_VALUE(iw_noise_spectrum, least_ratio),
+    IWI_VALUE(iw_noise_spectrum, false_alarm),
+    IWI_VALUE(iw_noise_spectrum, highest_ratio),
+    IWI_VALUE(iw_noise_spectrum, is_tick_known),
+    IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema),
+    IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema),
+    IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema),
+};
+const struct iwi_schema iwi_spectrum_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
+
+iw_status iwi_spectrum_check(const iw_log *log, const char *name, const iw_noise_spectrum *spectrum)
+{
+    if (!(spectrum->lowest_hz > 0.0 && spectrum->opts.max_frequency_hz > spectrum->lowest_hz &&
+          spectrum->opts.max_frequency_hz < HUGE_VAL && spectrum->step_hz > 0.0)) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': lowest_hz, max_frequency_hz and step_hz are no range",
+                        name);
+    }
+    for (size_t i = 0; i < spectrum->source_count; i++) {
+        if (spectrum->sources[i].line > spectrum->line_count) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': sources[%zu].line: there is no such line", name, i);
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    return iwi_spectrum_check(log, name, subject);
+}
+
+/* ---- words ---- */
+
+const char *iwi_frequency_text(const iw_noise_spectrum *spectrum, double frequency_hz,
+                               char buf[IWI_NUMBER_SIZE])
+{
+    const int decimals = (int)fmin(fmax(ceil(-log10(spectrum->step_hz)), 0.0), 6.0);
+
+    snprintf(buf, IWI_NUMBER_SIZE, "%.*f Hz", decimals, frequency_hz);
+    return buf;
+}
+
+const char *iwi_ratio_text(double ratio, char buf[IWI_NUMBER_SIZE])
+{
+    if (ratio >= 1e6) {
+        snprintf(buf, IWI_NUMBER_SIZE, ">10^6");
+    } else {
+        snprintf(buf, IWI_NUMBER_SIZE, ratio < 99.5 ? "%.1f" : "%.0f", ratio);
+    }
+    return buf;
+}
+
+static const char *frequency(struct iwi_document *doc, const iw_noise_spectrum *spectrum, double hz)
+{
+    return iwi_say(doc, "%s", iwi_frequency_text(spectrum, hz, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *ratio(struct iwi_document *doc, double value)
+{
+    return iwi_say(doc, "%s", iwi_ratio_text(value, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+static const char *host_of(const iw_noise_spectrum *spectrum)
+{
+    const char *name = spectrum->opts.name != NULL ? spectrum->opts.name : "the recording";
+
+    return spectrum->host != NULL && spectrum->host[0] != '\0' ? spectrum->host : name;
+}
+
+/* "The noise of node07 beats at 1000.0 Hz ...": the strongest line. */
+static const char *say_strongest(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
+{
+    const iw_spectral_line *line = spectrum->lines;
+    const char *harmonics = "", *tick = "", *more = "";
+
+    if (line->harmonics > 0) {
+        harmonics = iwi_say(doc, " (+ %zu harmonic%s)", line->harmonics, iwi_s(line->harmonics));
+    }
+    if (line->tick_hz > 0.0) {
+        tick = iwi_say(doc, ", %s the timer tick (CONFIG_HZ %g)",
+                       spectrum->is_tick_known ? "likely" : "perhaps", line->tick_hz);
+    }
+    if (spectrum->line_count > 1) {
+        more = iwi_say(doc, " %zu more line%s out.", spectrum->line_count - 1,
+                       spectrum->line_count == 2 ? " stands" : "s stand");
+    }
+    return iwi_say(doc, "The noise of %s beats at %s%s, about %s of the time%s.%s", host_of(spectrum),
+                   frequency(doc, spectrum, line->frequency_hz), harmonics,
+                   iwi_percent_short(doc, line->share), tick, more);
+}
+
+const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
+{
+    if (!(spectrum->highest_ratio > 0.0)) {
+        return iwi_say(doc, "%s shows no noise at all, so there is no line either.", host_of(spectrum));
+    }
+    if (spectrum->line_count == 0) {
+        return iwi_say(doc,
+                       "No line stands out of the noise of %s: none above %.1f times the floor (the highest "
+                       "has %s).",
+                       host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
+    }
+    return say_strongest(doc, spectrum);
+}
+
+static const char *source_of(struct iwi_document *doc, const iw_source *source)
+{
+    return iwi_say(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? " " : "",
+                   source->name);
+}
+
+/* "irq local_timer, softirq TIMER, .." */
+static const char *carriers_of(struct iwi_document *doc, const iw_noise_spectrum *spectrum, size_t line)
+{
+    const char *text = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < spectrum->source_count; i++) {
+        if (spectrum->sources[i].line == line + 1 && count++ < MOST_CARRIERS) {
+            text = iwi_say(doc, "%s%s%s", text, count > 1 ? ", " : "",
+                           source_of(doc, &spectrum->sources[i].source));
+        }
+    }
+    return iwi_say(doc, count > MOST_CARRIERS ? "%s, .." : "%s", count > 0 ? text : "-");
+}
+
+void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
+{
+    struct iwi_figure *figure = NULL;
+    iw_status status;
+
+    if (spectrum->line_count > 0) {
+        IWI_TABLE(doc, "Lines that stand out, the strongest first", {"frequency", IWI_NUMBER},
+                  {"period", IWI_NUMBER}, {"x floor", IWI_NUMBER}, {"harmonics", IWI_NUMBER},
+                  {"share", IWI_NUMBER}, {"carried by", IWI_WORDS});
+    }
+    for (size_t i = 0; i < spectrum->line_count; i++) {
+        const iw_spectral_line *line = &spectrum->lines[i];
+
+        iwi_row(doc, frequency(doc, spectrum, line->frequency_hz),
+                iwi_ns_short(doc, 1e9 / line->frequency_hz), ratio(doc, line->ratio),
+                iwi_say(doc, "%zu", line->harmonics), iwi_percent_short(doc, line->share),
+                carriers_of(doc, spectrum, i));
+    }
+    status = iwi_spectrum_figure(doc->log, spectrum, &figure);
+    iwi_show_figure(doc, status, figure);
+}
+
+/* Periodic sources that show no line, and why. */
+static void note_silent_sources(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
+{
+    for (size_t i = 0; i < spectrum->source_count; i++) {
+        const iw_spectral_source *source = &spectrum->sources[i];
+        const double frequency_hz = 1e9 / source->period_ns;
+
+        if (source->line == 0) {
+            iwi_item(doc, "%s comes every %s, but makes no line of its own: %s.",
+                     source_of(doc, &source->source), iwi_ns_round(doc, source->period_ns),
+                     frequency_hz < spectrum->lowest_hz ? "too slow for a recording of this length"
+                     : frequency_hz > spectrum->opts.max_frequency_hz
+                         ? "too fast, above the highest frequency shown"
+                         : "its period drifts, it is too weak, or it falls on multiples of another line");
+        }
+    }
+}
+
+void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
+{
+    note_silent_sources(doc, spectrum);
+    iwi_item(doc,
+             "Lines must rise %.1f times above the floor; noise without lines does so once in %.0f "
+             "recordings. Shares are rough where beats vary or CPUs differ.",
+             spectrum->least_ratio, 1.0 / spectrum->false_alarm);
+    iwi_item(doc, "Mean of %zu windows of %s, on %zu CPU%s", spectrum->windows,
+             iwi_ns_round(doc, spectrum->window_ns), spectrum->cpu_count, iwi_s(spectrum->cpu_count));
+    if (spectrum->windows < spectrum->possible_windows) {
+        iwi_more(doc, " (of %zu possible ones)", spectrum->possible_windows);
+    }
+    iwi_more(doc, ": from %.3g Hz to %.5g Hz, resolution %.2g Hz.", spectrum->lowest_hz,
+             spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
+    if (spectrum->quanta_hz > 0.0) {
+        iwi_item(doc,
+                 "There are %.4g quanta per second: noise faster than %.4g Hz shows up at a lower "
+                 "frequency. Shorter quanta help, or the selfish probe.",
+                 spectrum->quanta_hz, 0.5 * spectrum->quanta_hz);
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_noise_spectrum *spectrum = subject;
+
+    iwi_title(doc, "Spectrum of the noise of %s", host_of(spectrum));
+    if (spectrum->opts.name != NULL) {
+        iwi_subtitle(doc, "Recording %s, %zu CPU%s", spectrum->opts.name, spectrum->cpu_count,
+                     iwi_s(spectrum->cpu_count));
+    }
+    iwi_verdict(doc, "%s", iwi_spectrum_verdict(doc, spectrum));
+    iwi_spectrum_show(doc, spectrum);
+    iwi_section(doc, "certainty", "How sure");
+    iwi_spectrum_notes(doc, spectrum);
+}
+
+/* Files have the points that are drawn only. */
+IWI_OF(bool, has_csv, iw_noise_spectrum, it->power != NULL)
+
+static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
+{
+    const iw_noise_spectrum *spectrum = subject;
+
+    (void)fputs("frequency_hz,power\n", out);
+    for (size_t i = 0; i < spectrum->count; i++) {
+        iwi_write_real(out, (double)i * spectrum->step_hz);
+        (void)fputc(',', out);
+        iwi_write_real(out, spectrum->power[i]);
+        (void)fputc('\n', out);
+    }
+    return iwi_check_written(log, out, "the spectrum");
+}
+
+const struct iwi_kind iwi_noise_spectrum_kind = {
+    .name = "noise-spectrum",
+    .schema_id = "idlewave.noise-spectrum/2",
+    .schema = &iwi_spectrum_schema,
+    .write_doc = write_doc,
+    .check = check,
+    .has_csv = has_csv,
+    .write_csv = write_csv,
+};
+
+iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum)
+{
+    return (iw_doc){&iwi_noise_spectrum_kind, spectrum};
+}

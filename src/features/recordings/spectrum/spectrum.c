@@ -1,0 +1,183 @@
+/* Which frequencies the noise of a recording has, and which sources they come from.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/recordings/spectrum/spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <idlewave/analysis.h>
+
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "kit/facts/recording_stats.h"
+
+/* A source carries a line if their frequencies are the same up to this. */
+static const double SAME_FREQUENCY = 0.01;
+
+/* A line is the tick if their frequencies are the same up to this. */
+static const double SAME_TICK = 0.005;
+
+/* No matter here: the facts want a limit for long detours. */
+static const double LONG_NS = 20000.0;
+
+/* Reduces `view`, a copy of a recording's head, to the wanted CPU. */
+static iw_status choose_cpu(const iw_log *log, int64_t cpu, iw_recording *view)
+{
+    for (size_t c = 0; c < view->cpu_count && cpu >= 0; c++) {
+        if (view->cpus[c].cpu == cpu) {
+            view->cpus = &view->cpus[c];
+            view->cpu_count = 1;
+            return IW_OK;
+        }
+    }
+    return cpu < 0 ? IW_OK : iwi_fail(log, IW_ERR_RANGE, "the recording has no CPU %" PRId64, cpu);
+}
+
+static size_t nearest_line(const iw_noise_spectrum *spectrum, double frequency_hz)
+{
+    size_t nearest = spectrum->line_count;
+    double best = SAME_FREQUENCY;
+
+    for (size_t i = 0; i < spectrum->line_count; i++) {
+        const double apart = fabs(spectrum->lines[i].frequency_hz / frequency_hz - 1.0);
+
+        if (apart <= best) {
+            nearest = i;
+            best = apart;
+        }
+    }
+    return nearest;
+}
+
+/* The line that a source of this frequency carries: its own, or else one that it is a multiple of. */
+static size_t line_of(const iw_noise_spectrum *spectrum, double frequency_hz)
+{
+    size_t line = nearest_line(spectrum, frequency_hz);
+
+    for (size_t i = 0; i < spectrum->line_count && line == spectrum->line_count; i++) {
+        const double multiple = round(frequency_hz / spectrum->lines[i].frequency_hz);
+        const double wanted_hz = multiple * spectrum->lines[i].frequency_hz;
+
+        if (multiple >= 2.0 && multiple <= (double)spectrum->lines[i].harmonics + 1.0 &&
+            fabs(wanted_hz / frequency_hz - 1.0) <= SAME_FREQUENCY / multiple) {
+            line = i;
+        }
+    }
+    return line;
+}
+
+static iw_status find_sources(const iw_log *log, const iw_recording *recording, iw_noise_spectrum *spectrum)
+{
+    iw_noise_facts *facts = NULL;
+
+    spectrum->sources = iwi_new_array(log, recording->source_count, sizeof *spectrum->sources);
+    if (spectrum->sources == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    IW_TRY(iw_noise_facts_new(log, recording, LONG_NS, &facts));
+    for (size_t s = 0; s < facts->source_count; s++) {
+        const iw_noise_row *row = &facts->sources[s].row;
+
+        if (row->period_ns > 0.0) {
+            const size_t line = line_of(spectrum, 1e9 / row->period_ns);
+
+            spectrum->sources[spectrum->source_count++] =
+                (iw_spectral_source){facts->sources[s].source, row->period_ns, row->share,
+                                     line < spectrum->line_count ? line + 1 : 0};
+        }
+    }
+    iw_noise_facts_free(facts);
+    return IW_OK;
+}
+
+/* Which lines may be the kernel's tick: of the rate that the recording says, or else of a usual one. */
+static void find_tick(const iw_recording *recording, iw_noise_spectrum *spectrum)
+{
+    static const double usual_hz[] = {100.0, 250.0, 300.0, 1000.0};
+    const char *said = iw_recording_get(recording, "tick_hz");
+    const double said_hz = said != NULL ? strtod(said, NULL) : 0.0;
+
+    spectrum->is_tick_known = said_hz > 0.0;
+    for (size_t i = 0; i < spectrum->line_count; i++) {
+        iw_spectral_line *line = &spectrum->lines[i];
+
+        for (size_t k = 0; k < (spectrum->is_tick_known ? 1 : sizeof usual_hz / sizeof usual_hz[0]); k++) {
+            const double tick_hz = spectrum->is_tick_known ? said_hz : usual_hz[k];
+
+            line->tick_hz = fabs(line->frequency_hz / tick_hz - 1.0) <= SAME_TICK ? tick_hz : line->tick_hz;
+        }
+    }
+}
+
+static iw_status analyse(const iw_log *log, const iw_recording *detours, iw_noise_spectrum *spectrum)
+{
+    struct iwi_peak *peaks;
+    size_t peak_count;
+    iw_status status;
+
+    IW_TRY(iwi_welch(log, detours, spectrum));
+    IW_TRY(iwi_find_floor(log, spectrum));
+    IW_TRY(iwi_find_peaks(log, spectrum, &peaks, &peak_count));
+    status = iwi_group_peaks(log, peaks, peak_count, spectrum);
+    free(peaks);
+    return status == IW_OK ? iwi_find_points(log, spectrum) : status;
+}
+
+static iw_status describe(const iw_log *log, const iw_recording *recording, iw_noise_spectrum *spectrum)
+{
+    iw_recording *losses = NULL;
+    iw_status status;
+
+    if (!iw_probe_has_quanta(recording->probe)) {
+        IW_TRY(analyse(log, recording, spectrum));
+        return find_sources(log, recording, spectrum);
+    }
+    IW_TRY(iwi_losses_new(log, recording, &losses));
+    status = analyse(log, losses, spectrum);
+    iwi_losses_free(losses);
+    return status;
+}
+
+iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording,
+                                const iw_spectrum_opts *given, iw_noise_spectrum **spectrum_p)
+{
+    iw_spectrum_opts known = IW_SPECTRUM_OPTS_INIT;
+    const iw_spectrum_opts *opts = &known;
+    iw_recording view = *recording;
+    iw_noise_spectrum *spectrum;
+    iw_status status;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_SPECTRUM_OPTS_INIT", given, &known));
+    if (!(opts->max_frequency_hz >= 0.0) || isinf(opts->max_frequency_hz)) {
+        return iwi_fail(log, IW_ERR_RANGE, "%g Hz is no highest frequency", opts->max_frequency_hz);
+    }
+    IW_TRY(choose_cpu(log, opts->cpu, &view));
+    spectrum = iwi_new_array(log, 1, sizeof *spectrum);
+    if (spectrum == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    spectrum->opts = *opts;
+    spectrum->probe = recording->probe;
+    spectrum->host = iw_recording_get(recording, "host");
+    status = describe(log, &view, spectrum);
+    if (status != IW_OK) {
+        iw_noise_spectrum_free(spectrum);
+        return status;
+    }
+    find_tick(recording, spectrum);
+    *spectrum_p = spectrum;
+    return IW_OK;
+}
+
+void iw_noise_spectrum_free(iw_noise_spectrum *spectrum)
+{
+    if (spectrum != NULL) {
+        free(spectrum->power);
+        free(spectrum->floor);
+        free(spectrum->lines);
+        free(spectrum->sources);
+        free(spectrum->points);
+        free(spectrum);
+    }
+}
