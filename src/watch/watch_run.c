@@ -14,7 +14,7 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/sysfile.h"
-#include "measure/recording_origin.h"
+#include "features/record/recording_origin.h"
 #include "watch/detours.h"
 #include "watch/job_programs.h"
 #include "watch/watch_result.h"

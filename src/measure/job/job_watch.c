@@ -12,8 +12,8 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "features/record/attribution/attribution.h"
 #include "kit/machine/cpus.h"
-#include "measure/attribution/attribution.h"
 #include "measure/job/job_recording.h"
 #include "measure/job/job_threads.h"
 

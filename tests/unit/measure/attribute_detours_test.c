@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "measure/attribution/attribution.h"
+#include "features/record/attribution/attribution.h"
 #include "support/support.h"
 
 static const uint64_t ZERO = 1000000;

@@ -1,7 +1,7 @@
 /* This machine's clocks: usable, at the rate they say, and forward.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/clock/clock.h"
+#include "features/record/clock/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "measure/attribution/attribution.h"
+#include "features/record/attribution/attribution.h"
 #include "support/support.h"
 
 enum { FAKE_PLACES = 2, FAKE_FIRST_TID = 4000, FAKE_RECORD_SIZE = 128 };

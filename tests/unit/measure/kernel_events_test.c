@@ -1,7 +1,7 @@
 /* What records of kernel events mean: made by hand, decoded with formats of real kernels.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/kernel_events.h"
+#include "features/record/kernel/kernel_events.h"
 
 #include <fcntl.h>
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/attribution/attribution.h"
+#include "features/record/attribution/attribution.h"
 #include "support/support.h"
 
 enum { BURNS = 50, BURN_NS = 1000000, PAUSE_NS = 3000000, TRIES = 3 };

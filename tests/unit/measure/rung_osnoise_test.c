@@ -6,8 +6,8 @@
 
 #include "fake_root.h"
 #include "fake_rung.h"
-#include "measure/kernel/kernel_events_record.h"
-#include "measure/kernel/tracefs.h"
+#include "features/record/kernel/kernel_events_record.h"
+#include "features/record/kernel/tracefs.h"
 
 /* Of linux-6.1-rt. */
 enum { NMI = 448, IRQ = 449, SOFTIRQ = 450, THREAD = 451 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "measure/probe/probe.h"
+#include "features/record/probe/probe.h"
 #include "support/support.h"
 
 struct jump {

@@ -6,7 +6,7 @@
 
 #include "fake_root.h"
 #include "fake_rung.h"
-#include "measure/kernel/tracefs_instance.h"
+#include "features/record/kernel/tracefs_instance.h"
 
 enum { PAGE_SIZE = 4096, HEADER_SIZE = 16, EXTEND = 30, LARGE = 0 };
 

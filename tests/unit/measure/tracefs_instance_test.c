@@ -1,7 +1,7 @@
 /* The private instance of tracefs: how it is set, and who removes it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/tracefs_instance.h"
+#include "features/record/kernel/tracefs_instance.h"
 
 #include <errno.h>
 #include <poll.h>

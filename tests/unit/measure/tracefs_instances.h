@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "measure/kernel/tracefs.h"
+#include "features/record/kernel/tracefs.h"
 #include "preempted.h"
 
 static inline int open_tracefs_or_skip(void)

@@ -1,7 +1,7 @@
 /* Finding tracefs, and the words in which its absence is told.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/kernel/tracefs.h"
+#include "features/record/kernel/tracefs.h"
 
 #include <errno.h>
 #include <fcntl.h>

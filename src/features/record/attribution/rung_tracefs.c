@@ -1,0 +1,32 @@
+/* The rung of kernel events: what runs on the watched CPUs, from entries, exits and switches.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/record/attribution/attribution.h"
+#include "features/record/kernel/tracefs_instance.h"
+
+static iw_status set_up(struct iwi_rung_state *rung)
+{
+    struct iwi_tracefs_instance *instance;
+
+    IW_TRY(iwi_tracefs_instance_new(rung));
+    instance = rung->state;
+    IW_TRY(iwi_kernel_events_new(rung, instance->tracing, &instance->events));
+    IW_TRY(iwi_tracefs_instance_make(instance, NULL, 0));
+    return iwi_tracefs_instance_start(instance);
+}
+
+static iw_status open_tracefs(struct iwi_rung_state *rung)
+{
+    const iw_status status = set_up(rung);
+
+    if (status != IW_OK) {
+        iwi_tracefs_instance_close(rung);
+    }
+    return status;
+}
+
+const struct iwi_rung_ops iwi_rung_tracefs = {.rung = IW_RUNG_TRACEFS,
+                                              .sees_all = true,
+                                              .open = open_tracefs,
+                                              .drain = iwi_tracefs_instance_drain,
+                                              .close = iwi_tracefs_instance_close};

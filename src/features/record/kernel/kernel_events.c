@@ -1,0 +1,282 @@
+/* Learns from the running kernel where the fields of its events lie, and reads records with that.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/record/kernel/kernel_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "features/record/kernel/kernel_events_record.h"
+#include "features/record/kernel/tracefs.h"
+
+enum { FORMAT_SIZE = 65536, PATH_SIZE = 128 };
+
+/* ---- formats ---- */
+
+static struct tep_event *learn_format(struct tep_handle *tep, int tracing, const char *name, char *format)
+{
+    const char *slash = strchr(name, '/');
+    char path[PATH_SIZE], system[PATH_SIZE];
+
+    snprintf(path, sizeof path, "events/%s/format", name);
+    snprintf(system, sizeof system, "%.*s", (int)(slash - name), name);
+    if (!iwi_tracefs_read(tracing, path, format, FORMAT_SIZE)) {
+        return NULL;
+    }
+    errno = EPROTO;
+    /* a "print fmt" that is not understood is an error, too, but the fields are known then */
+    (void)tep_parse_event(tep, format, strlen(format), system);
+    return tep_find_event_by_name(tep, system, slash + 1);
+}
+
+/* False: the kernel does not have it, or not with the fields that are needed. */
+static bool learn(struct iwi_kernel_events *events, int tracing, const struct iwi_tracepoint *point,
+                  char *format)
+{
+    struct iwi_known_event known = {.point = point};
+    struct tep_event *event = learn_format(events->tep, tracing, point->name, format);
+
+    if (event == NULL) {
+        return false;
+    }
+    known.id = event->id;
+    events->type = events->type != NULL ? events->type : tep_find_common_field(event, "common_type");
+    for (size_t i = 0; i < IWI_TRACEPOINT_FIELDS && point->fields[i] != NULL; i++) {
+        known.fields[i] = tep_find_field(event, point->fields[i]);
+        if (known.fields[i] == NULL || known.fields[i]->offset < 0 || known.fields[i]->size <= 0) {
+            return false;
+        }
+    }
+    events->known[events->count++] = known;
+    return events->type != NULL;
+}
+
+static iw_status learn_all(struct iwi_kernel_events *events, int tracing, const struct iwi_tracepoint *table,
+                           size_t count)
+{
+    char *format = iwi_new_array(events->rung->log, FORMAT_SIZE, 1);
+
+    if (format == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!learn(events, tracing, &table[i], format) && i == 0) {
+            const int error = errno;
+
+            free(format);
+            return iwi_rung_refuse(events->rung, "the format of the kernel's event %s cannot be read: %s",
+                                   table[0].name, strerror(error));
+        }
+    }
+    free(format);
+    return IW_OK;
+}
+
+static struct tep_handle *new_tep(void)
+{
+    struct tep_handle *tep = tep_alloc();
+
+    if (tep != NULL) {
+        tep_set_file_bigendian(tep, tep_is_local_bigendian(tep) ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+        tep_set_long_size(tep, (int)sizeof(long));
+        tep_set_page_size(tep, getpagesize());
+    }
+    return tep;
+}
+
+static iw_status fill(struct iwi_kernel_events *events, int tracing, const struct iwi_tracepoint *table,
+                      size_t count)
+{
+    struct iwi_rung_state *rung = events->rung;
+
+    events->known = iwi_new_array(rung->log, count, sizeof *events->known);
+    events->nestings = iwi_new_array(rung->log, rung->count, sizeof *events->nestings);
+    if (events->known == NULL || events->nestings == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    events->tep = new_tep();
+    if (events->tep == NULL) {
+        return iwi_fail(rung->log, IW_ERR_NOMEM, "out of memory for the formats of kernel events");
+    }
+    for (size_t i = 0; i < rung->count; i++) {
+        iwi_nesting_begin(&events->nestings[i], rung, i);
+    }
+    return learn_all(events, tracing, table, count);
+}
+
+iw_status iwi_kernel_events_of(struct iwi_rung_state *rung, int tracing, const struct iwi_tracepoint *table,
+                               size_t count, struct iwi_kernel_events **events_p)
+{
+    struct iwi_kernel_events *events = iwi_new_array(rung->log, 1, sizeof *events);
+    iw_status status;
+
+    if (events == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    events->rung = rung;
+    status = fill(events, tracing, table, count);
+    if (status != IW_OK) {
+        iwi_kernel_events_free(events);
+        return status;
+    }
+    *events_p = events;
+    return IW_OK;
+}
+
+void iwi_kernel_events_free(struct iwi_kernel_events *events)
+{
+    if (events != NULL) {
+        tep_free(events->tep);
+        free(events->known);
+        free(events->nestings);
+        free(events);
+    }
+}
+
+const char *iwi_kernel_events_name(const struct iwi_kernel_events *events, size_t index, int *id_p)
+{
+    if (index >= events->count) {
+        return NULL;
+    }
+    *id_p = events->known[index].id;
+    return events->known[index].point->name;
+}
+
+/* ---- records ---- */
+
+static bool read_number(const struct iwi_kernel_record *record, const struct tep_format_field *field,
+                        int64_t *number_p)
+{
+    const size_t offset = (size_t)field->offset, size = (size_t)field->size;
+    uint64_t number;
+
+    if (record->size < offset || record->size - offset < size || size > sizeof number) {
+        return false;
+    }
+    number = tep_read_number(record->events->tep, record->data + offset, field->size);
+    if ((field->flags & TEP_FIELD_IS_SIGNED) != 0 && size < sizeof number) {
+        const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+
+        number = (number ^ sign) - sign;
+    }
+    *number_p = (int64_t)number;
+    return true;
+}
+
+bool iwi_record_number(const struct iwi_kernel_record *record, size_t field, int64_t *number_p)
+{
+    return read_number(record, record->event->fields[field], number_p);
+}
+
+/* Where the text of a field is: in the field, or where the field says (__data_loc, __rel_loc: the offset in
+ * its lower half, the length in its upper). */
+static bool find_text(const struct iwi_kernel_record *record, const struct tep_format_field *field,
+                      size_t *offset_p, size_t *size_p)
+{
+    int64_t place;
+
+    if ((field->flags & TEP_FIELD_IS_DYNAMIC) == 0) {
+        *offset_p = (size_t)field->offset;
+        *size_p = (size_t)field->size;
+        return true;
+    }
+    if (field->size != 4 || !read_number(record, field, &place)) {
+        return false;
+    }
+    *offset_p = (size_t)(place & 0xffff);
+    *size_p = (size_t)(((uint64_t)place >> 16) & 0xffff);
+    if ((field->flags & TEP_FIELD_IS_RELATIVE) != 0) {
+        *offset_p += (size_t)(field->offset + field->size);
+    }
+    return true;
+}
+
+bool iwi_record_text(const struct iwi_kernel_record *record, size_t field, char *buf, size_t size)
+{
+    size_t offset, length, i = 0;
+
+    if (!find_text(record, record->event->fields[field], &offset, &length) || record->size < offset ||
+        record->size - offset < length) {
+        return false;
+    }
+    for (; i < length && i + 1 < size && record->data[offset + i] != '\0'; i++) {
+        const char c = record->data[offset + i];
+
+        buf[i] = (char)(c >= ' ' && c <= '~' ? c : '?');
+    }
+    buf[i] = '\0';
+    return true;
+}
+
+/* FNV-1a */
+static uint32_t hash(iw_class kind, const char *name)
+{
+    uint32_t value = UINT32_C(2166136261) ^ (uint32_t)kind;
+
+    for (; *name != '\0'; name++) {
+        value = (value ^ (unsigned char)*name) * UINT32_C(16777619);
+    }
+    return value;
+}
+
+iw_status iwi_record_source(const struct iwi_kernel_record *record, iw_class kind, const char *name,
+                            uint32_t *number_p)
+{
+    struct iwi_rung_state *rung = record->events->rung;
+    struct iwi_known_source *known = &record->events->sources[hash(kind, name) % IWI_KNOWN_SOURCES];
+
+    if (known->source.name[0] == '\0' || known->source.kind != kind ||
+        strcmp(known->source.name, name) != 0) {
+        IW_TRY(iw_recording_source(rung->log, rung->recording, kind, name, &known->number));
+        known->source.kind = kind;
+        snprintf(known->source.name, sizeof known->source.name, "%s", name);
+    }
+    *number_p = known->number;
+    return IW_OK;
+}
+
+iw_status iwi_record_share(const struct iwi_kernel_record *record, int64_t duration_ns, iw_class kind,
+                           const char *name)
+{
+    struct iwi_rung_state *rung = record->events->rung;
+    uint32_t source;
+
+    if (duration_ns <= 0) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_record_source(record, kind, name, &source));
+    return iwi_rung_add(rung, record->place, record->tick, iwi_clock_ticks(rung->clock, duration_ns), source);
+}
+
+static const struct iwi_known_event *find_event(const struct iwi_kernel_events *events, int64_t id)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->known[i].id == id) {
+            return &events->known[i];
+        }
+    }
+    return NULL;
+}
+
+iw_status iwi_kernel_events_take(struct iwi_kernel_events *events, size_t place, uint64_t tick, void *data,
+                                 size_t size)
+{
+    struct iwi_kernel_record record = {
+        .events = events, .place = place, .tick = tick, .data = data, .size = size};
+    int64_t id;
+
+    if (!read_number(&record, events->type, &id)) {
+        return IW_OK;
+    }
+    record.event = find_event(events, id);
+    return record.event != NULL ? record.event->point->take(&record) : IW_OK;
+}
+
+iw_status iwi_kernel_events_reset(struct iwi_kernel_events *events, size_t place, uint64_t tick)
+{
+    return iwi_nesting_reset(&events->nestings[place], tick);
+}

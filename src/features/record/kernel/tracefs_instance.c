@@ -1,0 +1,347 @@
+/* Makes and removes an instance, and sets it to the watched CPUs and to the clock that measures.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/record/kernel/tracefs_instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "features/record/kernel/tracefs.h"
+
+static const char NAME_START[] = "idlewave-";
+
+/* Room for some seconds of some 10000 events a second. */
+static const char WATCHED_BUFFER_KB[] = "4096", SMALLEST_BUFFER_KB[] = "1";
+
+enum { PATH_SIZE = 160, MOST_NAMES = 100 };
+
+/* ---- those that were left ---- */
+
+/* The process that made an instance, by a name as choose_path() gives it; 0: others named it. */
+static pid_t maker_of(const char *name)
+{
+    static const char DIGITS[] = "0123456789";
+    const size_t length = strlen(NAME_START);
+    size_t digits;
+    long pid;
+
+    if (strncmp(name, NAME_START, length) != 0) {
+        return 0;
+    }
+    name += length;
+    digits = strspn(name, DIGITS);
+    if (name[digits] == '.' && name[digits + 1] != '\0') {
+        digits += 1 + strspn(name + digits + 1, DIGITS);
+    }
+    pid = strtol(name, NULL, 10);
+    return name[digits] == '\0' && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static bool is_stale(const char *name)
+{
+    const pid_t maker = maker_of(name);
+
+    return maker > 0 && kill(maker, 0) != 0 && errno == ESRCH;
+}
+
+/* Only who is killed together with his guard leaves one. Those of other PID namespaces look stale too, but
+ * what is in use is busy, and stays. */
+static void remove_stale(const struct iwi_tracefs_instance *instance)
+{
+    const int fd = openat(instance->tracing, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    if (folder == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return;
+    }
+    while ((entry = readdir(folder)) != NULL) {
+        if (is_stale(entry->d_name)) {
+            (void)unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+        }
+    }
+    (void)closedir(folder);
+}
+
+/* ---- making ---- */
+
+iw_status iwi_tracefs_instance_new(struct iwi_rung_state *rung)
+{
+    struct iwi_tracefs_instance *instance = iwi_new_array(rung->log, 1, sizeof *instance);
+    int *pipes = iwi_new_array(rung->log, rung->count, sizeof *pipes);
+    uint64_t *overruns = iwi_new_array(rung->log, rung->count, sizeof *overruns);
+
+    if (instance == NULL || pipes == NULL || overruns == NULL) {
+        free(instance);
+        free(pipes);
+        free(overruns);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < rung->count; i++) {
+        pipes[i] = -1;
+    }
+    *instance = (struct iwi_tracefs_instance){.rung = rung,
+                                              .pipes = pipes,
+                                              .overruns = overruns,
+                                              .tracing = -1,
+                                              .folder = -1,
+                                              .on = -1,
+                                              .guard = {.pipe = -1}};
+    rung->state = instance;
+    instance->tracing = iwi_tracefs_open(rung);
+    if (instance->tracing < 0) {
+        return IW_ERR_IO;
+    }
+    remove_stale(instance);
+    return IW_OK;
+}
+
+/* A process may have several; those of other containers may have our number. */
+static void choose_path(struct iwi_tracefs_instance *instance)
+{
+    int number = 0;
+
+    snprintf(instance->path, sizeof instance->path, "instances/%s%ld", NAME_START, (long)getpid());
+    while (number < MOST_NAMES && faccessat(instance->tracing, instance->path, F_OK, 0) == 0) {
+        number++;
+        snprintf(instance->path, sizeof instance->path, "instances/%s%ld.%d", NAME_START, (long)getpid(),
+                 number);
+    }
+}
+
+static iw_status start_keeper(struct iwi_tracefs_instance *instance, const struct iwi_undo *steps,
+                              size_t count)
+{
+    struct iwi_undo all[IWI_CLEANUP_STEPS];
+
+    if (count >= IWI_CLEANUP_STEPS) {
+        return iwi_rung_refuse(instance->rung, "%zu steps are too many to be undone", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        all[i] = steps[i];
+    }
+    all[count] = (struct iwi_undo){.folder = instance->tracing, .is_removal = true};
+    snprintf(all[count].path, sizeof all[count].path, "%s", instance->path);
+    return iwi_cleanup_guard_start(&instance->guard, all, count + 1)
+               ? IW_OK
+               : iwi_rung_refuse(instance->rung, "a process that cleans up later cannot be started: %s",
+                                 strerror(errno));
+}
+
+static iw_status make_folder(struct iwi_tracefs_instance *instance)
+{
+    if (mkdirat(instance->tracing, instance->path, 0700) != 0) {
+        return iwi_rung_refuse(instance->rung, "tracefs gives no %s: %s", instance->path, strerror(errno));
+    }
+    instance->folder = openat(instance->tracing, instance->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (instance->folder >= 0) {
+        instance->on = openat(instance->folder, "tracing_on", O_WRONLY | O_CLOEXEC);
+    }
+    return instance->on >= 0 ? IW_OK
+                             : iwi_rung_refuse(instance->rung, "%s of tracefs cannot be opened: %s",
+                                               instance->path, strerror(errno));
+}
+
+iw_status iwi_tracefs_instance_set(struct iwi_tracefs_instance *instance, const char *path, const char *text)
+{
+    return iwi_tracefs_write(instance->folder, path, text)
+               ? IW_OK
+               : iwi_rung_refuse(instance->rung, "'%s' cannot be written to %s/%s of tracefs: %s", text,
+                                 instance->path, path, strerror(errno));
+}
+
+static iw_status set_sizes(struct iwi_tracefs_instance *instance)
+{
+    const struct iwi_rung_state *rung = instance->rung;
+
+    IW_TRY(iwi_tracefs_instance_set(instance, "buffer_size_kb", SMALLEST_BUFFER_KB));
+    for (size_t i = 0; i < rung->count; i++) {
+        char path[PATH_SIZE];
+
+        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/buffer_size_kb", rung->watched[i].cpu);
+        IW_TRY(iwi_tracefs_instance_set(instance, path, WATCHED_BUFFER_KB));
+    }
+    return IW_OK;
+}
+
+/* Words of 32 CPUs in hexadecimal, the highest first: "3,00000001". */
+static iw_status set_mask(struct iwi_tracefs_instance *instance)
+{
+    const struct iwi_rung_state *rung = instance->rung;
+    enum { DIGITS = 9 };
+    uint32_t highest = 0, *words;
+    size_t count, length = 0;
+    iw_status status;
+    char *text;
+
+    for (size_t i = 0; i < rung->count; i++) {
+        highest = rung->watched[i].cpu > highest ? rung->watched[i].cpu : highest;
+    }
+    count = highest / 32 + 1;
+    words = iwi_new_array(rung->log, count, sizeof *words);
+    text = iwi_new_array(rung->log, count * DIGITS + 1, 1);
+    if (words == NULL || text == NULL) {
+        free(words);
+        free(text);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < rung->count; i++) {
+        words[rung->watched[i].cpu / 32] |= UINT32_C(1) << rung->watched[i].cpu % 32;
+    }
+    for (size_t i = count; i > 0; i--) {
+        length += (size_t)snprintf(text + length, DIGITS + 1, i == 1 ? "%08" PRIx32 : "%08" PRIx32 ",",
+                                   words[i - 1]);
+    }
+    status = iwi_tracefs_instance_set(instance, "tracing_cpumask", text);
+    free(words);
+    free(text);
+    return status;
+}
+
+/* The kernel can stamp events with the very counter that the loops read. */
+static iw_status set_clock(struct iwi_tracefs_instance *instance)
+{
+    const struct iwi_clock *clock = instance->rung->clock;
+
+    if (strcmp(clock->ops->name, "tsc") == 0 &&
+        iwi_tracefs_write(instance->folder, "trace_clock", "x86-tsc")) {
+        return IW_OK;
+    }
+    instance->is_bridged = true;
+    iwi_clock_bridge_begin(&instance->bridge, clock);
+    return iwi_tracefs_instance_set(instance, "trace_clock", "mono_raw");
+}
+
+iw_status iwi_tracefs_instance_make(struct iwi_tracefs_instance *instance, const struct iwi_undo *steps,
+                                    size_t count)
+{
+    choose_path(instance);
+    IW_TRY(start_keeper(instance, steps, count));
+    IW_TRY(make_folder(instance));
+    IW_TRY(iwi_tracefs_instance_set(instance, "tracing_on", "0"));
+    IW_TRY(set_sizes(instance));
+    IW_TRY(set_mask(instance));
+    return set_clock(instance);
+}
+
+/* ---- starting and ending ---- */
+
+static iw_status open_pipes(struct iwi_tracefs_instance *instance)
+{
+    struct iwi_rung_state *rung = instance->rung;
+
+    for (size_t i = 0; i < rung->count; i++) {
+        char path[PATH_SIZE];
+
+        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/trace_pipe_raw", rung->watched[i].cpu);
+        instance->pipes[i] = openat(instance->folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (instance->pipes[i] < 0) {
+            return iwi_rung_refuse(rung, "events of CPU %" PRIu32 " cannot be read from tracefs: %s",
+                                   rung->watched[i].cpu, strerror(errno));
+        }
+    }
+    return IW_OK;
+}
+
+/* Pages may be larger than those of the machine's memory (buffer_subbuf_size_kb). */
+static size_t page_size_of(const struct iwi_tracefs_instance *instance)
+{
+    struct tep_handle *tep = tep_alloc();
+    size_t size = (size_t)getpagesize();
+    char header[1024];
+
+    if (tep != NULL && iwi_tracefs_read(instance->folder, "events/header_page", header, sizeof header) &&
+        tep_parse_header_page(tep, header, strlen(header), (int)sizeof(long)) == 0 &&
+        tep_get_sub_buffer_size(tep) > 0) {
+        size = (size_t)tep_get_sub_buffer_size(tep);
+    }
+    tep_free(tep);
+    return size;
+}
+
+struct kbuffer *iwi_new_kbuffer(void)
+{
+    return kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+                         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? KBUFFER_ENDIAN_LITTLE
+                                                                   : KBUFFER_ENDIAN_BIG);
+}
+
+static iw_status make_page(struct iwi_tracefs_instance *instance)
+{
+    instance->page_size = page_size_of(instance);
+    instance->page = iwi_new_array(instance->rung->log, instance->page_size, 1);
+    if (instance->page == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    instance->kbuffer = iwi_new_kbuffer();
+    return instance->kbuffer != NULL
+               ? IW_OK
+               : iwi_fail(instance->rung->log, IW_ERR_NOMEM, "out of memory for a reader of kernel events");
+}
+
+/* Recording is switched on after all events are: an entry without its exit would look like an interrupt that
+ * does not end. */
+iw_status iwi_tracefs_instance_start(struct iwi_tracefs_instance *instance)
+{
+    const char *name;
+    int unused;
+
+    IW_TRY(make_page(instance));
+    IW_TRY(open_pipes(instance));
+    for (size_t i = 0; (name = iwi_kernel_events_name(instance->events, i, &unused)) != NULL; i++) {
+        char path[PATH_SIZE];
+
+        snprintf(path, sizeof path, "events/%s/enable", name);
+        IW_TRY(iwi_tracefs_instance_set(instance, path, "1"));
+    }
+    return iwi_tracefs_instance_set(instance, "tracing_on", "1");
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+void iwi_tracefs_instance_close(struct iwi_rung_state *rung)
+{
+    struct iwi_tracefs_instance *instance = rung->state;
+
+    if (instance == NULL) {
+        return;
+    }
+    if (instance->on >= 0) {
+        (void)!write(instance->on, "0", 1);
+    }
+    for (size_t i = 0; i < rung->count; i++) {
+        close_fd(instance->pipes[i]);
+    }
+    close_fd(instance->on);
+    close_fd(instance->folder);
+    if (!iwi_cleanup_guard_release(&instance->guard)) {
+        iwi_warn(rung->log,
+                 "what was set in tracefs could not be put back: rmdir /sys/kernel/tracing/%s, after mount "
+                 "-t tracefs tracefs /sys/kernel/tracing where it is not mounted",
+                 instance->path);
+    }
+    close_fd(instance->tracing);
+    iwi_kernel_events_free(instance->events);
+    kbuffer_free(instance->kbuffer);
+    free(instance->page);
+    free(instance->pipes);
+    free(instance->overruns);
+    free(instance);
+    rung->state = NULL;
+}
