@@ -9,8 +9,8 @@
 #include "core/base/base.h"
 #include "core/base/short_number.h"
 #include "features/recordings/noise_words.h"
+#include "features/settings/verify_words.h"
 #include "features/tables.h"
-#include "report/kinds/verify_words.h"
 
 enum { LARGEST = 5 };
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/settings/judge.h"
 #include "support/support.h"
-#include "verify/judge.h"
 
 /* A node of eight CPUs of which nothing is known, and a minute on CPUs 2-7 in which nothing happened. */
 struct bench {

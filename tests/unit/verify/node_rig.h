@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
+#include "features/settings/node.h"
 #include "support/support.h"
 #include "unit/measure/fake_root.h"
-#include "verify/node.h"
 
 struct rig {
     struct iwi_node_facts node;

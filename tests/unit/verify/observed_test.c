@@ -1,7 +1,7 @@
 /* What recordings and counters say, by source and CPU.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verify/observed.h"
+#include "features/settings/observed.h"
 
 #include <math.h>
 #include <string.h>

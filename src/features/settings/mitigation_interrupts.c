@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 static const double STRAY_HZ = 1.0 / 60.0, DEVICE_HZ = 1.0;
 enum { SHOWN_IRQS = 4 };

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
-#include "verify/node.h"
+#include "features/settings/node.h"
 
 enum { PATH_SIZE = 160 };
 

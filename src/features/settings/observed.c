@@ -1,7 +1,7 @@
 /* What a recording says, by source and CPU.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verify/observed.h"
+#include "features/settings/observed.h"
 
 #include <ctype.h>
 #include <math.h>

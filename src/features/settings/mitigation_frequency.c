@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* Slower wake-ups than this are longer than a message. */
 static const long SHALLOW_US = 10;

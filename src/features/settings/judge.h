@@ -8,8 +8,8 @@
 
 #include <idlewave/verify.h>
 
-#include "verify/node.h"
-#include "verify/observed.h"
+#include "features/settings/node.h"
+#include "features/settings/observed.h"
 
 /* What there is to judge. */
 struct iwi_case {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* A CPU without tick keeps a remote one a second, and timers of its own task. */
 static const double TICK_ALLOWED_HZ = 2.0, TICK_LOUD_HZ = 10.0;

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
-#include "verify/node.h"
+#include "features/settings/node.h"
 
 enum { ENVIRON_SIZE = 1 << 18, CONF_SIZE = 1 << 20, VALUE_SIZE = 64, MOST_DIGITS = 9 };
 

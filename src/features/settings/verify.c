@@ -11,7 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/base/short_number.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 enum { MOST_REMARKS = 8 };
 

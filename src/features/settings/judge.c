@@ -1,7 +1,7 @@
 /* The table of mitigations, and what their judges share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 #include <fnmatch.h>
 #include <math.h>

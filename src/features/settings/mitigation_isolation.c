@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* A login or a cron job a minute may stray; a daemon that wakes up each second may not. */
 static const double STRAY_HZ = 1.0 / 60.0, DAEMON_HZ = 1.0;

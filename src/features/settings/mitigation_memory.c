@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* Nothing that is switched off should run at all; once a minute is forgiven. */
 static const double OFF_HZ = 1.0 / 60.0, RUNNING_HZ = 0.1;

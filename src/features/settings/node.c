@@ -1,7 +1,7 @@
 /* Reads what a node is set up for.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verify/node.h"
+#include "features/settings/node.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "core/base/base.h"
 #include "core/base/short_number.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* ---- quotas ---- */
 

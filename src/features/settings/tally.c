@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "core/base/short_number.h"
 #include "core/numeric/numeric.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 enum { SHOWN_NAMES = 3, SHOWN_COLUMNS = 40, MOST_MERGED = 64 };
 

@@ -9,8 +9,8 @@
 
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
+#include "features/settings/node.h"
 #include "kit/machine/load.h"
-#include "verify/node.h"
 
 enum { TEXT_SIZE = 4096, FIELD_USER = 11 }; /* of /proc/PID/stat behind the name, from 0 */
 

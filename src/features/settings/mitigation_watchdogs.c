@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 /* The hard lockup detector comes every ten seconds of busy time. */
 static const double NMI_ALLOWED_HZ = 1.0 / 60.0, NMI_LOUD_HZ = 0.1;

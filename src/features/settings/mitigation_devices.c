@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "verify/judge.h"
+#include "features/settings/judge.h"
 
 static const double STRAY_HZ = 1.0 / 60.0, SOFTIRQ_HZ = 1.0;
 

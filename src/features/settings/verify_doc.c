@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/settings/verify_words.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 #include "report/kinds/reach_report.h"
-#include "report/kinds/verify_words.h"
 
 /* ---- the table ---- */
 

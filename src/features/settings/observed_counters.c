@@ -12,8 +12,8 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/sysfile.h"
+#include "features/settings/observed.h"
 #include "kit/machine/proc_counts.h"
-#include "verify/observed.h"
 
 enum { STAT_FIELDS = 8, LINE_SIZE = 512, IDLE_FIELD = 3, IOWAIT_FIELD = 4, STEAL_FIELD = 7 };
 enum { STAT_SIZE = 1 << 21, MOST_WINDOWS = 64 }; /* of /proc/stat; as many bits as marks have */

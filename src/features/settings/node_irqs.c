@@ -8,8 +8,8 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/sysfile.h"
+#include "features/settings/node.h"
 #include "kit/machine/proc_counts.h"
-#include "verify/node.h"
 
 enum { PATH_SIZE = 160 };
 
