@@ -9,10 +9,10 @@
 
 #include <idlewave/fleet.h>
 
-#include "check/check_parts.h"
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/base/short_number.h"
+#include "features/check/check_parts.h"
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {

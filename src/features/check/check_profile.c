@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/check_parts.h"
 #include "core/base/base.h"
+#include "features/check/check_parts.h"
 
 /* Limits of what is next to nothing would be missed by chance. */
 static const double LEAST_LOST = 0.0005, LEAST_SLOWDOWN = 0.01;

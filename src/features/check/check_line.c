@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check_parts.h"
 #include "core/base/base.h"
 #include "core/base/short_number.h"
+#include "features/check/check_parts.h"
 
 static void say(iw_check *check, const char *format, ...) IW_PRINTF(2, 3);
 
