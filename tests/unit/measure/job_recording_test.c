@@ -1,7 +1,7 @@
 /* Recordings of what ranks lost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/job/job_recording.h"
+#include "features/watch/job/job_recording.h"
 
 #include <idlewave/watch.h>
 

@@ -1,7 +1,7 @@
 /* Names of functions by their addresses.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "watch/symbols.h"
+#include "features/watch/symbols.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Metrics of a watching: names, what rises, how many series there are.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "watch/metrics.h"
+#include "features/watch/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

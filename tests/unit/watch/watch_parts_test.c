@@ -1,15 +1,15 @@
 /* What watching needs of this process, names of sources, jobs that cannot be watched, and what is embedded.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "watch/capabilities.h"
+#include "features/watch/capabilities.h"
 
 #include <string.h>
 
+#include "features/watch/embedded.h"
+#include "features/watch/job.h"
+#include "features/watch/source_names.h"
 #include "measure/fake_root.h"
 #include "support/support.h"
-#include "watch/embedded.h"
-#include "watch/job.h"
-#include "watch/source_names.h"
 
 static void check_lacking(const char *effective, const char *expected)
 {

@@ -1,0 +1,243 @@
+/* Loads the watching programs with libbpf, attaches and starts them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/watch/kernel_side.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "core/base/base.h"
+#include "features/watch/capabilities.h"
+#include "features/watch/embedded.h"
+#include "features/watch/kernel_btf.h"
+#include "features/watch/kernel_maps.h"
+#include "features/watch/source_names.h"
+
+static const char PREFIX[] = "tp_btf/";
+
+/* Leaves out what this kernel lacks; without switches nothing can be said. */
+static iw_status choose_programs(const iw_log *log, struct bpf_object *object, const struct btf *kernel,
+                                 struct iwi_bpf_config *config)
+{
+    enum { WITH_PREV_STATE = 4 };
+    const int of_switch = iwi_btf_parameters(kernel, "sched_switch");
+    struct bpf_program *program;
+
+    if (of_switch < 0) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "this kernel does not tell of switches between threads");
+    }
+    config->has_prev_state = of_switch >= WITH_PREV_STATE;
+    bpf_object__for_each_program(program, object)
+    {
+        const char *section = bpf_program__section_name(program);
+
+        if (strncmp(section, PREFIX, sizeof PREFIX - 1) == 0 &&
+            iwi_btf_parameters(kernel, section + sizeof PREFIX - 1) < 0) {
+            (void)bpf_program__set_autoload(program, false);
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status resize(const iw_log *log, struct bpf_object *object, const char *name, size_t count)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+    return map != NULL && bpf_map__set_max_entries(map, (__u32)count) == 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "the watching programs have no map '%s'", name);
+}
+
+/* Before loading: sizes, and the configuration as constants, which the verifier sees. */
+static iw_status configure(const iw_log *log, struct iwi_kernel_side *side, size_t ring_bytes,
+                           const struct iwi_bpf_config *config)
+{
+    struct bpf_map *constants = bpf_object__find_map_by_name(side->object, ".rodata.config");
+
+    IW_TRY(resize(log, side->object, "cpus", side->cpu_count));
+    IW_TRY(resize(log, side->object, "claims", side->cpu_count));
+    IW_TRY(resize(log, side->object, "ring", ring_bytes));
+    IW_TRY(resize(log, side->object, "stacks", config->wants_stacks != 0 ? IWI_BPF_STACKS : 1));
+    return constants != NULL && bpf_map__set_initial_value(constants, config, sizeof *config) == 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be configured");
+}
+
+static iw_status keep_link(const iw_log *log, struct iwi_kernel_side *side, struct bpf_link *link,
+                           const char *name)
+{
+    if (link == NULL || side->link_count == IWI_KERNEL_LINKS) {
+        return iwi_fail(log, IW_ERR_IO, "'%s' cannot be watched: %s", name, strerror(errno));
+    }
+    side->links[side->link_count++] = link;
+    return IW_OK;
+}
+
+/* One program for the entries of all vectors that this kernel tells of, one for the exits. */
+static iw_status attach_vectors(const iw_log *log, struct iwi_kernel_side *side, const struct btf *kernel)
+{
+    static const char *const ends[] = {"entry", "exit"};
+    const char *vector;
+
+    for (size_t i = 0; (vector = iwi_vector_name(i)) != NULL; i++) {
+        for (size_t end = 0; end < 2; end++) {
+            char tracepoint[64], program[64];
+
+            snprintf(tracepoint, sizeof tracepoint, "%s_%s", vector, ends[end]);
+            snprintf(program, sizeof program, "on_vector_%s", ends[end]);
+            if (iwi_btf_parameters(kernel, tracepoint) > 0) {
+                IW_TRY(keep_link(log, side,
+                                 bpf_program__attach_raw_tracepoint(
+                                     bpf_object__find_program_by_name(side->object, program), tracepoint),
+                                 tracepoint));
+            }
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status attach(const iw_log *log, struct iwi_kernel_side *side, const struct btf *kernel)
+{
+    struct bpf_program *program;
+
+    bpf_object__for_each_program(program, side->object)
+    {
+        const char *section = bpf_program__section_name(program);
+
+        if (bpf_program__autoload(program) && strncmp(section, PREFIX, sizeof PREFIX - 1) == 0) {
+            IW_TRY(keep_link(log, side, bpf_program__attach(program), section));
+        }
+    }
+    return attach_vectors(log, side, kernel);
+}
+
+static iw_status set_watching(const struct iwi_kernel_side *side, __u32 is_watching)
+{
+    const int map = bpf_object__find_map_fd_by_name(side->object, ".data.watching");
+    const __u32 first = 0;
+
+    return map >= 0 && bpf_map_update_elem(map, &first, &is_watching, BPF_ANY) == 0 ? IW_OK : IW_ERR_IO;
+}
+
+/* libbpf's own words go nowhere: what matters of them is said here. */
+static int keep_silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    return 0;
+}
+
+static iw_status load(const iw_log *log, struct iwi_kernel_side *side)
+{
+    char lacking[IWI_CAPABILITIES_SIZE];
+    const int error = -bpf_object__load(side->object);
+
+    if (error == 0) {
+        return IW_OK;
+    }
+    if (iwi_capabilities_lacking("", lacking)) {
+        return iwi_fail(log, IW_ERR_IO,
+                        "watching needs %s: run as root, or give them to a service ('setpriv', systemd's "
+                        "'AmbientCapabilities=CAP_BPF CAP_PERFMON')",
+                        lacking);
+    }
+    return iwi_fail(log, IW_ERR_UNSUPPORTED, "the kernel refuses the watching programs: %s", strerror(error));
+}
+
+static iw_status open_object(const iw_log *log, const struct btf *kernel, struct iwi_bpf_config *config,
+                             size_t ring_bytes, struct iwi_kernel_side *side)
+{
+    const struct bpf_object_open_opts opts = {.sz = sizeof opts, .object_name = "idlewave_watch"};
+    const size_t size = (uintptr_t)iwi_watch_object_end - (uintptr_t)iwi_watch_object;
+
+    side->object = bpf_object__open_mem(iwi_watch_object, size, &opts);
+    if (side->object == NULL) {
+        return iwi_fail(log, IW_ERR_IO, "the watching programs cannot be opened: %s", strerror(errno));
+    }
+    IW_TRY(choose_programs(log, side->object, kernel, config));
+    return configure(log, side, ring_bytes, config);
+}
+
+/* Before anything is attached: the records of CPUs that do not count say so. */
+static iw_status ignore_others(const iw_log *log, const struct iwi_kernel_side *side,
+                               const iw_cpu_set *watched)
+{
+    const int map = bpf_object__find_map_fd_by_name(side->object, "cpus");
+    struct iwi_bpf_cpu *ignored = aligned_alloc(_Alignof(struct iwi_bpf_cpu), sizeof *ignored);
+    iw_status status = ignored != NULL ? IW_OK : iwi_fail(log, IW_ERR_NOMEM, "out of memory");
+
+    if (ignored != NULL) {
+        memset(ignored, 0, sizeof *ignored);
+        ignored->is_ignored = 1;
+    }
+    for (__u32 cpu = 0; status == IW_OK && cpu < side->cpu_count; cpu++) {
+        if (!iw_cpu_set_has(watched, cpu) && bpf_map_update_elem(map, &cpu, ignored, BPF_ANY) != 0) {
+            status = iwi_fail(log, IW_ERR_IO, "CPU %" PRIu32 " cannot be left out: %s", cpu, strerror(errno));
+        }
+    }
+    free(ignored);
+    return status;
+}
+
+iw_status iwi_kernel_side_open(const iw_log *log, struct iwi_bpf_config *config, const iw_cpu_set *watched,
+                               size_t ring_bytes, struct iwi_kernel_side *side)
+{
+    const int cpu_count = libbpf_num_possible_cpus();
+    libbpf_print_fn_t before = libbpf_set_print(keep_silent);
+    struct btf *kernel = btf__load_vmlinux_btf();
+    iw_status status;
+
+    *side = (struct iwi_kernel_side){.cpu_count = cpu_count > 0 ? (size_t)cpu_count : 1};
+    status = kernel != NULL
+                 ? open_object(log, kernel, config, ring_bytes, side)
+                 : iwi_fail(log, IW_ERR_UNSUPPORTED,
+                            "this kernel does not describe its types (no /sys/kernel/btf/vmlinux): "
+                            "watching needs Linux 5.8 or newer with CONFIG_DEBUG_INFO_BTF");
+    if (status == IW_OK) {
+        status = load(log, side);
+    }
+    if (status == IW_OK) {
+        status = iwi_kernel_maps_open(log, side);
+    }
+    if (status == IW_OK) {
+        status = ignore_others(log, side, watched);
+    }
+    if (status == IW_OK) {
+        status = attach(log, side, kernel);
+    }
+    btf__free(kernel);
+    (void)libbpf_set_print(before);
+    return status;
+}
+
+iw_status iwi_kernel_side_start(const iw_log *log, const struct iwi_kernel_side *side)
+{
+    return set_watching(side, 1) == IW_OK
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be started: %s", strerror(errno));
+}
+
+void iwi_kernel_side_detach(struct iwi_kernel_side *side)
+{
+    if (side->link_count > 0) {
+        (void)set_watching(side, 0); /* all at once */
+    }
+    while (side->link_count > 0) {
+        (void)bpf_link__destroy(side->links[--side->link_count]);
+    }
+}
+
+void iwi_kernel_side_close(struct iwi_kernel_side *side)
+{
+    iwi_kernel_side_detach(side);
+    iwi_kernel_maps_close(side);
+    bpf_object__close(side->object);
+    *side = (struct iwi_kernel_side){.object = NULL};
+}

@@ -1,0 +1,55 @@
+/* Stacks of processes in words: the functions that were called, by the files that are mapped.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_USER_STACK_H
+#define IWI_USER_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/stat.h>
+
+#include <idlewave/log.h>
+
+#include "features/watch/elf_symbols.h"
+
+enum { IWI_USER_FILES = 64 };
+
+/* A part of a process's memory with code, as /proc/PID/maps tells it. */
+struct iwi_user_area {
+    uint64_t start, end, offset;
+    size_t name; /* where it is in `names`: a path, "[vdso]", or "" */
+    uint64_t major, minor, inode;
+};
+
+struct iwi_user_file {
+    struct stat facts; /* which file it was, and of when */
+    struct iwi_elf_symbols symbols;
+};
+
+struct iwi_user_stacks {
+    const iw_log *log;
+    const char *root;
+    uint32_t pid; /* whose memory is known; 0: nobody's */
+    int error;    /* why it is not: of errno */
+    struct iwi_user_area *areas;
+    size_t area_count, area_capacity;
+    struct iwi_names names;
+    struct iwi_user_file files[IWI_USER_FILES]; /* the last ones that were needed */
+    size_t file_count, next_file;
+};
+
+void iwi_user_stacks_init(const iw_log *log, const char *root, struct iwi_user_stacks *stacks);
+void iwi_user_stacks_release(struct iwi_user_stacks *stacks);
+
+/* Processes may have changed since: their memory is looked at anew. */
+void iwi_user_stacks_forget(struct iwi_user_stacks *stacks);
+
+/* "burn < run < main < libc.so.6+0x2724a", the innermost function first: `addresses` has where it is, where
+ * it was called from, and so on, up to a 0. File and address in it where a function has no name; behind it,
+ * in brackets, why there is no more to say. IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_user_stack_text(struct iwi_user_stacks *stacks, uint32_t pid,
+                                           const uint64_t *addresses, size_t count, char *text, size_t size);
+
+#endif

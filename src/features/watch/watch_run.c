@@ -1,0 +1,284 @@
+/* Watches a job: from options to what it lost.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/watch/watch_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <idlewave/time.h>
+
+#include "core/base/base.h"
+#include "core/base/monotonic.h"
+#include "core/base/sysfile.h"
+#include "features/record/recording_origin.h"
+#include "features/watch/detours.h"
+#include "features/watch/job_programs.h"
+#include "features/watch/watch_result.h"
+#include "features/watch/watch_rows.h"
+
+static const char root[] = ""; /* this machine's own /proc and /sys */
+
+/* The ring is emptied this often; each time is a small interruption on some CPU. 10^5 detours a second of
+ * some 70 bytes need 1.4 MB in between. */
+static const int64_t DRAIN_NS = 200000000, SUMS_ONLY_DRAIN_NS = 1000000000;
+enum { CHOSEN_RING_BYTES = 8 << 20, LEAST_RING_BYTES = 4096, MOST_RING_BYTES = 1 << 30 };
+
+/* The sink gets what there is after 1, 2, 4, 8 and 16 s, then every 10 s, as that of `record`. */
+static const int64_t FIRST_STEP_NS = 1000000000, LONGEST_STEP_NS = 10000000000;
+
+struct watcher {
+    const iw_log *log, *opening; /* opening: why the programs cannot be had */
+    const iw_watch_opts *opts;
+    struct iwi_watched_job job;
+    struct iwi_kernel_side side;
+    struct iwi_detour_log detours;
+    iw_watch_result *result;
+    int64_t step_ns, snapshot_ns; /* when each is due next */
+};
+
+/* ---- before ---- */
+
+static iw_status choose_cpus(const iw_log *log, const iw_watch_opts *opts, iw_cpu_set *set)
+{
+    char text[4096], fault[IW_CPU_FAULT_SIZE];
+    iw_cpu_set online;
+
+    if (!iwi_sysfile_line(root, "/sys/devices/system/cpu/online", text, sizeof text) ||
+        !iw_cpu_set_parse(text, &online, fault)) {
+        return iwi_fail(log, IW_ERR_IO, "/sys/devices/system/cpu/online does not say which CPUs there are");
+    }
+    *set = online;
+    if (opts->cpus != NULL) {
+        *set = (iw_cpu_set){{0}};
+        for (size_t i = 0; i < opts->cpu_count; i++) {
+            iw_cpu_set_add(set, opts->cpus[i]);
+        }
+    }
+    return iw_cpu_set_is_within(set, &online)
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_RANGE, "not all of these CPUs are there; those that are: %s", text);
+}
+
+/* The ring must be a power of two, at least a page. */
+static size_t ring_bytes_of(const iw_watch_opts *opts)
+{
+    const int64_t wanted = opts->ring_bytes > 0 ? opts->ring_bytes : CHOSEN_RING_BYTES;
+    size_t bytes = LEAST_RING_BYTES;
+
+    while (bytes < MOST_RING_BYTES && (int64_t)bytes < wanted) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+static iw_status new_recording(struct watcher *w, const iw_cpu_set *cpus)
+{
+    iw_recording *recording;
+    size_t used = 0;
+
+    IW_TRY(iw_recording_new(w->log, iw_cpu_set_count(cpus), &recording));
+    w->result->recording = w->detours.recording = recording;
+    recording->probe = IW_PROBE_WATCH;
+    recording->rung = IW_RUNG_BPF;
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        if (iw_cpu_set_has(cpus, cpu)) {
+            recording->cpus[used].cpu = cpu;
+            recording->cpus[used++].threshold_ns = (double)w->opts->threshold_ns;
+        }
+    }
+    IW_TRY(iwi_recording_origin_node(w->log, root, w->opts->command, recording));
+    return iw_recording_set(w->log, recording, "job", w->job.text);
+}
+
+static iw_status set_number(struct watcher *w, const char *name, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return iw_recording_set(w->log, w->result->recording, name, text);
+}
+
+/* Shorter detours need not go through the ring. */
+static __u64 least_told_ns(const iw_watch_opts *opts)
+{
+    const int64_t kept_ns = opts->wants_sums_only ? INT64_MAX : opts->threshold_ns;
+
+    return (__u64)(opts->on_event != NULL ? iwi_min(kept_ns, opts->notable_ns) : kept_ns);
+}
+
+static iw_status begin(struct watcher *w)
+{
+    struct iwi_bpf_config config = {.threshold_ns = least_told_ns(w->opts),
+                                    .notable_ns =
+                                        w->opts->on_event != NULL ? (__u64)w->opts->notable_ns : UINT64_MAX,
+                                    .wants_stacks = w->opts->on_event != NULL};
+    const int64_t from_ns = iwi_now_ns();
+    iw_cpu_set cpus;
+
+    IW_TRY(choose_cpus(w->log, w->opts, &cpus));
+    IW_TRY(iwi_job_find(w->log, root, w->opts, &w->job));
+    IW_TRY(iwi_job_configure(w->log, &w->job, &config));
+    w->result->job = strdup(w->job.text);
+    if (w->result->job == NULL) {
+        return iwi_fail(w->log, IW_ERR_NOMEM, "out of memory");
+    }
+    IW_TRY(iwi_kernel_side_open(w->opening, &config, &cpus, ring_bytes_of(w->opts), &w->side));
+    IW_TRY(iwi_job_follow(w->log, &w->job, &w->side));
+    IW_TRY(iwi_kernel_side_start(w->log, &w->side));
+    w->result->load_ns = iwi_now_ns() - from_ns;
+    IW_TRY(new_recording(w, &cpus));
+    IW_TRY(iwi_detour_log_begin(&w->detours));
+    IW_TRY(set_number(w, "start_raw_ns", (uint64_t)w->detours.zero.raw_ns));
+    if (w->detours.sink != NULL) {
+        IW_TRY(w->detours.sink->begin(w->detours.sink->arg, w->result->recording));
+    }
+    return IW_OK;
+}
+
+/* ---- meanwhile ---- */
+
+static bool wants_end(const struct watcher *w, int64_t done_ns)
+{
+    const iw_progress *progress = &w->opts->progress;
+    const int64_t total_ns = w->opts->duration_ns;
+    const iw_progress_now now = {total_ns > 0 ? (double)done_ns / (double)total_ns : 0.0, (uint64_t)done_ns,
+                                 (uint64_t)total_ns};
+
+    return (progress->step != NULL && !progress->step(progress->arg, &now)) ||
+           iwi_job_has_ended(&w->job, &w->side, w->opts->wants_sums_only);
+}
+
+static iw_status follow(struct watcher *w, int64_t done_ns)
+{
+    IW_TRY(iwi_detour_log_drain(&w->detours));
+    if (done_ns >= w->step_ns) {
+        w->step_ns = done_ns + iwi_min(done_ns, LONGEST_STEP_NS);
+        iwi_detour_log_send(&w->detours);
+    }
+    if (w->opts->on_snapshot != NULL && done_ns >= w->snapshot_ns) {
+        w->snapshot_ns = done_ns + w->opts->snapshot_ns;
+        w->result->watched_ns = done_ns;
+        IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
+        w->opts->on_snapshot(w->opts->arg, w->result);
+    }
+    return IW_OK;
+}
+
+/* A thread at real-time priority may be held until its period is over, while its CPU is idle
+ * (sched_rt_runtime_us of sched_rt_period_us): for so long a job that nothing was seen of is waited for. */
+static const int64_t UNSEEN_NS = 1000000000;
+
+static bool is_unseen(const struct watcher *w)
+{
+    for (size_t cpu = 0; cpu < w->side.cpu_count; cpu++) {
+        if (w->side.cpus[cpu].totals.wanted_ns > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_time_left(const struct watcher *w, int64_t done_ns)
+{
+    const int64_t total_ns = w->opts->duration_ns;
+
+    return total_ns == 0 || done_ns < total_ns ||
+           (done_ns < total_ns + UNSEEN_NS && !w->opts->wants_sums_only && is_unseen(w));
+}
+
+static iw_status watch(struct watcher *w)
+{
+    const int64_t start_ns = iwi_now_ns(), total_ns = w->opts->duration_ns;
+    const bool is_calm = w->opts->wants_sums_only && w->opts->on_event == NULL;
+    const int64_t drain_ns = is_calm ? SUMS_ONLY_DRAIN_NS : DRAIN_NS;
+    int64_t done_ns = 0;
+
+    while (is_time_left(w, done_ns) && !wants_end(w, done_ns)) {
+        const int64_t rest_ns = total_ns > done_ns ? iwi_min(drain_ns, total_ns - done_ns) : drain_ns;
+        const struct timespec pause = {.tv_sec = rest_ns / 1000000000,
+                                       .tv_nsec = (long)(rest_ns % 1000000000)};
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* signals may end it: then ask earlier */
+        done_ns = iwi_now_ns() - start_ns;
+        IW_TRY(follow(w, done_ns));
+    }
+    w->result->watched_ns = done_ns;
+    return IW_OK;
+}
+
+/* ---- after ---- */
+
+static iw_status complete(struct watcher *w)
+{
+    const iw_watch_result *result = w->result;
+
+    IW_TRY(set_number(w, "start_raw_ns", (uint64_t)w->detours.zero.raw_ns)); /* what was cut has lost it */
+    IW_TRY(set_number(w, "watched_ns", (uint64_t)result->watched_ns));
+    IW_TRY(set_number(w, "wanted_ns", result->totals.wanted_ns));
+    IW_TRY(set_number(w, "wait_own_ns", result->totals.wait_own_ns));
+    IW_TRY(set_number(w, "wait_waking_ns", result->totals.wait_waking_ns));
+    IW_TRY(set_number(w, "throttled_ns", result->totals.throttled_ns));
+    IW_TRY(set_number(w, "steal_unplaced_ns", result->totals.steal_unplaced_ns));
+    return set_number(w, "kernel_events_lost", result->losses.detours + result->losses.skipped);
+}
+
+static iw_status end(struct watcher *w)
+{
+    iwi_kernel_side_detach(&w->side);
+    IW_TRY(iwi_detour_log_end(&w->detours));
+    IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
+    iwi_detour_log_send(&w->detours);
+    if (w->opts->wants_sums_only) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_watch_keep_rows(w->log, w->result));
+    return complete(w);
+}
+
+static iw_status check_opts(const iw_log *log, const iw_watch_opts *opts)
+{
+    if (opts->duration_ns < 0 || opts->duration_ns > IW_TIME_INPUT_MAX / IW_PS_PER_NS) {
+        return iwi_fail(log, IW_ERR_RANGE, "a duration of %" PRId64 " ns is not between 0 and 240 h",
+                        opts->duration_ns);
+    }
+    if (opts->threshold_ns < 0 || opts->notable_ns < 0 || opts->snapshot_ns < 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "thresholds and intervals are not negative");
+    }
+    return IW_OK;
+}
+
+iw_status iwi_watch_run(const iw_log *log, const iw_log *opening, const iw_watch_opts *opts,
+                        iw_watch_result **result_p)
+{
+    struct watcher w = {.log = log, .opening = opening, .opts = opts, .step_ns = FIRST_STEP_NS};
+    iw_status status;
+
+    IW_TRY(check_opts(log, opts));
+    w.result = iwi_new_array(log, 1, sizeof *w.result);
+    if (w.result == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    w.detours.log = log;
+    w.detours.opts = opts;
+    w.detours.side = &w.side;
+    w.detours.sink = opts->sink;
+    status = begin(&w);
+    if (status == IW_OK) {
+        status = watch(&w);
+    }
+    if (status == IW_OK) {
+        status = end(&w);
+    }
+    iwi_detour_log_release(&w.detours);
+    iwi_kernel_side_close(&w.side);
+    if (status != IW_OK) {
+        iw_watch_result_free(w.result);
+        return status;
+    }
+    *result_p = w.result;
+    return IW_OK;
+}
