@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/fleet/digest_counter.h"
 #include "draws.h"
-#include "noise/node_digest.h"
+#include "features/fleet/digest_counter.h"
+#include "features/fleet/node_digest.h"
 #include "support.h"
 
 enum { CPUS = 2, SOURCES = 7 };

@@ -15,7 +15,7 @@
 #include <idlewave/digest.h>
 
 #include "core/base/rng.h"
-#include "noise/node_digest.h"
+#include "features/fleet/node_digest.h"
 
 static const double LENGTH_S = 60.0;
 enum { BAD_KINDS = 5 };

@@ -4,7 +4,7 @@
 #include <idlewave/digest.h>
 #include <idlewave/files.h>
 
-#include "noise/node_digest.h"
+#include "features/fleet/node_digest.h"
 #include "noise_hdf5_testing.h"
 
 enum { MOST_BYTES = 4096 };

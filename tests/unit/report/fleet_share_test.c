@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fleet/fleet_cells.h"
+#include "features/fleet/fleet_cells.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/fleet/fleet_tail.h"
 #include "core/base/rng.h"
+#include "features/fleet/fleet_tail.h"
 #include "support/support.h"
 
 enum { MOST = 2000 };

@@ -8,7 +8,7 @@
 
 #include <idlewave/fleet.h>
 
-#include "analysis/fleet/fleet_cells.h"
+#include "features/fleet/fleet_cells.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 

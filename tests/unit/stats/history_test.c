@@ -8,8 +8,8 @@
 
 #include <idlewave/history.h>
 
-#include "analysis/fleet/digest_counter.h"
-#include "noise/node_digest.h"
+#include "features/fleet/digest_counter.h"
+#include "features/fleet/node_digest.h"
 #include "support/draws.h"
 #include "support/support.h"
 

@@ -1,0 +1,267 @@
+/* Which sources of noise hit nodes together.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/fleet/coincidence_report.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "core/base/base.h"
+#include "features/fleet/fleet_report.h"
+#include "features/tables.h"
+#include "kit/text/words.h"
+
+enum { NAMED_INSTANTS = 3, MOST_FIGURES = 3 };
+
+/* ---- the table ---- */
+
+static const struct iwi_field instant_fields[] = {
+    IWI_VALUE(iw_coincidence_instant, wall_ns),
+    IWI_VALUE(iw_coincidence_instant, nodes),
+};
+static const struct iwi_schema instant_schema = IWI_SCHEMA(iw_coincidence_instant, instant_fields);
+
+IWI_OF(bool, is_tested, iw_coincidence_source, it->is_tested)
+IWI_OF(bool, has_period, iw_coincidence_source, it->period_ns > 0)
+
+static const struct iwi_field source_fields[] = {
+    IWI_INLINE(iw_coincidence_source, source, iwi_source_schema),
+    IWI_VALUE(iw_coincidence_source, nodes),
+    IWI_VALUE(iw_coincidence_source, occurrences),
+    IWI_VALUE(iw_coincidence_source, share),
+    IWI_VALUE(iw_coincidence_source, is_tested),
+    IWI_VALUE(iw_coincidence_source, is_coincident),
+    IWI_VALUE(iw_coincidence_source, p, .is_there = is_tested),
+    IWI_VALUE(iw_coincidence_source, width_ns, .is_there = is_tested),
+    IWI_VALUE(iw_coincidence_source, together, .is_there = is_tested),
+    IWI_VALUE(iw_coincidence_source, nodes_together),
+    IWI_VALUE(iw_coincidence_source, period_ns, .is_there = has_period),
+    IWI_VALUE_AS(iw_coincidence_source, instant_count, "instants_found"),
+    IWI_OBJECTS(iw_coincidence_source, instants, listed_count, instant_schema),
+    IWI_VALUES(iw_coincidence_source, part_nodes, part_count),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_coincidence_source, source_fields);
+
+static const struct iwi_field coincidence_fields[] = {
+    IWI_VALUE(iw_coincidence, name, .may_be_null = true),
+    IWI_VALUE_AS(iw_coincidence, found_count, "found"),
+    IWI_VALUE_AS(iw_coincidence, node_count, "nodes"),
+    IWI_VALUE(iw_coincidence, clock_less),
+    IWI_INLINE(iw_coincidence, window, iwi_wall_window_schema),
+    IWI_VALUE(iw_coincidence, false_alarms),
+    IWI_VALUE(iw_coincidence, tests),
+    IWI_OBJECTS(iw_coincidence, sources, source_count, source_schema, .is_row = true),
+};
+static const struct iwi_schema coincidence_schema = IWI_SCHEMA(iw_coincidence, coincidence_fields);
+
+static iw_status check(const iw_log *log, const char *file, const void *subject)
+{
+    const iw_coincidence *c = subject;
+
+    for (size_t i = 0; i < c->source_count; i++) {
+        if (c->sources[i].part_count != 0 && c->sources[i].part_count != IW_COINCIDENCE_PARTS) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': part_nodes: are not %d", file, IW_COINCIDENCE_PARTS);
+        }
+    }
+    return c->window.length_ns > 0 ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s': length_ns: is 0", file);
+}
+
+/* ---- words ---- */
+
+/* "03:15:00.412" in UTC. */
+static const char *clock_words(struct iwi_document *doc, int64_t wall_ns)
+{
+    const time_t seconds = (time_t)(wall_ns / INT64_C(1000000000));
+    struct tm utc;
+
+    if (gmtime_r(&seconds, &utc) == NULL) {
+        return "-";
+    }
+    return iwi_say(doc, "%02d:%02d:%02d.%03d", utc.tm_hour, utc.tm_min, utc.tm_sec,
+                   (int)(wall_ns / 1000000 % 1000));
+}
+
+static const char *date_words(struct iwi_document *doc, int64_t wall_ns)
+{
+    const time_t seconds = (time_t)(wall_ns / INT64_C(1000000000));
+    struct tm utc;
+
+    return gmtime_r(&seconds, &utc) == NULL
+               ? "-"
+               : iwi_say(doc, "%04d-%02d-%02d %02d:%02d:%02d", utc.tm_year + 1900, utc.tm_mon + 1,
+                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+/* A minute, an hour, ...: what crontabs and timers say. To within a thousandth; NULL: another. */
+static const char *round_period(int64_t period_ns)
+{
+    static const struct {
+        double s;
+        const char *name;
+    } known[] = {{1.0, "second"}, {60.0, "minute"}, {3600.0, "hour"}};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (fabs((double)period_ns * 1e-9 - known[i].s) < 1e-3 * known[i].s) {
+            return known[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* "every minute, 412 ms past it", "every 10 s, first at 03:15:07.031", "at 03:15:00.412, ..." */
+static void say_when(struct iwi_document *doc, const iw_coincidence_source *source)
+{
+    const char *name = round_period(source->period_ns);
+    const int64_t first_ns = source->listed_count > 0 ? source->instants[0].wall_ns : 0;
+
+    if (source->listed_count == 0) {
+        return;
+    }
+    if (name != NULL) {
+        const int64_t whole_ns = llround((double)source->period_ns * 1e-9) * INT64_C(1000000000);
+
+        iwi_more(doc, ", every %s, %s past it", name, iwi_ns_round(doc, (double)(first_ns % whole_ns)));
+    } else if (source->period_ns > 0) {
+        iwi_more(doc, ", every %s, first at %s", iwi_ns_short(doc, (double)source->period_ns),
+                 clock_words(doc, first_ns));
+    } else {
+        for (size_t i = 0; i < source->listed_count && i < NAMED_INSTANTS; i++) {
+            iwi_more(doc, "%s%s", i == 0 ? ", at " : ", ", clock_words(doc, source->instants[i].wall_ns));
+        }
+        if (source->instant_count > NAMED_INSTANTS) {
+            iwi_more(doc, " and %zu other times", source->instant_count - NAMED_INSTANTS);
+        }
+    }
+}
+
+static void say_source(struct iwi_document *doc, const iw_coincidence *c, const iw_coincidence_source *source)
+{
+    iwi_item(doc, "%s", iwi_fleet_source_name(doc, &source->source));
+    if (source->nodes_together >= 2) {
+        iwi_more(doc, " hits %" PRIu32 " of %zu nodes together", source->nodes_together, c->node_count);
+    } else {
+        iwi_more(doc, " hits nodes together more often than chance does");
+    }
+    say_when(doc, source);
+    iwi_more(doc, ": %s of what could coincide does, within %s.", iwi_percent(doc, source->together),
+             iwi_ns_round(doc, (double)source->width_ns));
+}
+
+static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
+{
+    if (c->tests == 0) {
+        iwi_verdict(doc,
+                    "Whether nodes are hit together cannot be told: no source hits two of the %zu nodes "
+                    "often enough, or the %s that all watched are too short.",
+                    c->node_count, iwi_ns_round(doc, (double)c->window.length_ns));
+    } else if (c->found_count == 0) {
+        iwi_verdict(doc,
+                    "No source hits the %zu nodes together more than chance does: they can be taken for "
+                    "independent.",
+                    c->node_count);
+    } else {
+        double share = 0.0;
+
+        for (size_t i = 0; i < c->source_count; i++) {
+            share += c->sources[i].is_coincident ? c->sources[i].share : 0.0;
+        }
+        iwi_verdict(doc,
+                    "%zu source%s hit%s the %zu nodes together, so they are not independent: %s of the "
+                    "time is lost to %s.",
+                    c->found_count, iwi_s(c->found_count), c->found_count == 1 ? "s" : "", c->node_count,
+                    iwi_percent_short(doc, share), c->found_count == 1 ? "it" : "them");
+    }
+}
+
+static void say_advice(struct iwi_document *doc, const iw_coincidence *c)
+{
+    if (c->found_count > 0) {
+        iwi_paragraph(doc, "Noise that hits all nodes at once costs a job that synchronises often less than "
+                           "the same noise out of step. Simulations with the nodes of this folder aligned by "
+                           "the wall clock tell how much less.");
+    }
+}
+
+static const char *period_words(struct iwi_document *doc, const iw_coincidence_source *source)
+{
+    return source->period_ns > 0 ? iwi_ns_short(doc, (double)source->period_ns)
+                                 : (source->is_coincident ? "irregular" : "");
+}
+
+static void show_sources(struct iwi_document *doc, const iw_coincidence *c)
+{
+    iwi_section(doc, "sources", "Source by source");
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"nodes", IWI_NUMBER}, {"occurs", IWI_NUMBER},
+              {"time lost", IWI_NUMBER}, {"together", IWI_NUMBER}, {"within", IWI_NUMBER}, {"p", IWI_NUMBER},
+              {"every", IWI_NUMBER});
+    for (size_t i = 0; i < c->source_count; i++) {
+        const iw_coincidence_source *s = &c->sources[i];
+
+        iwi_row(doc, iwi_fleet_source_name(doc, &s->source), iwi_count(doc, s->nodes),
+                iwi_count(doc, s->occurrences), iwi_percent_short(doc, s->share),
+                s->is_tested ? iwi_percent_short(doc, fmax(s->together, 0.0)) : "",
+                s->is_tested ? iwi_ns_round(doc, (double)s->width_ns) : "",
+                s->is_tested ? iwi_say(doc, "%.2g", s->p) : "", period_words(doc, s));
+    }
+}
+
+static void say_certainty(struct iwi_document *doc, const iw_coincidence *c)
+{
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "Of 100 fleets of independent nodes at most %.3g would get any finding, among %" PRIu64
+             " tests, whatever the law of their noise.",
+             100.0 * c->false_alarms, c->tests);
+    iwi_item(doc, "Compared were %s from %s on (UTC), which all nodes watched.",
+             iwi_ns_round(doc, (double)c->window.length_ns), date_words(doc, c->window.from_wall_ns));
+    if (c->window.unsynchronised > 0) {
+        iwi_item(doc,
+                 "Nothing synchronises the clocks of %zu node%s. Clocks that differ hide coincidence and "
+                 "never feign it: start chronyd or ntpd there and record again.",
+                 c->window.unsynchronised, iwi_s(c->window.unsynchronised));
+    } else {
+        iwi_item(doc,
+                 "Clocks err by up to %s by their own estimates. Clocks that differ hide coincidence and "
+                 "never feign it.",
+                 iwi_ns_round(doc, c->window.error_ns));
+    }
+    if (c->clock_less > 0) {
+        iwi_item(doc, "%zu recording%s not say when %s made, and %s left out.", c->clock_less,
+                 c->clock_less == 1 ? " does" : "s do", c->clock_less == 1 ? "it was" : "they were",
+                 c->clock_less == 1 ? "is" : "are");
+    }
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_coincidence *c = subject;
+
+    iwi_title(doc, "Coincidence of the nodes in %s", c->name != NULL ? c->name : "a folder");
+    iwi_subtitle(doc, "%zu nodes", c->node_count);
+    say_verdict(doc, c);
+    iwi_section(doc, "together", "What hits nodes together");
+    for (size_t i = 0; i < c->found_count && i < c->source_count; i++) {
+        say_source(doc, c, &c->sources[i]);
+    }
+    say_advice(doc, c);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    for (size_t i = 0; i < c->found_count && i < c->source_count && i < MOST_FIGURES; i++) {
+        iwi_coincidence_show_figure(doc, c, &c->sources[i]);
+    }
+    iwi_only(doc, IWI_EVERYWHERE);
+    show_sources(doc, c);
+    say_certainty(doc, c);
+}
+
+const struct iwi_kind iwi_coincidence_kind = {
+    .name = "coincidence",
+    .schema_id = "idlewave.coincidence/1",
+    .schema = &coincidence_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_coincidence_doc(const iw_coincidence *coincidence)
+{
+    return (iw_doc){&iwi_coincidence_kind, coincidence};
+}

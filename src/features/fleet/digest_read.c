@@ -1,0 +1,365 @@
+/* Reads digests of nodes, one after the other.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <idlewave/files.h>
+
+#include "core/base/base.h"
+#include "core/base/hash.h"
+#include "features/fleet/digest_layout.h"
+#include "features/fleet/node_digest.h"
+#include "kit/files/io/input.h"
+
+struct iw_digest_file {
+    struct iwi_input input;
+    size_t at, forgotten;
+    char *path;
+};
+
+/* A payload while it is read. What is wrong with it is noticed at once, and asked for at the end. */
+struct cursor {
+    const iw_log *log;
+    const uint8_t *at, *end;
+    const char *fault; /* or NULL */
+};
+
+static void refuse(struct cursor *c, const char *fault)
+{
+    c->fault = c->fault != NULL ? c->fault : fault;
+    c->at = c->end;
+}
+
+static uint64_t take_number(struct cursor *c)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (c->at == c->end) {
+            break;
+        }
+        value |= (uint64_t)(*c->at & 0x7f) << shift;
+        if ((*c->at++ & 0x80) == 0) {
+            return value;
+        }
+    }
+    refuse(c, "a number does not end");
+    return 0;
+}
+
+/* At most `most`. */
+static uint64_t take_up_to(struct cursor *c, uint64_t most, const char *fault)
+{
+    const uint64_t value = take_number(c);
+
+    if (value > most) {
+        refuse(c, fault);
+        return 0;
+    }
+    return value;
+}
+
+static int64_t take_signed(struct cursor *c)
+{
+    return iwi_digest_unfold(take_number(c));
+}
+
+static int64_t take_positive(struct cursor *c)
+{
+    return (int64_t)take_up_to(c, INT64_MAX, "a time is out of range");
+}
+
+/* As many things take at least one byte each. */
+static size_t take_count(struct cursor *c)
+{
+    return (size_t)take_up_to(c, (uint64_t)(c->end - c->at), "it lists more than it can hold");
+}
+
+/* Into `buf`, cut to `size`; at most IWI_DIGEST_TEXT_MOST bytes. */
+static void take_text(struct cursor *c, char *buf, size_t size)
+{
+    const size_t length = take_count(c), kept = length < size - 1 ? length : size - 1;
+
+    if (length > IWI_DIGEST_TEXT_MOST || memchr(c->at, '\0', length) != NULL) {
+        refuse(c, "a name is not a text");
+        buf[0] = '\0';
+        return;
+    }
+    memcpy(buf, c->at, kept);
+    buf[kept] = '\0';
+    c->at += length;
+}
+
+/* ---- parts ---- */
+
+static iw_status take_head(struct cursor *c, iw_digest **digest_p)
+{
+    char name[IWI_DIGEST_TEXT_MOST + 1], value[IWI_DIGEST_TEXT_MOST + 1];
+    iw_digest *digest;
+    size_t count;
+
+    take_text(c, name, sizeof name);
+    IW_TRY(iwi_digest_new(c->log, name, digest_p));
+    digest = *digest_p;
+    digest->start_ns = take_signed(c);
+    digest->probe = (iw_probe)take_up_to(c, IW_PROBES - 1, "the probe is unknown");
+    digest->rung = (iw_rung)take_up_to(c, IW_RUNGS - 1, "the rung of attribution is unknown");
+    digest->threshold_ns = (double)take_number(c) / 1000.0;
+    count = take_count(c);
+    for (size_t i = 0; i < count && c->fault == NULL; i++) {
+        take_text(c, name, sizeof name);
+        take_text(c, value, sizeof value);
+        IW_TRY(iwi_digest_set(c->log, digest, name, value));
+    }
+    return IW_OK;
+}
+
+static iw_status take_cpus(struct cursor *c, iw_digest *digest)
+{
+    const size_t count = take_count(c);
+    uint64_t next = 0;
+    int64_t length_ns = 0;
+
+    for (size_t i = 0; i < count && c->fault == NULL; i++) {
+        const uint64_t cpu = next + take_up_to(c, IW_CPU_SET_MOST, "a CPU's number is out of range");
+        const int64_t more_ns = take_signed(c);
+
+        if (cpu >= IW_CPU_SET_MOST || __builtin_add_overflow(length_ns, more_ns, &length_ns) ||
+            length_ns <= 0) {
+            refuse(c, "a CPU is out of range");
+            break;
+        }
+        IW_TRY(iwi_digest_add_cpu(c->log, digest, (uint32_t)cpu, length_ns));
+        next = cpu + 1;
+    }
+    return IW_OK;
+}
+
+static void take_lengths(struct cursor *c, iw_digest_source *source)
+{
+    const size_t first = (size_t)take_up_to(c, IW_DIGEST_LENGTHS, "a length is out of range"),
+                 count = (size_t)take_up_to(c, IW_DIGEST_LENGTHS - first, "a length is out of range");
+
+    for (size_t i = first; i < first + count; i++) {
+        source->by_length[i] = take_number(c);
+    }
+}
+
+static uint16_t take_code(struct cursor *c, int64_t near)
+{
+    const int64_t step = take_signed(c), most = UINT16_MAX; /* near is between -most and 2 most */
+
+    if (step < -2 * most || step > 2 * most || near + step < 0 || near + step > most) {
+        refuse(c, "a sum is out of range");
+        return 0;
+    }
+    return (uint16_t)(near + step);
+}
+
+static void take_sum(struct cursor *c, const iw_digest_source *source, iw_digest_sum sum)
+{
+    struct iwi_digest_column column = {0, 0};
+
+    for (size_t i = 0; i < source->cell_count && c->fault == NULL; i++) {
+        iw_digest_cell *cell = &source->cells[i];
+
+        cell->all[sum] = take_code(c, column.all);
+        cell->steady[sum] = take_code(c, cell->all[sum] + column.lag);
+        column = (struct iwi_digest_column){cell->all[sum], cell->steady[sum] - cell->all[sum]};
+    }
+}
+
+static iw_status take_cells(struct cursor *c, const iw_digest *digest, iw_digest_source *source)
+{
+    const size_t count = (size_t)take_up_to(c, digest->cpu_count, "a source has more cells than CPUs");
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < count && c->fault == NULL; i++) {
+        iw_digest_cell cell = {.cpu =
+                                   (uint32_t)(next + take_up_to(c, digest->cpu_count, "a cell has no CPU"))};
+
+        cell.stretches = (uint32_t)take_up_to(c, IWI_DIGEST_ALL_STRETCHES, "stretches are out of range") ^
+                         IWI_DIGEST_ALL_STRETCHES;
+        if (cell.cpu >= digest->cpu_count) {
+            refuse(c, "a cell has no CPU");
+            break;
+        }
+        IW_TRY(iwi_digest_add_cell(c->log, source, &cell));
+        next = cell.cpu + 1U;
+    }
+    for (iw_digest_sum sum = IW_DIGEST_COUNT; sum < IW_DIGEST_SUMS; sum++) {
+        take_sum(c, source, sum);
+    }
+    return IW_OK;
+}
+
+static iw_status take_source(struct cursor *c, iw_digest *digest, size_t number)
+{
+    iw_source named = {.kind = (iw_class)take_up_to(c, IW_CLASSES - 1, "a source's class is unknown")};
+    iw_digest_source *source;
+
+    take_text(c, named.name, sizeof named.name);
+    if (number > 0) {
+        IW_TRY(iwi_digest_add_source(c->log, digest, &named));
+    }
+    source = &digest->sources[number];
+    source->count = take_number(c);
+    source->busy_ns = take_positive(c);
+    source->longest_ns = take_positive(c);
+    take_lengths(c, source);
+    return take_cells(c, digest, source);
+}
+
+static iw_status take_sources(struct cursor *c, iw_digest *digest)
+{
+    const size_t count = take_count(c);
+
+    if (count == 0) {
+        refuse(c, "it has no sums");
+    }
+    for (size_t i = 0; i < count && c->fault == NULL; i++) {
+        IW_TRY(take_source(c, digest, i));
+    }
+    return IW_OK;
+}
+
+static iw_status take_digest(struct cursor *c, iw_digest **digest_p)
+{
+    IW_TRY(take_head(c, digest_p));
+    IW_TRY(take_cpus(c, *digest_p));
+    IW_TRY(take_sources(c, *digest_p));
+    if (c->at != c->end) {
+        refuse(c, "it goes on behind its end");
+    }
+    return IW_OK;
+}
+
+/* ---- files ---- */
+
+iw_status iw_digest_file_open(const iw_log *log, const char *path, iw_digest_file **file_p)
+{
+    iw_digest_file *file = iwi_new_array(log, 1, sizeof *file);
+    iw_status status;
+
+    if (file == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    file->path = strdup(path);
+    status = file->path != NULL ? iwi_input_open(log, path, &file->input)
+                                : iwi_fail(log, IW_ERR_NOMEM, "out of memory for a file's name");
+    if (status != IW_OK) {
+        free(file->path);
+        free(file);
+        return status;
+    }
+    *file_p = file;
+    return IW_OK;
+}
+
+void iw_digest_file_rewind(iw_digest_file *file)
+{
+    file->at = file->forgotten = 0;
+}
+
+size_t iw_digest_file_at(const iw_digest_file *file)
+{
+    return file->at;
+}
+
+void iw_digest_file_seek(iw_digest_file *file, size_t at)
+{
+    file->at = file->forgotten = at < file->input.size ? at : file->input.size;
+}
+
+void iw_digest_file_find(iw_digest_file *file, size_t at)
+{
+    const char *data = file->input.data, *begin;
+
+    iw_digest_file_seek(file, at);
+    begin = file->at < file->input.size ? memmem(data + file->at, file->input.size - file->at,
+                                                 IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES)
+                                        : NULL;
+    iw_digest_file_seek(file, begin != NULL ? (size_t)(begin - data) : file->input.size);
+}
+
+void iw_digest_file_close(iw_digest_file *file)
+{
+    if (file != NULL) {
+        iwi_input_close(&file->input);
+        free(file->path);
+        free(file);
+    }
+}
+
+static uint64_t fixed_at(const char *p, size_t bytes)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        value |= (uint64_t)(uint8_t)p[i] << (8 * i);
+    }
+    return value;
+}
+
+static iw_status fail_at(const iw_log *log, const iw_digest_file *file, const char *what)
+{
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s': the digest at byte %zu: %s", file->path, file->at, what);
+}
+
+/* The payload that begins at file->at. */
+static iw_status find_payload(const iw_log *log, const iw_digest_file *file, struct cursor *c)
+{
+    const char *head = file->input.data + file->at;
+    const size_t left = file->input.size - file->at;
+    struct iwi_hash hash;
+    uint64_t size;
+
+    if (left < IWI_DIGEST_MAGIC_BYTES || memcmp(head, IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES) != 0) {
+        return fail_at(log, file, "there is none: it does not begin with " IWI_DIGEST_MAGIC);
+    }
+    if (left < IWI_DIGEST_HEAD_BYTES + IWI_DIGEST_HASH_BYTES) {
+        return fail_at(log, file, "it is cut off");
+    }
+    size = fixed_at(head + IWI_DIGEST_MAGIC_BYTES, IWI_DIGEST_HEAD_BYTES - IWI_DIGEST_MAGIC_BYTES);
+    if (size > left - IWI_DIGEST_HEAD_BYTES - IWI_DIGEST_HASH_BYTES) {
+        return fail_at(log, file, "it is cut off");
+    }
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add(&hash, head + IWI_DIGEST_HEAD_BYTES, size);
+    if (iwi_hash_value(&hash) != fixed_at(head + IWI_DIGEST_HEAD_BYTES + size, IWI_DIGEST_HASH_BYTES)) {
+        return fail_at(log, file, "it is damaged: its checksum is another one");
+    }
+    c->at = (const uint8_t *)head + IWI_DIGEST_HEAD_BYTES;
+    c->end = c->at + size;
+    return IW_OK;
+}
+
+iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file, iw_digest **digest_p)
+{
+    struct cursor c = {.log = log};
+    iw_digest *digest = NULL;
+    const uint8_t *end;
+    iw_status status;
+
+    *digest_p = NULL;
+    if (file->at == file->input.size) {
+        return IW_OK;
+    }
+    IW_TRY(find_payload(log, file, &c));
+    end = c.end + IWI_DIGEST_HASH_BYTES;
+    status = take_digest(&c, &digest);
+    if (status == IW_OK && c.fault != NULL) {
+        status = fail_at(log, file, c.fault);
+    }
+    if (status != IW_OK) {
+        iw_digest_free(digest);
+        return status;
+    }
+    file->at = (size_t)((const char *)end - file->input.data);
+    iwi_input_forget(&file->input, (const char *)end, &file->forgotten);
+    *digest_p = digest;
+    return IW_OK;
+}

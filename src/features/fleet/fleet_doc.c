@@ -1,0 +1,323 @@
+/* Which of many nodes stand out, and with what.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include <idlewave/whatif.h>
+
+#include "core/base/base.h"
+#include "features/fleet/fleet_report.h"
+#include "features/tables.h"
+#include "kit/text/words.h"
+
+/* ---- the table ---- */
+
+static const struct iwi_field spread_fields[] = {
+    IWI_VALUE(iw_spread, min), IWI_VALUE(iw_spread, q1),  IWI_VALUE(iw_spread, median),
+    IWI_VALUE(iw_spread, q3),  IWI_VALUE(iw_spread, p95), IWI_VALUE(iw_spread, max),
+};
+const struct iwi_schema iwi_spread_schema = IWI_SCHEMA(iw_spread, spread_fields);
+
+static const struct iwi_field lengths_fields[] = {
+    IWI_VALUE(iw_detour_lengths, median_ns),
+    IWI_VALUE(iw_detour_lengths, p99_ns),
+    IWI_VALUE(iw_detour_lengths, longest_ns),
+};
+static const struct iwi_schema lengths_schema = IWI_SCHEMA(iw_detour_lengths, lengths_fields);
+
+IWI_NAMED(metric_name, value < IW_FLEET_METRICS ? iw_fleet_metric_name((iw_fleet_metric)value) : NULL)
+IWI_OF(bool, has_cpu, iw_fleet_finding, it->has_cpu)
+
+IWI_OF(bool, has_source, iw_fleet_finding, !it->is_all)
+IWI_OF(const char *, advice, iw_fleet_finding,
+       it->is_all ? NULL : iw_remedy_of(it->source.kind, it->source.name)->how)
+
+IWI_OF(bool, has_lengths, iw_fleet_finding, it->lengths.longest_ns > 0.0)
+IWI_OF(bool, has_others_lengths, iw_fleet_finding, it->others_lengths.longest_ns > 0.0)
+IWI_OF(bool, source_has_lengths, iw_fleet_source, it->lengths.longest_ns > 0.0)
+
+static const struct iwi_field finding_fields[] = {
+    IWI_VALUE(iw_fleet_finding, node),
+    IWI_VALUE(iw_fleet_finding, has_cpu),
+    IWI_VALUE(iw_fleet_finding, cpu, .is_there = has_cpu),
+    IWI_VALUE(iw_fleet_finding, is_all),
+    IWI_OBJECT(iw_fleet_finding, source, iwi_source_schema, .is_there = has_source),
+    IWI_ENUM(iw_fleet_finding, metric, "metric", metric_name),
+    IWI_VALUE(iw_fleet_finding, value),
+    IWI_VALUE(iw_fleet_finding, median),
+    IWI_VALUE(iw_fleet_finding, limit),
+    IWI_VALUE(iw_fleet_finding, others_max),
+    IWI_VALUE_AS(iw_fleet_finding, others_count, "others"),
+    IWI_VALUE_AS(iw_fleet_finding, having_count, "nodes_with_it"),
+    IWI_VALUE(iw_fleet_finding, excess_share),
+    IWI_OBJECT(iw_fleet_finding, lengths, lengths_schema, .is_there = has_lengths, .is_optional = true),
+    IWI_OBJECT(iw_fleet_finding, others_lengths, lengths_schema, .is_there = has_others_lengths,
+               .is_optional = true),
+    IWI_TEXT_OF("advice", advice),
+};
+static const struct iwi_schema finding_schema = IWI_SCHEMA(iw_fleet_finding, finding_fields);
+
+static const struct iwi_field node_fields[] = {
+    IWI_VALUE(iw_fleet_node, name),
+    IWI_VALUE_AS(iw_fleet_node, cpu_count, "cpus"),
+    IWI_VALUE(iw_fleet_node, watched_ns),
+    IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_SHARE], "share"),
+    IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_RATE], "rate_hz"),
+    IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_LONGEST], "longest_ns"),
+    IWI_VALUE_AS(iw_fleet_node, finding_count, "findings"),
+    IWI_CHARS(iw_fleet_node, largest),
+};
+static const struct iwi_schema node_schema = IWI_SCHEMA(iw_fleet_node, node_fields);
+
+static const struct iwi_field source_fields[] = {
+    IWI_INLINE(iw_fleet_source, source, iwi_source_schema),
+    IWI_VALUE_AS(iw_fleet_source, node_count, "nodes"),
+    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema),
+    IWI_OBJECT(iw_fleet_source, lengths, lengths_schema, .is_there = source_has_lengths, .is_optional = true),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_fleet_source, source_fields);
+
+IWI_NAMES(difference_name, [IW_FLEET_MISSING] = "missing", [IW_FLEET_QUIETER] = "quieter")
+IWI_OF(bool, is_missing, iw_fleet_difference, it->kind == IW_FLEET_MISSING)
+
+static const struct iwi_field difference_fields[] = {
+    IWI_ENUM(iw_fleet_difference, kind, "kind", difference_name),
+    IWI_VALUE(iw_fleet_difference, node),
+    IWI_OBJECT(iw_fleet_difference, source, iwi_source_schema, .is_there = is_missing),
+    IWI_VALUE_AS(iw_fleet_difference, value, "share"),
+    IWI_VALUE(iw_fleet_difference, median),
+};
+static const struct iwi_schema difference_schema = IWI_SCHEMA(iw_fleet_difference, difference_fields);
+
+static const struct iwi_field group_fields[] = {
+    IWI_VALUE(iw_fleet_group, fact),
+    IWI_VALUE(iw_fleet_group, value),
+    IWI_VALUE_AS(iw_fleet_group, node_count, "nodes"),
+    IWI_VALUES_IN_PLACE(iw_fleet_group, first, first_count),
+};
+static const struct iwi_schema group_schema = IWI_SCHEMA(iw_fleet_group, group_fields);
+
+static const struct iwi_field unreadable_fields[] = {
+    IWI_VALUE(iw_fleet_unreadable, name),
+    IWI_VALUE(iw_fleet_unreadable, reason),
+};
+static const struct iwi_schema unreadable_schema = IWI_SCHEMA(iw_fleet_unreadable, unreadable_fields);
+
+/* Whether there is a distribution to be shown. */
+static bool is_many(const iw_fleet *fleet)
+{
+    return fleet->node_count >= IW_FLEET_LEAST_NODES;
+}
+
+IWI_OF(const char *, outcome, iw_fleet,
+       it->node_count<IW_FLEET_FEW_NODES ? "too few nodes" : it->outlier_count> 0 ? "outliers" : "none")
+
+static const struct iwi_field fleet_fields[] = {
+    IWI_VALUE(iw_fleet, name),
+    IWI_TEXT_OF("outcome", outcome),
+    IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding"),
+    IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms"),
+    IWI_VALUE_AS(iw_fleet, opts.matters, "matters"),
+    IWI_VALUE_AS(iw_fleet, tests, "comparisons"),
+    IWI_VALUE(iw_fleet, few_factor),
+    IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema),
+    IWI_VALUE(iw_fleet, watched_ns),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", iwi_spread_schema),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_RATE], "rate_hz", iwi_spread_schema),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_LONGEST], "longest_ns", iwi_spread_schema),
+    IWI_OBJECTS(iw_fleet, sources, source_count, source_schema),
+    IWI_OBJECTS(iw_fleet, differences, difference_count, difference_schema),
+    IWI_OBJECTS(iw_fleet, groups, group_count, group_schema),
+    IWI_OBJECTS(iw_fleet, unreadable, unreadable_count, unreadable_schema),
+    IWI_OBJECTS(iw_fleet, nodes, node_count, node_schema, .is_row = true),
+};
+static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_fleet, fleet_fields);
+
+static iw_status check(const iw_log *log, const char *file, const void *subject)
+{
+    return ((const iw_fleet *)subject)->node_count > 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': nodes: there are none", file);
+}
+
+/* ---- the document ---- */
+
+/* The rest of a long list: `shown` of `count` are there. */
+static void say_rest(struct iwi_document *doc, size_t shown, size_t count)
+{
+    if (shown < count) {
+        iwi_note(doc, "And %zu more: the JSON has all.", count - shown);
+    }
+}
+
+static size_t shown_of(const struct iwi_document *doc, size_t count, size_t most_in_text)
+{
+    enum { PAGE_FACTOR = 10 };
+    const size_t most = iwi_wants(doc, IWI_ON_PAGES) ? PAGE_FACTOR * most_in_text : most_in_text;
+
+    return count < most ? count : most;
+}
+
+static void say_findings(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    enum { MOST = 30 };
+    const size_t shown = shown_of(doc, fleet->finding_count, MOST);
+
+    iwi_section(doc, "outliers", "What stands out, and what to do");
+    for (size_t i = 0; i < shown; i++) {
+        iwi_fleet_say_finding(doc, fleet, &fleet->findings[i]);
+    }
+    say_rest(doc, shown, fleet->finding_count);
+}
+
+static void show_spread(struct iwi_document *doc, const iw_fleet *fleet, iw_fleet_metric metric)
+{
+    static const char *const labels[IW_FLEET_METRICS] = {"time lost", "detours on a CPU", "longest detour"};
+    const iw_spread *s = &fleet->spread[metric];
+
+    iwi_row(doc, labels[metric], iwi_fleet_amount(doc, metric, s->min), iwi_fleet_amount(doc, metric, s->q1),
+            iwi_fleet_amount(doc, metric, s->median), iwi_fleet_amount(doc, metric, s->q3),
+            iwi_fleet_amount(doc, metric, s->p95), iwi_fleet_amount(doc, metric, s->max));
+}
+
+static void show_distribution(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    iwi_section(doc, "distribution", "The fleet");
+    IWI_TABLE(doc, "", {"over nodes", IWI_WORDS}, {"min", IWI_NUMBER}, {"q1", IWI_NUMBER},
+              {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"95 %", IWI_NUMBER}, {"max", IWI_NUMBER});
+    for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
+        show_spread(doc, fleet, metric);
+    }
+    iwi_only(doc, IWI_IN_TEXT);
+    iwi_fleet_show_bars(doc, fleet);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_fleet_show_figure(doc, fleet, IW_FLEET_SHARE);
+    iwi_fleet_show_figure(doc, fleet, IW_FLEET_LONGEST);
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void show_sources(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    if (fleet->source_count == 0) {
+        return;
+    }
+    iwi_section(doc, "sources", "Time lost by source");
+    IWI_TABLE(doc, "Share of time over the nodes; numbers that differ in names are *", {"source", IWI_WORDS},
+              {"nodes", IWI_NUMBER}, {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"95 %", IWI_NUMBER},
+              {"max", IWI_NUMBER});
+    for (size_t i = 0; i < fleet->source_count; i++) {
+        const iw_fleet_source *source = &fleet->sources[i];
+
+        iwi_row(doc, iwi_fleet_source_name(doc, &source->source), iwi_count(doc, source->node_count),
+                iwi_percent_short(doc, source->share.median), iwi_percent_short(doc, source->share.q3),
+                iwi_percent_short(doc, source->share.p95), iwi_percent_short(doc, source->share.max));
+    }
+}
+
+/* What stands out beside the others, and on pages each source. */
+static void show_lengths(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    enum { MOST = 30 };
+    const size_t shown = shown_of(doc, fleet->finding_count, MOST);
+
+    iwi_section(doc, "lengths", "How long detours are");
+    if (shown > 0) {
+        iwi_fleet_show_lengths(doc, fleet, shown);
+        say_rest(doc, shown, fleet->finding_count);
+        iwi_note(
+            doc,
+            "On all CPUs of a node; right to a factor of two, the longest exactly. Others: the median of "
+            "the nodes that have the source and do not stand out with it.");
+    }
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_fleet_show_lengths_figure(doc, fleet);
+    iwi_only(doc, IWI_ON_PAGES);
+    iwi_fleet_show_source_lengths(doc, fleet);
+    iwi_only(doc, IWI_EVERYWHERE);
+}
+
+static void show_nodes(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    static const struct iwi_column columns[] = {
+        {"node", IWI_WORDS},      {"time lost", IWI_NUMBER}, {"detours on a CPU", IWI_NUMBER},
+        {"longest", IWI_NUMBER},  {"CPUs", IWI_NUMBER},      {"recorded", IWI_NUMBER},
+        {"stands out", IWI_WORDS}};
+
+    iwi_section(doc, "nodes", "Node by node");
+    iwi_table(doc, "Nodes, those that stand out and the noisiest first", columns,
+              sizeof columns / sizeof columns[0] - (fleet->outlier_count == 0));
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        const iw_fleet_node *node = &fleet->nodes[i];
+
+        iwi_row(doc, node->name, iwi_fleet_amount(doc, IW_FLEET_SHARE, node->value[IW_FLEET_SHARE]),
+                iwi_fleet_amount(doc, IW_FLEET_RATE, node->value[IW_FLEET_RATE]),
+                iwi_fleet_amount(doc, IW_FLEET_LONGEST, node->value[IW_FLEET_LONGEST]),
+                iwi_count(doc, node->cpu_count),
+                iwi_ns_round(doc, node->watched_ns / fmax((double)node->cpu_count, 1.0)), node->largest);
+    }
+}
+
+static void say_differences(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    const size_t shown = shown_of(doc, fleet->difference_count, IWI_FOLD_ROWS);
+
+    iwi_section(doc, "differences", "Not noisier, but different");
+    for (size_t i = 0; i < shown; i++) {
+        iwi_fleet_say_difference(doc, &fleet->differences[i]);
+    }
+    say_rest(doc, shown, fleet->difference_count);
+    iwi_section(doc, "facts", "Not the same everywhere");
+    iwi_fleet_say_facts(doc, fleet);
+}
+
+static void say_unreadable(struct iwi_document *doc, const iw_fleet *fleet)
+{
+    const size_t count = fleet->unreadable_count, shown = shown_of(doc, count, IWI_FOLD_ROWS);
+
+    iwi_section(doc, "unreadable",
+                iwi_say(doc, "%zu file%s could not be read and %s left out", count, iwi_s(count),
+                        count == 1 ? "is" : "are"));
+    for (size_t i = 0; i < shown; i++) {
+        iwi_item(doc, "%s", fleet->unreadable[i].reason);
+    }
+    say_rest(doc, shown, count);
+}
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_fleet *fleet = subject;
+
+    iwi_title(doc, "Noise of the nodes in %s", fleet->name);
+    iwi_subtitle(doc, "%zu node%s", fleet->node_count, iwi_s(fleet->node_count));
+    iwi_fleet_say_verdict(doc, fleet);
+    say_findings(doc, fleet);
+    if (is_many(fleet)) {
+        show_distribution(doc, fleet);
+        show_sources(doc, fleet);
+        show_lengths(doc, fleet);
+        iwi_only(doc, IWI_ON_PAGES);
+        show_nodes(doc, fleet);
+        iwi_only(doc, IWI_EVERYWHERE);
+    } else {
+        show_nodes(doc, fleet);
+        show_sources(doc, fleet);
+        show_lengths(doc, fleet);
+    }
+    say_differences(doc, fleet);
+    say_unreadable(doc, fleet);
+    iwi_section(doc, "certainty", "How sure");
+    iwi_fleet_say_certainty(doc, fleet);
+}
+
+const struct iwi_kind iwi_fleet_kind = {
+    .name = "fleet",
+    .schema_id = "idlewave.fleet/2",
+    .schema = &fleet_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_fleet_doc(const iw_fleet *fleet)
+{
+    return (iw_doc){&iwi_fleet_kind, fleet};
+}

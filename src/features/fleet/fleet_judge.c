@@ -1,0 +1,321 @@
+/* Judges a fleet: every source at every place, all nodes against each other.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Places are the node as a whole and each CPU number that most nodes have: CPU 0 of a node is compared with
+ * CPU 0 of the others, since interrupts and daemons have their habits. The stated rate of false alarms is for
+ * all comparisons together (Bonferroni).
+ */
+#include "features/fleet/fleet_share.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/order.h"
+#include "core/stats/select.h"
+
+/* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
+static const double LEAST_PLACED = 0.9;
+
+/* ---- places ---- */
+
+const struct iwi_fleet_node_cell *iwi_fleet_cell_of(const struct iwi_fleet_cells *cells, uint32_t node,
+                                                    uint32_t family)
+{
+    for (size_t i = cells->first_cell[node]; i < cells->first_cell[node + 1]; i++) {
+        if (cells->cells[i].family == family) {
+            return &cells->cells[i];
+        }
+    }
+    return NULL;
+}
+
+static uint32_t family_at(const struct iwi_fleet_trial *judge, size_t cell)
+{
+    const struct iwi_fleet_column *column = judge->place.column;
+
+    return column != NULL ? column->cells[cell].family : judge->fleet->cells->cells[cell].family;
+}
+
+/* By family; in each they stay in the order of nodes. */
+static iw_status sort_cells(struct iwi_fleet_trial *judge)
+{
+    const struct iwi_fleet_cells *cells = judge->fleet->cells;
+    const size_t count = judge->place.column != NULL ? judge->place.column->count : cells->count;
+    size_t *first = judge->first_entry;
+
+    IW_TRY(iwi_grow(judge->log, (void **)&judge->sorted, &judge->sorted_capacity, count + 1,
+                    sizeof *judge->sorted));
+    memset(first, 0, (cells->family_count + 2) * sizeof *first);
+    for (size_t i = 0; i < count; i++) {
+        first[family_at(judge, i) + 2]++;
+    }
+    for (size_t family = 1; family <= cells->family_count; family++) {
+        first[family + 1] += first[family];
+    }
+    for (size_t i = 0; i < count; i++) { /* family + 1 moves to the family's end, where the next begins */
+        judge->sorted[first[family_at(judge, i) + 1]++] = (uint32_t)i;
+    }
+    return IW_OK;
+}
+
+static void add_node_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_node_cell *cell)
+{
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = cell->all[i];
+        unit->steady.of[i] = cell->steady[i];
+    }
+}
+
+static void add_column_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_cell *cell)
+{
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = iw_digest_value(cell->all[i]);
+        unit->steady.of[i] = iw_digest_value(cell->steady[i]);
+    }
+}
+
+void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
+{
+    const struct iwi_fleet_place *place = &judge->place;
+
+    for (size_t node = 0; node < judge->node_count; node++) {
+        struct iwi_fleet_unit *unit = &place->units[node];
+
+        *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
+    }
+    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
+        const uint32_t number = judge->sorted[i];
+
+        if (place->column != NULL) {
+            const struct iwi_fleet_cell *cell = &place->column->cells[number];
+
+            add_column_cell(&place->units[cell->node], cell);
+        } else {
+            const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[number];
+
+            add_node_cell(&place->units[cell->node], cell);
+        }
+    }
+}
+
+static void find_median_longest(struct iwi_fleet_trial *judge)
+{
+    size_t count = 0;
+
+    iwi_fleet_gather(judge, 0);
+    for (size_t node = 0; node < judge->node_count; node++) {
+        if (judge->place.units[node].length_ns > 0.0) {
+            judge->scratch[count++] = judge->place.units[node].steady.of[IW_DIGEST_LONGEST];
+        }
+    }
+    judge->place.median_longest_ns = count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
+}
+
+iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
+{
+    struct iwi_fleet_place *place = &judge->place;
+
+    place->column = column;
+    place->cpu = column != NULL ? column->cpu : 0;
+    place->total_ns = 0.0;
+    for (size_t node = 0; node < judge->node_count; node++) {
+        place->units[node].node = (uint32_t)node;
+        place->units[node].length_ns = column != NULL ? 0.0 : judge->fleet->nodes[node].watched_ns;
+    }
+    for (size_t i = 0; column != NULL && i < column->length_count; i++) {
+        place->units[column->lengths[i].node].length_ns = column->lengths[i].length_ns;
+    }
+    for (size_t node = 0; node < judge->node_count; node++) {
+        place->total_ns += place->units[node].length_ns;
+    }
+    IW_TRY(sort_cells(judge));
+    find_median_longest(judge);
+    return IW_OK;
+}
+
+size_t iwi_fleet_node_count(const iw_fleet *fleet)
+{
+    return fleet->cells->share != NULL ? fleet->cells->share->node_count : fleet->node_count;
+}
+
+bool iwi_fleet_is_place(const iw_fleet *fleet, uint32_t cpu)
+{
+    return 2 * (size_t)fleet->cells->nodes_with[cpu] >= iwi_fleet_node_count(fleet);
+}
+
+static size_t count_cpu_places(const iw_fleet *fleet)
+{
+    size_t count = 0;
+
+    for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
+        count += iwi_fleet_is_place(fleet, cpu);
+    }
+    return count > 1 ? count : 0; /* one CPU is the node */
+}
+
+/* The most frequent of sorted numbers comes so often. */
+static size_t most_frequent(const uint32_t *sorted, size_t count)
+{
+    size_t largest = 0, same;
+
+    for (size_t i = 0; i < count; i += same) {
+        for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++) {
+        }
+        largest = same > largest ? same : largest;
+    }
+    return largest;
+}
+
+/* Where a source goes anywhere, no place is wrong. The place is the node as a whole. `top`: room by node. */
+static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, uint32_t *top)
+{
+    const size_t begin = judge->first_entry[family], having = judge->first_entry[family + 1] - begin;
+
+    for (size_t i = 0; i < having; i++) {
+        top[i] = judge->fleet->cells->cells[judge->sorted[begin + i]].top_cpu;
+    }
+    qsort(top, having, sizeof *top, iwi_compare_u32);
+    return (double)most_frequent(top, having) >= LEAST_PLACED * (double)having;
+}
+
+static iw_status find_placed(struct iwi_fleet_trial *judge)
+{
+    const size_t family_count = judge->fleet->cells->family_count;
+    uint32_t *top = iwi_new_array(judge->log, judge->node_count, sizeof *top);
+
+    judge->is_placed = iwi_new_array(judge->log, family_count, sizeof *judge->is_placed);
+    for (uint32_t family = 0; top != NULL && judge->is_placed != NULL && family < family_count; family++) {
+        judge->is_placed[family] = is_placed(judge, family, top);
+    }
+    free(top);
+    return top != NULL && judge->is_placed != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+/* ---- judging ---- */
+
+iw_status iwi_fleet_test_place(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
+{
+    IW_TRY(iwi_fleet_go_to(judge, column));
+    if (column == NULL) {
+        IW_TRY(find_placed(judge));
+    }
+    for (uint32_t family = 0; family < judge->fleet->cells->family_count; family++) {
+        if (judge->first_entry[family] < judge->first_entry[family + 1]) {
+            iwi_fleet_gather(judge, family);
+            IW_TRY(iwi_fleet_test(judge, family));
+        }
+    }
+    return IW_OK;
+}
+
+/* The first process knows. */
+static iw_status tell_placed(struct iwi_fleet_trial *judge)
+{
+    const size_t family_count = judge->fleet->cells->family_count;
+    struct iwi_fleet_share *share = judge->fleet->cells->share;
+    struct iwi_parcel placed = {.at = 0};
+    iw_status status = IW_OK;
+
+    if (share == NULL) {
+        return IW_OK;
+    }
+    if (share->member.number == 0) {
+        status =
+            iwi_parcel_put(judge->log, &placed, judge->is_placed, family_count * sizeof *judge->is_placed);
+    } else {
+        judge->is_placed = iwi_new_array(judge->log, family_count, sizeof *judge->is_placed);
+        status = judge->is_placed != NULL ? IW_OK : IW_ERR_NOMEM;
+    }
+    status = status == IW_OK ? iwi_share_spread(share, &placed) : status;
+    if (status == IW_OK && share->member.number != 0) {
+        status =
+            iwi_parcel_take(judge->log, &placed, judge->is_placed, family_count * sizeof *judge->is_placed);
+    }
+    iwi_bytes_release(&placed.bytes);
+    return status;
+}
+
+/* CPU by CPU; each process those that it has. */
+static iw_status test_cpus(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    IW_TRY(tell_placed(judge));
+    IW_TRY(iwi_fleet_test_columns(judge));
+    while (fleet->cells->end_cpu < IW_CPU_SET_MOST) {
+        IW_TRY(iwi_fleet_read_columns(judge->log, fleet, fleet->cells->end_cpu));
+        IW_TRY(iwi_fleet_test_columns(judge));
+    }
+    return iwi_fleet_bring_alarms(judge);
+}
+
+static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    const bool is_few = judge->node_count < IW_FLEET_LEAST_NODES;
+    const size_t cpu_places = is_few ? 0 : count_cpu_places(fleet);
+
+    /* values, and among many nodes how often it came */
+    const uint64_t metrics = is_few ? IW_FLEET_METRICS : IW_FLEET_METRICS + 1;
+
+    fleet->tests = (uint64_t)judge->node_count * fleet->cells->family_count * (1 + cpu_places) * metrics;
+    judge->p = fleet->opts.false_alarms / (double)fleet->tests;
+    fleet->few_factor = is_few && judge->node_count >= IW_FLEET_FEW_NODES ? iwi_fleet_few_factor(judge) : NAN;
+    if (iwi_fleet_is_first(fleet)) {
+        IW_TRY(iwi_fleet_test_place(judge, NULL));
+    }
+    return cpu_places > 0 ? test_cpus(judge, fleet) : IW_OK;
+}
+
+static int noisiest_first(const void *a, const void *b)
+{
+    const iw_fleet_node *x = a, *y = b;
+    const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
+
+    if (is_x != is_y) {
+        return is_x ? -1 : 1;
+    }
+    if (x->value[IW_FLEET_SHARE] != y->value[IW_FLEET_SHARE]) {
+        return x->value[IW_FLEET_SHARE] > y->value[IW_FLEET_SHARE] ? -1 : 1;
+    }
+    return strcmp(x->name, y->name);
+}
+
+static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    if (!iwi_fleet_is_first(fleet)) {
+        return iwi_fleet_help_to_conclude(judge);
+    }
+    IW_TRY(iwi_fleet_conclude(judge, fleet));
+    IW_TRY(iwi_fleet_find_groups(judge->log, fleet));
+    qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);
+    return IW_OK;
+}
+
+iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)
+{
+    iw_fleet_opts known = IW_FLEET_OPTS_INIT;
+    const iw_fleet_opts *opts = &known;
+    struct iwi_fleet_trial judge;
+    iw_status status;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_FLEET_OPTS_INIT", given, &known));
+    if (iwi_fleet_node_count(fleet) == 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "there is no node to judge");
+    }
+    if (!(opts->false_alarms > 0.0 && opts->false_alarms <= 0.5)) {
+        return iwi_fail(log, IW_ERR_RANGE, "the rate of false alarms must be above 0 and at most 50 %%");
+    }
+    if (!(opts->matters >= 0.0 && opts->matters <= 1.0)) {
+        return iwi_fail(log, IW_ERR_RANGE, "the share that matters must be between 0 and 100 %%");
+    }
+    fleet->opts = *opts;
+    status = iwi_fleet_trial_init(log, fleet, &judge);
+    status = status == IW_OK ? test_places(&judge, fleet) : status;
+    status = status == IW_OK ? conclude(&judge, fleet) : status;
+    free(judge.is_placed);
+    iwi_fleet_trial_release(&judge);
+    return status;
+}
