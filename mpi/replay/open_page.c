@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 #include "mpi/replay/replay.h"
 
 /* A file of the owner; where that cannot be looked into, the one inherited under this number. */

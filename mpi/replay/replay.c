@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 #include "kit/launch/launcher.h"
 #include "mpi/trace/preload.h"
 

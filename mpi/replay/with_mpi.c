@@ -11,7 +11,7 @@
 
 #include <idlewave/status.h>
 
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 #include "kit/launch/libraries.h"
 #include "mpi/clock_sync.h"
 #include "mpi/replay/replay.h"

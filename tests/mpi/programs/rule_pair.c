@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/inject_plan.h"
-#include "inject/injector.h"
+#include "features/replay/inject_plan.h"
+#include "features/replay/injector.h"
 #include "process/patient_polls.h"
 
 enum kind { NONE, WORK, SLACK, WAIT, STRADDLE, KINDS };

@@ -1,7 +1,7 @@
 /* Plans: what becomes of detours that can be made, cannot be made, or are too close; limits.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Plans handed to another process: the same arrives, and nothing but a whole plan is accepted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef IWT_INJECTING_H
 #define IWT_INJECTING_H
 
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 
 /* One detour every period_ns, all as long, 100 of them in the trace; uncompensated, again and again. */
 iw_inject_plan *iwt_periodic_plan(iw_sync sync, int64_t period_ns, int64_t duration_ns);

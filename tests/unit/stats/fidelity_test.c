@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "analysis/fidelity/fidelity.h"
+#include "features/replay/fidelity/fidelity.h"
 #include "unit/stats/fidelity_support.h"
 
 enum { EVENTS = 1000 };

@@ -1,7 +1,7 @@
 /* The walk through a plan's trace, which repeats, in the time of this host or of a reference clock.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/pace.h"
+#include "features/replay/pace.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* The limit on real-time threads, and the account of what was used of it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/fifo_duty.h"
+#include "features/replay/fifo_duty.h"
 
 #include <stdlib.h>
 #include <string.h>

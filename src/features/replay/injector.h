@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "core/base/monotonic.h"
-#include "inject/pace.h"
+#include "features/replay/pace.h"
 
 /* A detour as it was made, for calibration. */
 struct iwi_made {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 iw_status iw_inject_plan_recording(const iw_log *log, const iw_inject_plan *plan, iw_recording **recording_p)
 {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 
 #ifndef sigev_notify_thread_id /* glibc before 2.34 */
 #define sigev_notify_thread_id _sigev_un._tid

@@ -1,7 +1,7 @@
 /* Plans as blocks of memory: making one, handing it over as a file, and taking one from a stranger.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

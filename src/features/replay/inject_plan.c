@@ -1,7 +1,7 @@
 /* Plans: which detours of a CPU's trace can be made, and what becomes of the others.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/fidelity/fidelity.h"
 #include "core/base/base.h"
+#include "features/replay/fidelity/fidelity.h"
 
 enum { MOST_BINS = 1 << 22, MOST_PAIRS = 100000000 }; /* pairs that may vote: a fraction of a second */
 

@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/rng.h"
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 
 /* Every second detour spins for nothing. Distances vary, so that nothing periodic is met again and again, and
  * are long enough for caches to cool. */

@@ -5,7 +5,7 @@
  * thread of normal priority (the watchdog) has not run for long, and the watchdog takes its priority away
  * when a detour does not end. Limits of the process and the machine are read and kept, never changed.
  */
-#include "inject/back_end_fifo.h"
+#include "features/replay/back_end_fifo.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 
 #include "core/base/base.h"
-#include "inject/fifo_duty.h"
+#include "features/replay/fifo_duty.h"
 
 struct fifo_state {
     iw_injector *injector;

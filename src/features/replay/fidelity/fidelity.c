@@ -19,11 +19,11 @@
 
 #include <idlewave/result.h>
 
-#include "analysis/fidelity/fidelity.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/stats/distances.h"
 #include "features/recordings/compare/compare.h"
+#include "features/replay/fidelity/fidelity.h"
 
 double iw_fidelity_quantile(size_t q)
 {

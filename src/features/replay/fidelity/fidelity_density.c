@@ -17,9 +17,9 @@
 
 #include <idlewave/result.h>
 
-#include "analysis/fidelity/fidelity.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "features/replay/fidelity/fidelity.h"
 
 enum { GRID = 2048 };
 

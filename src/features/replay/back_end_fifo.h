@@ -4,7 +4,7 @@
 #ifndef IWI_BACK_END_FIFO_H
 #define IWI_BACK_END_FIFO_H
 
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 
 struct iwi_fifo_limits {
     int64_t heartbeat_ns; /* the watchdog, a thread of normal priority, says so often that it runs, */

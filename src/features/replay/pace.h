@@ -8,7 +8,7 @@
 #ifndef IWI_PACE_H
 #define IWI_PACE_H
 
-#include "inject/inject_plan.h"
+#include "features/replay/inject_plan.h"
 
 /* Later than this after its deadline a detour is not made any more: the thread was stopped, or kept signals
  * out; what would follow is not the noise of the trace. */

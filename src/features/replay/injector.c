@@ -1,7 +1,7 @@
 /* Injectors: what all back ends share, and the table of them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "inject/injector.h"
+#include "features/replay/injector.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/fidelity/fidelity.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "features/replay/fidelity/fidelity.h"
 
 static const double SIGMAS = 3.0;
 static const double BUSY_SHARE = 0.10; /* of the time: the next seconds may be quite different */
