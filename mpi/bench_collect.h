@@ -10,7 +10,7 @@
 
 #include "mpi/bench_work.h"
 #include "mpi/net_place.h"
-#include "bench/bench_keep.h"
+#include "features/bench/bench_keep.h"
 
 struct iwi_bench_session {
     const iw_log *log;

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <sched.h>
 
-#include "measure/memory/memory_crew.h"
-#include "measure/memory/memory_domain.h"
-#include "measure/memory/memory_triad.h"
+#include "features/bench/memory_crew.h"
+#include "features/bench/memory_domain.h"
+#include "features/bench/memory_triad.h"
 #include "support/support.h"
 
 enum { MIB = 1 << 20 };

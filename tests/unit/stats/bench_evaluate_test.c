@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "bench/bench_keep.h"
+#include "features/bench/bench_keep.h"
 #include "support/made_bench.h"
 #include "support/support.h"
 

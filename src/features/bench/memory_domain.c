@@ -1,7 +1,7 @@
 /* Finds the domain by hwloc.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/memory/memory_domain.h"
+#include "features/bench/memory_domain.h"
 
 #include "core/base/base.h"
 

@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/bench/bench_figure.h"
+#include "features/bench/bench_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/figure/bench_figure.h"
-#include "report/kinds/bench_report.h"
 
 /* ---- the table ---- */
 

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "bench/bench_stats.h"
+#include "features/bench/bench_stats.h"
 
 static const char *const op_names[IW_BENCH_OPS] = {"barrier", "allreduce", "halo"};
 

@@ -7,11 +7,11 @@
 
 #include <idlewave/result.h>
 
-#include "bench/bench_stats.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/block_bootstrap.h"
+#include "features/bench/bench_stats.h"
 
 enum { LEAST_BLOCKS = 5, MOST_BLOCKS = 200, REPLICATES = 2000 };
 

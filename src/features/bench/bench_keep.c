@@ -1,7 +1,7 @@
 /* Phases that a rank keeps in memory: all, or every 2nd, 4th, ... of many, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "bench/bench_keep.h"
+#include "features/bench/bench_keep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #include "core/base/available.h"
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "features/bench/memory_crew.h"
+#include "features/bench/memory_domain.h"
 #include "kit/machine/sysinfo.h"
-#include "measure/memory/memory_crew.h"
-#include "measure/memory/memory_domain.h"
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 

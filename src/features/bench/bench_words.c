@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/bench/bench_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/bench_report.h"
 
 const char *iwi_bench_op_text(struct iwi_document *doc, const iw_bench_result *result)
 {

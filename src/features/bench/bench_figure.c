@@ -1,7 +1,7 @@
 /* The figures of benchmarks: how long phases take.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/figure/bench_figure.h"
+#include "features/bench/bench_figure.h"
 
 #include <math.h>
 

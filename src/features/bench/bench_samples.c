@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "bench/bench_stats.h"
+#include "features/bench/bench_stats.h"
 
 void iwi_bench_samples_drop(iw_bench_samples *samples)
 {

@@ -1,7 +1,7 @@
 /* Starts the threads, gives them turns, and adds up what they moved.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "measure/memory/memory_crew.h"
+#include "features/bench/memory_crew.h"
 
 #include <math.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
-#include "measure/memory/memory_triad.h"
+#include "features/bench/memory_triad.h"
 
 /* Numbers of each array between two looks at the clock: some 20 us. */
 enum { CHUNK = 8192 };
