@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 enum {
     LEAST_ROUNDS = 3,  /* also when time is over */

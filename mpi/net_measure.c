@@ -15,7 +15,7 @@
 #include "mpi/net_level.h"
 #include "mpi/net_place.h"
 #include "mpi/net_scan.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 enum { LEVELS = 2 };
 static const char *const level_names[LEVELS] = {"node", "network"}; /* from the inside out */

@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "mpi/net_pair.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 enum {
     RANKS_FOR_ALL = 64, /* AUTO: all pairs up to so many ranks */

@@ -1,7 +1,7 @@
 /* Tests of stats/net_fit.h: intervals of medians, lines through points, slow links.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 #include <math.h>
 

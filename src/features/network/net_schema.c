@@ -1,7 +1,7 @@
 /* The tables of measured networks, and what a file must hold beyond them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/net_report.h"
+#include "features/network/net_report.h"
 
 #include "core/base/base.h"
 

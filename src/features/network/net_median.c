@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/order.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 iw_estimate iwi_net_median(const double *values, size_t count)
 {

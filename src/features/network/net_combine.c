@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/stats/mean_interval.h"
-#include "net/net_points.h"
+#include "features/network/net_points.h"
 
 enum { MOST_LAUNCHES = 100 };
 

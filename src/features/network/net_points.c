@@ -1,7 +1,7 @@
 /* From round trips to overheads and gaps at each size.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "net/net_points.h"
+#include "features/network/net_points.h"
 
 #include <math.h>
 #include <stdlib.h>

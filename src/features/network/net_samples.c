@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 void iwi_net_samples_drop(iw_net_samples *samples)
 {

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 /* A point weighs no more than one that is known to this share, and no less than one known to that. */
 #define SHARPEST 0.005

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/network/machine_report.h"
 #include "features/tables.h"
-#include "report/kinds/machine_report.h"
 
 /* ---- the table ---- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/network/net_report.h"
 #include "features/tables.h"
-#include "report/kinds/net_report.h"
 
 #define POOR_FIT 0.1 /* as a share */
 

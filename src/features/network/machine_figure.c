@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/machine_report.h"
+#include "features/network/machine_report.h"
 
 enum {
     WIDTH = 80,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/order.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 static double median_of(const iw_net_link *links, size_t count, bool is_inside, bool is_small,
                         double *scratch)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 /* An interval may excuse a point this far and no further: else noise would hide a change of protocol. */
 #define MOST_SLACK 0.05

@@ -5,7 +5,7 @@
 #define IWI_NET_POINTS_H
 
 #include "core/base/base.h"
-#include "net/net_fit.h"
+#include "features/network/net_fit.h"
 
 /* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */
 IW_NODISCARD iw_status iwi_net_points(const iw_log *log, const iw_net_level_samples *samples,

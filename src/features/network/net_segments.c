@@ -10,7 +10,7 @@
  * back-to-back messages as slow as trains were: max(o_s(k), o_r(k), g + (k - f) G); but no slower than A: a
  * message passes sender, wire and receiver in that time, and what follows it waits for one of them at a time.
  */
-#include "net/net_points.h"
+#include "features/network/net_points.h"
 
 #include <math.h>
 

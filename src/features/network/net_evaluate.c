@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/net_points.h"
+#include "features/network/net_points.h"
 
 void iw_net_samples_free(iw_net_samples *samples)
 {
