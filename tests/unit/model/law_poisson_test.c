@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "core/noise/stream.h"
+#include "features/model/law.h"
 #include "law_testing.h"
-#include "model/law.h"
 
 static void poisson_loss_has_the_mean_of_its_detours(void **state)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/model/law.h"
 #include "law_testing.h"
-#include "model/law.h"
 
 #define EULER 0.57721566490153286060651209
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/law.h"
+#include "features/model/law.h"
 #include "support/support.h"
 
 #define MS 1e6

@@ -1,7 +1,7 @@
 /* The law of losses and its order statistics, on traces where both can be written down.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "model/window_law.h"
+#include "features/model/window_law.h"
 
 #include <math.h>
 

@@ -1,0 +1,210 @@
+/* The slowest of N ranks under the noise of a recording.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/model/window_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <idlewave/result.h>
+
+#include "core/base/base.h"
+#include "kit/facts/recording_stats.h"
+
+static const double DEFAULT_RAREST_S = 60.0;
+
+/* Blocks of the bootstrap are at least so many phases long, and there are at least so many of them. */
+enum { PHASES_PER_BLOCK = 8, LEAST_BLOCKS = 20 };
+
+iw_status iwi_window_cpus_new(const iw_log *log, const iw_recording *recording,
+                              struct iwi_window_cpus *cpus_p)
+{
+    struct iwi_window_cpus cpus = {.count = recording->cpu_count};
+
+    cpus.cpus = iwi_new_array(log, recording->cpu_count, sizeof *cpus.cpus);
+    if (cpus.cpus == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        const iw_detours *d = &recording->cpus[i];
+        const int64_t end_ns = d->count > 0 ? d->start_ns[d->count - 1] + d->duration_ns[d->count - 1] : 0;
+        const int64_t length_ns = iwi_max(d->length_ns, end_ns);
+
+        cpus.cpus[i] = (struct iwi_window_cpu){d->count, d->start_ns, d->duration_ns, length_ns};
+        cpus.length_ns = iwi_max(cpus.length_ns, length_ns);
+        cpus.watched_ns += (double)length_ns;
+    }
+    *cpus_p = cpus;
+    return IW_OK;
+}
+
+static iw_status check_work(const iw_log *log, const iw_recording *recording,
+                            const struct iwi_window_cpus *cpus, double work_ns)
+{
+    const double least_ns = work_ns * PHASES_PER_BLOCK * LEAST_BLOCKS;
+
+    if (!(work_ns >= 1.0)) {
+        return iwi_fail(log, IW_ERR_RANGE, "phases of work must take at least 1 ns, not %g", work_ns);
+    }
+    if (cpus->count == 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "the recording has no CPUs");
+    }
+    for (size_t i = 0; i < cpus->count; i++) {
+        if ((double)cpus->cpus[i].length_ns < least_ns) {
+            return iwi_fail(log, IW_ERR_RANGE,
+                            "CPU %u was recorded for %.3g s, which is too short for phases of %.3g s: record "
+                            "for %.3g s or take shorter phases",
+                            recording->cpus[i].cpu, (double)cpus->cpus[i].length_ns * 1e-9, work_ns * 1e-9,
+                            least_ns * 1e-9);
+        }
+        if (!iwi_window_fits(&cpus->cpus[i], llround(work_ns))) {
+            return iwi_fail(log, IW_ERR_RANGE,
+                            "CPU %u: all of its undisturbed time is less than one phase of %.3g s",
+                            recording->cpus[i].cpu, work_ns * 1e-9);
+        }
+    }
+    return IW_OK;
+}
+
+static struct iwi_blocks choose_blocks(int64_t length_ns, int64_t work_ns)
+{
+    const struct iwi_blocks usual = iwi_choose_blocks(length_ns);
+    const int64_t block_ns = iwi_max(usual.block_ns, PHASES_PER_BLOCK * work_ns);
+
+    return (struct iwi_blocks){block_ns, (size_t)((length_ns + block_ns - 1) / block_ns)};
+}
+
+static iw_status fill_model(const iw_log *log, const iw_recording *detours, bool names_sources,
+                            const iw_window_options *options, struct iw_window_model *model)
+{
+    const double rarest_s = options->rarest_s > 0.0 ? options->rarest_s : DEFAULT_RAREST_S;
+    struct iwi_window_cpus cpus = {0};
+    iw_status status;
+
+    IW_TRY(iwi_window_cpus_new(log, detours, &cpus));
+    status = check_work(log, detours, &cpus, options->work_ns);
+    if (status == IW_OK) {
+        const int64_t work_ns = llround(options->work_ns);
+        const struct iwi_blocks blocks = choose_blocks(cpus.length_ns, work_ns);
+
+        status = iwi_window_law_new(log, &cpus, work_ns, &blocks, &model->law);
+        if (status == IW_OK) {
+            status = iwi_window_replicates_new(log, &model->law, options->seed, &model->replicates);
+        }
+        if (status == IW_OK && detours->source_count > 1) {
+            status = iwi_window_sources(log, detours, &cpus, work_ns, model);
+        }
+        if (status == IW_OK) {
+            status = iwi_recording_limit(log, &cpus, work_ns, rarest_s, &blocks, names_sources, model);
+        }
+    }
+    free(cpus.cpus);
+    return status;
+}
+
+iw_status iw_window_model_new(const iw_log *log, const iw_recording *recording,
+                              const iw_window_options *options, iw_window_model **model_p)
+{
+    iw_window_model *model = iwi_new_array(log, 1, sizeof *model);
+    iw_recording *losses = NULL;
+    iw_status status = model != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    if (status == IW_OK && iw_probe_has_quanta(recording->probe)) {
+        status = iwi_losses_new(log, recording, &losses);
+    }
+    if (status == IW_OK) {
+        status = fill_model(log, losses != NULL ? losses : recording,
+                            losses == NULL && iwi_names_sources(recording), options, model);
+    }
+    iwi_losses_free(losses);
+    if (status != IW_OK) {
+        iw_window_model_free(model);
+        return status;
+    }
+    *model_p = model;
+    return IW_OK;
+}
+
+void iw_window_model_free(iw_window_model *model)
+{
+    if (model == NULL) {
+        return;
+    }
+    iwi_window_law_release(&model->law);
+    iwi_window_replicates_release(&model->replicates);
+    for (size_t i = 0; i < model->source_count; i++) {
+        iwi_window_law_release(&model->sources[i].law);
+    }
+    free(model->sources);
+    free(model);
+}
+
+const iw_window_horizon *iw_window_model_horizon(const iw_window_model *model)
+{
+    return &model->horizon;
+}
+
+/* Where the tail was fitted it knows more of large losses than replicates do, and the other way round of
+ * small ones. */
+static void widen(const iw_estimate *other, iw_estimate *estimate)
+{
+    estimate->low = fmin(estimate->low, other->low);
+    estimate->high = fmax(estimate->high, other->high);
+}
+
+/* No law of a tail is exact: what it adds to what was seen may be wrong by this, beside the errors of the
+ * fit. Sums of several detours in a phase need it (tests/unit/model/slowest_coverage_test.c). */
+static const double FORM_ERROR = 0.06;
+
+static iw_estimate tail_max(const iw_window_model *model, double n)
+{
+    double means_ns[IWI_TAIL_DRAWS];
+    struct iwi_interval interval;
+    double value_ns, seen_ns, form_ns;
+
+    iwi_tail_draw_means_ns(&model->tail, &model->law, n, means_ns);
+    interval = iwi_percentile_interval(means_ns, IWI_TAIL_DRAWS);
+    seen_ns = iwi_window_mean_max_ns(&model->law, model->law.share, fmin(n, model->horizon.observed_ranks),
+                                     HUGE_VAL);
+    value_ns = fmax(iw_quantile_sorted(means_ns, IWI_TAIL_DRAWS, 0.5), seen_ns); /* never falls with n */
+    form_ns = FORM_ERROR * (value_ns - seen_ns);
+    return (iw_estimate){value_ns, fmax(interval.low - form_ns, fmin(interval.low, seen_ns)),
+                         fmax(interval.high + form_ns, value_ns)};
+}
+
+iw_status iw_window_model_mean_max(const iw_log *log, const iw_window_model *model, double n,
+                                   iw_window_answer *answer_p)
+{
+    iw_window_answer answer = {.slowest_ns = {NAN, NAN, NAN}, .support = IW_SUPPORT_REFUSED};
+
+    if (!(n >= 1.0)) {
+        return iwi_fail(log, IW_ERR_RANGE, "the number of ranks must be at least 1, not %g", n);
+    }
+    answer.dominant = iwi_window_dominant(model, n);
+    if (n <= model->horizon.observed_ranks) {
+        IW_TRY(iwi_window_observed(log, &model->law, &model->replicates, n, &answer.slowest_ns));
+        answer.support = IW_SUPPORT_OBSERVED;
+        if (model->has_tail) {
+            const iw_estimate tail = tail_max(model, n);
+
+            widen(&tail, &answer.slowest_ns);
+        }
+    } else if (n <= model->horizon.tail_ranks) {
+        answer.slowest_ns = tail_max(model, n);
+        answer.support = IW_SUPPORT_TAIL;
+    }
+    *answer_p = answer;
+    return IW_OK;
+}
+
+double iw_window_model_source_max_ns(const iw_window_model *model, size_t source, double n)
+{
+    if (model->source_count == 0 && source == 0 && n >= 1.0) {
+        return n > model->horizon.observed_ranks && model->has_tail
+                   ? iwi_tail_mean_max_ns(&model->tail, &model->law, n)
+                   : iwi_window_mean_max_ns(&model->law, model->law.share, n, HUGE_VAL);
+    }
+    return source < model->source_count && n >= 1.0
+               ? iwi_source_mean_max_ns(&model->sources[source], n, model->horizon.observed_ranks)
+               : NAN;
+}

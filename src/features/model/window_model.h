@@ -1,0 +1,47 @@
+/* Parts of the model of a recording.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_WINDOW_MODEL_H
+#define IWI_WINDOW_MODEL_H
+
+#include "features/model/tail.h"
+
+/* What one source alone does. */
+struct iwi_source_law {
+    uint64_t events; /* detours in which it takes part */
+    struct iwi_window_law law;
+    bool has_tail;
+    struct iwi_tail tail;
+};
+
+struct iw_window_model {
+    iw_window_horizon horizon;
+    struct iwi_window_law law;
+    struct iwi_window_replicates replicates;
+    bool has_tail; /* fitted, though perhaps not to be used behind what was seen */
+    struct iwi_tail tail;
+    size_t source_count; /* 0: there is only one, which is the whole */
+    struct iwi_source_law *sources;
+};
+
+/* The detours of all CPUs; borrows them. */
+IW_NODISCARD iw_status iwi_window_cpus_new(const iw_log *log, const iw_recording *recording,
+                                           struct iwi_window_cpus *cpus_p);
+
+/* model->sources: each by its parts of the detours. */
+IW_NODISCARD iw_status iwi_window_sources(const iw_log *log, const iw_recording *recording,
+                                          const struct iwi_window_cpus *cpus, int64_t work_ns,
+                                          struct iw_window_model *model);
+
+/* E[largest of n] under that source alone; behind what was seen by the most likely tail, if it has one. */
+double iwi_source_mean_max_ns(const struct iwi_source_law *source, double n, double observed_ranks);
+
+/* model->horizon and model->tail; all else is known. rarest_s > 0. */
+IW_NODISCARD iw_status iwi_recording_limit(const iw_log *log, const struct iwi_window_cpus *cpus,
+                                           int64_t work_ns, double rarest_s, const struct iwi_blocks *blocks,
+                                           bool names_sources, struct iw_window_model *model);
+
+/* The source that alone would slow n ranks most. */
+size_t iwi_window_dominant(const struct iw_window_model *model, double n);
+
+#endif
