@@ -1,7 +1,7 @@
 /* Fuzzes the reader of training programs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/training/training_yaml.h"
+#include "features/training/training_yaml.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

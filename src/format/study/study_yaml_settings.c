@@ -2,8 +2,8 @@
  * ...]`.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The keys are those of the table of settings (src/training/settings.c), in its order: a model comes before
- * what changes it, and a study may name them in any order without changing its cells.
+ * The keys are those of the table of settings (src/features/training/settings.c), in its order: a model comes
+ * before what changes it, and a study may name them in any order without changing its cells.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include <idlewave/files.h>
 
 #include "core/noise/source.h"
+#include "features/training/setting_values.h"
 #include "format/study/study_settings.h"
 #include "kit/files/io/input.h"
 #include "kit/files/recording/noise_file.h"
-#include "training/setting_values.h"
 
 enum { MOST_VALUES = 1000 };
 

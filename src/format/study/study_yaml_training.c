@@ -9,9 +9,9 @@
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
 
+#include "features/training/step_plan.h"
 #include "format/study/study_settings.h"
 #include "kit/files/io/input.h"
-#include "training/step_plan.h"
 
 enum {
     KEY_NAME = IWI_GRID_KEYS,

@@ -1,11 +1,11 @@
 /* Steps without jitter take what closed forms say, to the picosecond.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 #include "core/base/base.h"
+#include "features/training/trials.h"
 #include "support/support.h"
-#include "training/trials.h"
 
 /* Stages of equal, measured times; no host, no network but the hops. */
 static void init(iw_training *spec, uint32_t stages, uint32_t microbatches)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/training/step_plan.h"
 #include "support/support.h"
-#include "training/step_plan.h"
 
 static void set(iw_training *spec, const char *key, const char *text)
 {

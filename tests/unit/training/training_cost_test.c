@@ -6,8 +6,8 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "features/training/step_plan.h"
 #include "support/support.h"
-#include "training/step_plan.h"
 
 enum { SIZES = 3, ROUNDS = 3, MOST_ROUNDS = 20 };
 

@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "core/base/rng.h"
+#include "features/training/step_run.h"
 #include "support/support.h"
-#include "training/step_run.h"
 
 enum { STEPS = 2, SEED = 11 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/training/step_run.h"
 #include "support/support.h"
-#include "training/step_run.h"
 
 enum { OPS = 50, QUEUE = 10 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 #include "support/support.h"
 

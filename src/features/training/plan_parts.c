@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 /* What one slot is made of. */
 struct slot_parts {

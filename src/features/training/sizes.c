@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 enum { ACTIVATION_BYTES = 2, GRADIENT_BYTES = 4, PARAMETER_BYTES = 2 };
 

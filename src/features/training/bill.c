@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/stats/mean_interval.h"
-#include "training/trials.h"
+#include "features/training/trials.h"
 
 static iw_status sum_up_steps(const iw_log *log, const struct iwi_trials *trials, iw_training_result *result)
 {

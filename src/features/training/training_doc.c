@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/training_bill.h"
-#include "report/kinds/training_words.h"
+#include "features/training/training_bill.h"
+#include "features/training/training_words.h"
 
 /* ---- the table ---- */
 

@@ -1,7 +1,7 @@
 /* Sentences about training.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/training_words.h"
+#include "features/training/training_words.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
-#include "training/step_graph.h"
-#include "training/step_run.h"
+#include "features/training/step_graph.h"
+#include "features/training/step_run.h"
 
 enum { CPU_HOST, CPU_LANES, CPU_SIGNALS = CPU_LANES + IWI_LANES, CPU_HOPS, HOPS = 64 };
 

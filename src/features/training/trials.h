@@ -4,7 +4,7 @@
 #ifndef IWI_TRAINING_TRIALS_H
 #define IWI_TRAINING_TRIALS_H
 
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 /* What a variant has of its own; the rest is that of the program. */
 struct iwi_train_parts {

@@ -1,14 +1,14 @@
 /* Reads training programs from YAML: settings by their keys, and a list of sources of jitter.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/training/training_yaml.h"
+#include "features/training/training_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
-#include "format/training/training_simai.h"
+#include "features/training/training_simai.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/yaml_doc.h"
 

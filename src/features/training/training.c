@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "training/trials.h"
+#include "features/training/trials.h"
 
 /* ---- the rate of a GPU from what is published of a whole step ---- */
 

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
-#include "training/step_run.h"
+#include "features/training/step_run.h"
 
 /* Detours of a source that are visited in a trial; a step that was begun is finished. */
 static const uint64_t BUDGET = UINT64_C(1) << 22;

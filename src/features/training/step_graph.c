@@ -1,7 +1,7 @@
 /* Schedules that grow rank by rank.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "training/step_graph.h"
+#include "features/training/step_graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * all of a stage is one.
  */
 #include "core/base/base.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 static iw_status append(struct iwi_plan_builder *b, const struct iwi_bucket *bucket)
 {

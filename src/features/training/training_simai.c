@@ -6,7 +6,7 @@
  * The rows are those of one rank: some that are done once a step, by their names, and those of each
  * micro-batch, one micro-batch after the other.
  */
-#include "format/training/training_simai.h"
+#include "features/training/training_simai.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "core/base/rng.h"
 #include "core/noise/node_speed.h"
 #include "core/numeric/numeric.h"
-#include "training/step_run.h"
+#include "features/training/step_run.h"
 
 /* ---- what a program meets ---- */
 

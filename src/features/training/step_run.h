@@ -10,7 +10,7 @@
 #define IWI_TRAINING_RUN_H
 
 #include "core/noise/stream.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 struct iwi_train_jitter {
     struct {

@@ -1,7 +1,7 @@
 /* Runs trials over threads.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "training/trials.h"
+#include "features/training/trials.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

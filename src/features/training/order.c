@@ -4,7 +4,7 @@
  * As Megatron's schedules.py: a number of forwards to warm up, then pairs of a forward and a backward, then
  * the backwards that are left. GPipe warms up with all of them.
  */
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 /* Forward (backward) number k of a stage. Interleaved: all (micro-batch, chunk) in groups of G micro-batches,
  * in a group by chunk, in a chunk by micro-batch; backwards go through chunks the other way. */

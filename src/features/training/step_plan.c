@@ -1,7 +1,7 @@
 /* The operations of all stages: what each comes after, and an order in which they can be evaluated.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

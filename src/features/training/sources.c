@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/base/nearest.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 static const char *const wheres[] = {"host", "device", "loader", "network"};
 static const char *const scopes[] = {"rank", "node", "all"};

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 /* Micro-batches come in groups, of pp unless it is said: the multiples next to them. */
 static iw_status refuse_microbatches(const iw_log *log, const iw_training *spec, uint32_t group)

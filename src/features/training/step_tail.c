@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "training/step_run.h"
+#include "features/training/step_run.h"
 
 /* The next collective over data parallelism on a lane of a stage: it begins when all of `ready` are there. */
 static void reduce(struct iwi_train_run *run, uint32_t stage, enum iwi_lane on, const iw_time *ready,

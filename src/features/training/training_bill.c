@@ -1,14 +1,14 @@
 /* The bill of training: what each change saves, what variants are like, how much is absorbed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/training_bill.h"
+#include "features/training/training_bill.h"
 
 #include <math.h>
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "features/training/training_words.h"
 #include "kit/figure/bar_rows.h"
-#include "report/kinds/training_words.h"
 
 static const char *interval(struct iwi_document *doc, iw_estimate value)
 {

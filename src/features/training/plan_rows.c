@@ -7,7 +7,7 @@
  * a collective between them are one operation. Collectives of weight gradients go on beside what follows.
  */
 #include "core/base/base.h"
-#include "training/step_plan.h"
+#include "features/training/step_plan.h"
 
 /* Rows that only communicate have 1 ns of computation, which is no kernel. */
 static const iw_time NO_KERNEL_PS = IW_PS_PER_NS;

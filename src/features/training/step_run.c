@@ -1,7 +1,7 @@
 /* Evaluates a plan: each time a maximum of sums, operation by operation over the ranks of a team.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "training/step_run.h"
+#include "features/training/step_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "core/noise/stream.h"
-#include "training/step_run.h"
-#include "training/trials.h"
+#include "features/training/step_run.h"
+#include "features/training/trials.h"
 
 /* ---- copies of settings ---- */
 
