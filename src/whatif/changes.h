@@ -6,7 +6,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "whatif/experiment.h"
+#include "features/simulate/experiment.h"
 
 struct iwi_changes {
     iw_change *list;

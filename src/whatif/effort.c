@@ -8,9 +8,9 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "features/simulate/experiment.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
-#include "whatif/experiment.h"
 #include "whatif/smallest_set.h"
 
 /* A sample should take no longer than this, by the forecast, which does not know how busy the noise is. */

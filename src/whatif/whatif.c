@@ -9,10 +9,10 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "features/simulate/experiment.h"
+#include "features/simulate/reach.h"
 #include "whatif/break_even.h"
 #include "whatif/changes.h"
-#include "whatif/experiment.h"
-#include "whatif/reach.h"
 #include "whatif/smallest_set.h"
 
 struct run {

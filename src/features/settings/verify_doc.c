@@ -8,9 +8,9 @@
 
 #include "core/base/base.h"
 #include "features/settings/verify_words.h"
+#include "features/simulate/reach_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
 
 /* ---- the table ---- */
 

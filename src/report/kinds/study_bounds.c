@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/reach_report.h"
+#include "features/simulate/reach_report.h"
 #include "report/kinds/study_report.h"
 
 enum { LISTED_LAWS = 3 };

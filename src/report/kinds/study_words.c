@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/simulate/reach_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
 
 /* From here on exact numbers of ranks are written as estimates are, so that tables stay narrow. */
 static const double MANY_EXACT = 1e7;

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/simulate/reach_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
 #include "report/kinds/whatif_report.h"
 
 enum { MOST_ADVICE = 10 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/simulate/reach_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
 #include "report/kinds/study_report.h"
 #include "report/kinds/whatif_report.h"
 

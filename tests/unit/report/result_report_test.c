@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "report/kinds/simulate_report.h"
+#include "features/simulate/simulate_report.h"
 #include "sample.h"
 #include "support/support.h"
 

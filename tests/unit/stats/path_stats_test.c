@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "stats/path_stats.h"
+#include "features/simulate/path_stats.h"
 #include "support/support.h"
 
 enum { PATHS = 20 };

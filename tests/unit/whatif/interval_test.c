@@ -6,8 +6,8 @@
 #include <gsl/gsl_cdf.h>
 
 #include "core/base/rng.h"
+#include "features/simulate/interval.h"
 #include "support/support.h"
-#include "whatif/interval.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {

@@ -6,10 +6,10 @@
 
 #include <idlewave/whatif.h>
 
+#include "features/simulate/met.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 #include "unit/whatif/made_question.h"
-#include "whatif/met.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {

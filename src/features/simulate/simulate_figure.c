@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/simulate_report.h"
 
 /* ---- distribution ---- */
 

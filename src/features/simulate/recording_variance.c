@@ -14,7 +14,7 @@
 #include "core/base/base.h"
 #include "core/base/rng.h"
 #include "core/stats/block_bootstrap.h"
-#include "whatif/met.h"
+#include "features/simulate/met.h"
 
 enum { REPLICATES = 200, RUN_OF_STRETCHES = 5 };
 

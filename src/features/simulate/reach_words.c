@@ -1,7 +1,7 @@
 /* What a recording can show of a job: its table, and words about it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/reach_report.h"
+#include "features/simulate/reach_report.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/base.h"
-#include "report/kinds/simulate_report.h"
+#include "features/simulate/simulate_report.h"
 
 static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
 {

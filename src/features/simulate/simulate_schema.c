@@ -5,10 +5,10 @@
 
 #include "core/base/base.h"
 #include "features/fleet/coincidence_report.h"
+#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
-#include "report/kinds/simulate_report.h"
 
 /* ---- names ---- */
 

@@ -1,7 +1,7 @@
 /* The detours of one recorded input that a job can meet.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/met.h"
+#include "features/simulate/met.h"
 
 #include <math.h>
 

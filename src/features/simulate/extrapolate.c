@@ -6,7 +6,7 @@
 
 #include "core/base/base.h"
 #include "features/recordings/fit/fit.h"
-#include "whatif/noise_set.h"
+#include "features/simulate/noise_set.h"
 
 /* A law that differs from the recorded lengths by more than chance (1 %) and by more than this, the largest
  * difference of shares of shorter detours, does not describe them. */

@@ -1,7 +1,7 @@
 /* Runs the same trials under variants of the noise, and under recordings drawn anew.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/experiment.h"
+#include "features/simulate/experiment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "core/noise/source.h"
 #include "core/sim/monotone.h"
 #include "core/stats/mean_interval.h"
-#include "whatif/interval.h"
-#include "whatif/reach.h"
+#include "features/simulate/interval.h"
+#include "features/simulate/reach.h"
 
 /* ---- programs ---- */
 

@@ -6,8 +6,8 @@
 
 #include "core/base/base.h"
 #include "core/stats/select.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/simulate_report.h"
 
 /* What it consists of besides. */
 struct made {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/simulate/path_stats.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/simulate_report.h"
-#include "stats/path_stats.h"
 
 /* ---- tables ---- */
 

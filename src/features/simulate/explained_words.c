@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/simulate_report.h"
 
 /* Below this part of the noise, the largest detours are not what matters. */
 static const double LEAST_WORST_SHARE = 0.25;

@@ -1,7 +1,7 @@
 /* A set of noise inputs that keeps its recordings, so that sources can be taken away.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/noise_set.h"
+#include "features/simulate/noise_set.h"
 
 #include <stdlib.h>
 #include <string.h>

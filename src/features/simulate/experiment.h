@@ -6,7 +6,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "whatif/noise_set.h"
+#include "features/simulate/noise_set.h"
 
 /* What all simulations of one question share. */
 struct iwi_inquiry {

@@ -4,7 +4,7 @@
 #ifndef IWI_MET_H
 #define IWI_MET_H
 
-#include "whatif/reach.h"
+#include "features/simulate/reach.h"
 
 /* Takes a detour; pieces of several sources that touch are one. */
 typedef void (*iwi_met_fn)(void *arg, size_t node, int64_t start_ns, int64_t length_ns);

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "whatif/met.h"
+#include "features/simulate/met.h"
 
 /* Advice is given for tails up to this index: beyond it lengths would be those of months. */
 static const double MOST_ADVISED_INDEX = 0.5;

@@ -4,9 +4,9 @@
 #ifndef IWI_REACH_H
 #define IWI_REACH_H
 
+#include "features/simulate/noise_set.h"
 #include "kit/facts/length_bins.h"
 #include "kit/facts/longest.h"
-#include "whatif/noise_set.h"
 
 /* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */
 struct iwi_part_filter {

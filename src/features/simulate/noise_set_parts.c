@@ -1,7 +1,7 @@
 /* The sources of all inputs of a noise set, told apart by class and name, and the share of time each takes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/noise_set.h"
+#include "features/simulate/noise_set.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

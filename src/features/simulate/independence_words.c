@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/simulate_report.h"
 #include "report/kinds/whatif_report.h"
 
 static bool may_be_chance(iw_estimate e)

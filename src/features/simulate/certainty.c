@@ -9,10 +9,10 @@
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/stats/mean_interval.h"
-#include "whatif/experiment.h"
-#include "whatif/interval.h"
-#include "whatif/job_again.h"
-#include "whatif/reach.h"
+#include "features/simulate/experiment.h"
+#include "features/simulate/interval.h"
+#include "features/simulate/job_again.h"
+#include "features/simulate/reach.h"
 
 uint32_t iwi_certainty_per_redraw(uint64_t trials)
 {

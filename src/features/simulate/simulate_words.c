@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/reach_report.h"
-#include "report/kinds/simulate_report.h"
 
 /* Half the width of the mean's interval, over the mean, above which more trials are advised. */
 static const double WIDE_INTERVAL = 0.05;

@@ -29,7 +29,7 @@
  * trials meet it (1 - 0.05^(1/n) < 3/n), each once or so. So the upper bound is not below 3/n of the largest
  * hit, or what all hits together can add, if that is less.
  */
-#include "whatif/interval.h"
+#include "features/simulate/interval.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Critical paths of several trials: their average, and where the largest detours of each were.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "stats/path_stats.h"
+#include "features/simulate/path_stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/stats/mean_interval.h"
-#include "whatif/experiment.h"
-#include "whatif/interval.h"
-#include "whatif/job_again.h"
+#include "features/simulate/experiment.h"
+#include "features/simulate/interval.h"
+#include "features/simulate/job_again.h"
 
 enum { ALIGNED, APART, VARIANTS };
 

@@ -2,7 +2,7 @@
  * same nodes might have given.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/noise_set.h"
+#include "features/simulate/noise_set.h"
 
 #include <stdlib.h>
 #include <string.h>
