@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 #include "features/simulate/simulate_report.h"
+#include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/whatif_report.h"
 
 static bool may_be_chance(iw_estimate e)
 {

@@ -7,9 +7,9 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "features/whatif/whatif_report.h"
 #include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
-#include "report/kinds/whatif_report.h"
 
 enum { MOST_SOURCES = 10, MOST_CALLS = 8 };
 

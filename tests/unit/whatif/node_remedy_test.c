@@ -3,10 +3,10 @@
  */
 #include <math.h>
 
+#include "features/whatif/break_even.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 #include "unit/whatif/made_question.h"
-#include "whatif/break_even.h"
 
 /* Hit together, a barrier of any size loses what one rank loses: less than with each rank at another time. */
 static void noise_at_the_same_time_costs_less(void **state)

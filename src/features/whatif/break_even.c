@@ -1,13 +1,13 @@
 /* Compares a reserved core with all cores at powers of 4 of ranks, and says where the gain begins.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/break_even.h"
+#include "features/whatif/break_even.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "whatif/changes.h"
+#include "features/whatif/changes.h"
 
 /* The ladder ends where one rung would take more messages than this in the fewest trials, some seconds'
  * worth; below, there are as many trials as fit, but no more than the user's, and at least the fewest. */

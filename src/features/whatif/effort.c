@@ -9,9 +9,9 @@
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
 #include "features/simulate/experiment.h"
-#include "whatif/break_even.h"
-#include "whatif/changes.h"
-#include "whatif/smallest_set.h"
+#include "features/whatif/break_even.h"
+#include "features/whatif/changes.h"
+#include "features/whatif/smallest_set.h"
 
 /* A sample should take no longer than this, by the forecast, which does not know how busy the noise is. */
 static const double SAMPLE_SECONDS = 0.2;

@@ -17,7 +17,7 @@
  * on its own from the beginning, and only trying all smaller sets tells that a set is the smallest; all of
  * them, that there is none.
  */
-#include "whatif/smallest_set.h"
+#include "features/whatif/smallest_set.h"
 
 #include <math.h>
 #include <stdlib.h>

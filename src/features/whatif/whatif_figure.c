@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/base.h"
+#include "features/whatif/whatif_report.h"
 #include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
-#include "report/kinds/whatif_report.h"
 
 enum { MOST_BARS = 20 };
 

@@ -4,7 +4,7 @@
 #ifndef IWI_SMALLEST_SET_H
 #define IWI_SMALLEST_SET_H
 
-#include "whatif/changes.h"
+#include "features/whatif/changes.h"
 
 struct iwi_smallest {
     bool is_found, is_exact; /* is_exact: no smaller one does; if none is found, none at all does */

@@ -6,8 +6,8 @@
 #include "core/base/base.h"
 #include "features/simulate/reach_report.h"
 #include "features/tables.h"
+#include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/whatif_report.h"
 
 enum { MOST_ADVICE = 10 };
 

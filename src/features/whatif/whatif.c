@@ -11,9 +11,9 @@
 #include "core/base/opts.h"
 #include "features/simulate/experiment.h"
 #include "features/simulate/reach.h"
-#include "whatif/break_even.h"
-#include "whatif/changes.h"
-#include "whatif/smallest_set.h"
+#include "features/whatif/break_even.h"
+#include "features/whatif/changes.h"
+#include "features/whatif/smallest_set.h"
 
 struct run {
     struct iwi_inquiry inquiry;

@@ -1,7 +1,7 @@
 /* Lists the changes that are tried.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "whatif/changes.h"
+#include "features/whatif/changes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
