@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/study/study_line.h"
+#include "features/study/files/study_line.h"
 #include "fuzz.h"
 
 static void check_round_trip(const iw_cell_result *cell)

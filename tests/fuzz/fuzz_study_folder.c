@@ -1,13 +1,13 @@
 /* Fuzzes the folders of studies: reported, continued, and merged, as `report` and `study` do it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/study/study_line.h"
-#include "format/study/study_yaml.h"
+#include "features/study/claims.h"
+#include "features/study/files/study_line.h"
+#include "features/study/files/study_yaml.h"
+#include "features/study/folder.h"
+#include "features/study/peer_results.h"
+#include "features/study/tasks.h"
 #include "fuzz_folder.h"
-#include "study/claims.h"
-#include "study/folder.h"
-#include "study/peer_results.h"
-#include "study/tasks.h"
 
 /* What the folder may hold; others of its files are never read. */
 static const char *const names[] = {

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/study/study_yaml.h"
+#include "features/study/files/study_yaml.h"
 #include "fuzz.h"
 
 /* Whatever was read hangs together, and is read the same when its files are not asked for. */

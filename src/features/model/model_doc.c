@@ -6,9 +6,9 @@
 
 #include "core/base/base.h"
 #include "features/model/model_report.h"
+#include "features/study/study_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/study_report.h"
 
 /* ---- the table ---- */
 

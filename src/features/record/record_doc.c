@@ -9,9 +9,9 @@
 
 #include "core/base/base.h"
 #include "features/recordings/noise_words.h"
+#include "features/study/study_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
-#include "report/kinds/study_report.h"
 
 enum { LARGEST = 3 };
 

@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 #include "features/recordings/noise_words.h"
+#include "features/study/study_report.h"
 #include "features/tables.h"
-#include "report/kinds/study_report.h"
 
 /* ---- the table ---- */
 

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/study/study_report.h"
 #include "kit/figure/histogram.h"
 #include "kit/text/words.h"
-#include "report/kinds/study_report.h"
 
 enum { LABEL_COLUMNS = 28, TABLE_ROWS = 20 };
 

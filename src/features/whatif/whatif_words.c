@@ -7,9 +7,9 @@
 
 #include "core/base/base.h"
 #include "features/simulate/reach_report.h"
+#include "features/study/study_report.h"
 #include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
-#include "report/kinds/study_report.h"
 
 enum { LISTED_SOURCES = 6 };
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/study/study_report.h"
 #include "kit/figure/figure_parts.h"
 #include "kit/text/words.h"
-#include "report/kinds/study_report.h"
 
 /* ---- length ---- */
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "format/study/study_line.h"
+#include "features/study/files/study_line.h"
 
 static iw_cell_result make_cell(void)
 {

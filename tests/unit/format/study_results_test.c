@@ -3,7 +3,7 @@
  */
 #include "study_testing.h"
 
-#include "format/study/study_line.h"
+#include "features/study/files/study_line.h"
 
 #define STUDY                                                                                              \
     "title: A test\nthreshold: 50%\nsystems:\n  - {name: a, net: chic}\npatterns: [bcast]\nranks: [2, 4, " \

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/study/study_yaml.h"
+#include "features/study/files/study_yaml.h"
 
 /* A folder of the test's own, and a buffer for paths in it. */
 struct iwt_scratch {

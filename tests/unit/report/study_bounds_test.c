@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/kinds/study_report.h"
+#include "features/study/study_report.h"
 #include "support/support.h"
 
 static void a_study_says_what_to_do_about_bounds(void **state)

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "stats/inflection.h"
+#include "features/study/inflection.h"
 #include "support/support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

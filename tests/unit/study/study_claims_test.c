@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "features/study/claims.h"
+#include "features/study/peer_results.h"
+#include "features/study/pool.h"
+#include "features/study/share.h"
 #include "made_study.h"
-#include "study/claims.h"
-#include "study/peer_results.h"
-#include "study/pool.h"
-#include "study/share.h"
 #include "support/support.h"
 
 /* ---- claims ---- */

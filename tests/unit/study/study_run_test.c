@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/study/study_line.h"
+#include "features/study/files/study_line.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "features/study/pool.h"
+#include "features/study/tasks.h"
 #include "made_study.h"
-#include "study/pool.h"
-#include "study/tasks.h"
 #include "support/support.h"
 
 enum { SHARDS = 3 };

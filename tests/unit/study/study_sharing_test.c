@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "features/study/claims.h"
 #include "made_study.h"
 #include "processes.h"
-#include "study/claims.h"
 
 /* ---- a file system without locks ---- */
 

@@ -7,7 +7,7 @@
 #include <idlewave/files.h>
 #include <idlewave/sim.h>
 
-#include "format/study/study_line.h"
+#include "features/study/files/study_line.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -1,0 +1,284 @@
+/* Simulates one cell and writes what came out as a line.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/study/cell_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/internal/memory_bench.h>
+#include <idlewave/whatif.h>
+
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "features/study/cell_training.h"
+#include "features/study/files/study_line.h"
+
+enum { NET_TEXT_SIZE = 384, NODE_TEXT_SIZE = 320 };
+
+/* ---- text for people ---- */
+
+/* "chic: L 5.330 us, o 770.0 ns, g 1.560 us, G 1.25 ns/B": as it was read, before scaling. */
+static void describe_net(const iw_net *net, char buf[NET_TEXT_SIZE])
+{
+    const double fs_per_ns = 1e6;
+    char L[24], o_send[24], o_recv[24], g[24], memory[IW_MEMORY_TEXT_SIZE], rest[64] = "";
+
+    (void)iw_format_time(net->o_recv_ps, o_recv, sizeof o_recv);
+    if (net->O > 0) {
+        snprintf(rest, sizeof rest, ", O %.4g ns/B", (double)net->O / fs_per_ns);
+    }
+    if (net->segment_count > 0) {
+        const size_t used = strlen(rest);
+
+        snprintf(rest + used, sizeof rest - used, ", %u segments", net->segment_count);
+    }
+    snprintf(buf, NET_TEXT_SIZE, "%s: L %s, o %s%s%s, g %s, G %.4g ns/B%s", net->name,
+             iw_format_time(net->L_ps, L, sizeof L), iw_format_time(net->o_send_ps, o_send, sizeof o_send),
+             net->o_recv_ps != net->o_send_ps ? " and " : "", net->o_recv_ps != net->o_send_ps ? o_recv : "",
+             iw_format_time(net->g_ps, g, sizeof g), (double)net->G / fs_per_ns, rest);
+    if (net->memory.ranks > 0) {
+        const size_t used = strlen(buf);
+
+        snprintf(buf + used, NET_TEXT_SIZE - used, "; memory %s", iw_memory_text(&net->memory, memory));
+    }
+}
+
+/* "; 2 spare cores; node speed normal:2%", of paths the last part. */
+static void describe_nodes(const iw_study_system *system, char buf[NODE_TEXT_SIZE])
+{
+    const char *slash = system->node_speed != NULL ? strrchr(system->node_speed, '/') : NULL;
+    size_t used = 0;
+
+    buf[0] = '\0';
+    if (system->spare_cores > 0) {
+        used = (size_t)snprintf(buf, NODE_TEXT_SIZE, "; %u spare core%s", system->spare_cores,
+                                system->spare_cores == 1 ? "" : "s");
+    }
+    if (system->align == IW_ALIGN_WALL) {
+        used += (size_t)snprintf(buf + used, NODE_TEXT_SIZE - used, "; nodes aligned by the wall clock");
+    }
+    if (system->node_speed != NULL) {
+        snprintf(buf + used, NODE_TEXT_SIZE - used, "; node speed %.200s",
+                 slash != NULL ? slash + 1 : system->node_speed);
+    }
+}
+
+/* "periodic:10Hz,1us + node.h5 (2 ranks a node, as recorded)". Of paths the last part: the line shall not
+ * depend on where the study lies. */
+static char *new_noise_text(const iw_log *log, const iw_study_system *system, const iw_noise *noise)
+{
+    size_t size = sizeof "none" + sizeof " ()" + IW_NODES_TEXT_SIZE + NODE_TEXT_SIZE, used = 0;
+    const iw_cpu_set *cpus = iw_noise_cpus(noise);
+    char nodes[IW_NODES_TEXT_SIZE], list[64], node_text[NODE_TEXT_SIZE], *text;
+
+    for (size_t i = 0; i < system->noise_count; i++) {
+        size += strlen(system->noise[i]) + strlen(" + ");
+    }
+    text = iwi_new_array(log, size, 1);
+    for (size_t i = 0; text != NULL && i < system->noise_count; i++) {
+        const char *slash = strrchr(system->noise[i], '/');
+
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " + " : "",
+                                 slash != NULL ? slash + 1 : system->noise[i]);
+    }
+    if (text != NULL && used == 0) {
+        snprintf(text, size, "none");
+    } else if (text != NULL && system->is_extrapolated) {
+        snprintf(text + used, size - used, " (extrapolated)");
+    } else if (text != NULL && iw_noise_recorded_cpus(noise) > 0) {
+        snprintf(text + used, size - used, " (%s)",
+                 iw_nodes_text(iw_noise_ranks_per_node(noise), iw_noise_cores_per_rank(noise),
+                               iw_noise_recorded_cpus(noise),
+                               cpus != NULL ? iw_cpu_set_text(cpus, list, sizeof list) : NULL, nodes));
+    }
+    if (text != NULL) {
+        describe_nodes(system, node_text);
+        used = strlen(text);
+        snprintf(text + used, size - used, "%s", node_text);
+    }
+    return text;
+}
+
+/* "poisson:9.87Hz,exp:19.9us + periodic:250Hz,3us"; NULL in *text_p: no laws stand in for recordings. */
+static iw_status new_laws_text(const iw_log *log, const iw_noise_set *set, char **text_p)
+{
+    size_t size = 1, used = 0;
+    char *text;
+
+    *text_p = NULL;
+    for (size_t i = 0; iw_noise_set_law(set, i) != NULL; i++) {
+        size += strlen(iw_noise_set_law(set, i)) + strlen(" + ");
+    }
+    if (size == 1) {
+        return IW_OK;
+    }
+    text = iwi_new_array(log, size, 1);
+    if (text == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; iw_noise_set_law(set, i) != NULL; i++) {
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " + " : "", iw_noise_set_law(set, i));
+    }
+    *text_p = text;
+    return IW_OK;
+}
+
+/* ---- numbers ---- */
+
+iw_status iwi_cell_sum_up(const iw_log *log, double *values, size_t count, iw_cell_result *result)
+{
+    iwi_sort_doubles(values, count);
+    result->p5_ns = iw_quantile_sorted(values, count, 0.05);
+    result->p95_ns = iw_quantile_sorted(values, count, 0.95);
+    return iw_summarize(log, values, count, &result->makespan_ns);
+}
+
+static iw_status sum_up(const iw_log *log, const iw_sim_result *simulated, iw_cell_result *result)
+{
+    const size_t count = (size_t)simulated->trials;
+    double *values = iwi_new_array(log, count, sizeof *values);
+    iw_status status;
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (double)simulated->makespan_ps[i] / (double)IW_PS_PER_NS;
+    }
+    result->noiseless_ns = (double)simulated->noiseless_ps / (double)IW_PS_PER_NS;
+    result->messages = simulated->messages;
+    status = iwi_cell_sum_up(log, values, count, result);
+    free(values);
+    return status;
+}
+
+static double noise_share(const iw_noise *noise)
+{
+    double share = 0.0;
+
+    for (size_t i = 0; i < iw_noise_source_count(noise); i++) {
+        share += iw_noise_source_share(noise, i);
+    }
+    return share;
+}
+
+/* ---- the cell ---- */
+
+/* The simulation, or the redraws after it, as a part of the cell's work. */
+struct stage {
+    iw_progress cell;
+    uint64_t trials_before, trials, trials_of_all;
+};
+
+static bool step(void *arg, const iw_progress_now *now)
+{
+    const struct stage *stage = arg;
+    const double done = (double)stage->trials_before + (double)stage->trials * now->share;
+
+    return stage->cell.step(stage->cell.arg,
+                            &(iw_progress_now){.share = done / (double)stage->trials_of_all});
+}
+
+static iw_status simulate(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                          uint32_t threads, iw_progress progress, iw_sim_result **simulated_p,
+                          iw_certainty *certainty_p)
+{
+    iw_net net = inputs->study->systems[cell->system].net;
+    const uint64_t redrawn = iw_certainty_trials(iwi_inputs_set(inputs, cell), cell->trials);
+    struct stage stage = {progress, 0, cell->trials, cell->trials + redrawn};
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    struct iwi_cell_program program;
+    iw_status status;
+
+    opts.seed = cell->seed;
+    opts.trials = cell->trials;
+    opts.threads = threads;
+    opts.node_speeds = iwi_inputs_speeds(inputs, cell);
+    opts.progress = (iw_progress){step, &stage};
+    IW_TRY(iw_net_scale(log, &net, cell->net_scale));
+    IW_TRY(iwi_cell_program_init(log, inputs, cell, &program));
+    status = iw_simulate(log, program.program, &net, iwi_inputs_noise(inputs, cell), &opts, simulated_p);
+    if (status == IW_OK) {
+        stage = (struct stage){progress, cell->trials, redrawn, cell->trials + redrawn};
+        status = iw_certainty_find(log,
+                                   &(iw_certainty_question){.set = iwi_inputs_set(inputs, cell),
+                                                            .program = program.program,
+                                                            .net = &net,
+                                                            .opts = &opts,
+                                                            .result = *simulated_p},
+                                   certainty_p);
+    }
+    iwi_cell_program_release(&program);
+    return status;
+}
+
+/* What is infinite is no number in lines. */
+static iw_cell_recording recording_of(const iw_certainty *certainty)
+{
+    const iw_reach *reach = &certainty->reach;
+
+    return (iw_cell_recording){.seconds = reach->recorded_s,
+                               .unseen = reach->unseen,
+                               .slowdown_low = certainty->slowdown.low,
+                               .slowdown_high = reach->is_bound ? NAN : certainty->slowdown.high,
+                               .record_s = reach->is_bound ? reach->record_s : NAN};
+}
+
+static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                            const iw_sim_result *simulated, const iw_certainty *certainty, char **line_p)
+{
+    const iw_study_system *system = &inputs->study->systems[cell->system];
+    char net_text[NET_TEXT_SIZE];
+    iw_cell_result result = {
+        .system = system->name,
+        .work = inputs->study->works[cell->work].name,
+        .net = net_text,
+        .noise = new_noise_text(log, system, iwi_inputs_noise(inputs, cell)),
+        .ranks = simulated->ranks,
+        .bytes = cell->bytes,
+        .trials = cell->trials,
+        .seed = cell->seed,
+        .sync = cell->sync,
+        .net_scale = cell->net_scale,
+        .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
+        .recording = recording_of(certainty),
+    };
+    iw_status status = result.noise != NULL
+                           ? new_laws_text(log, iwi_inputs_set(inputs, cell), &result.recording.laws)
+                           : IW_ERR_NOMEM;
+
+    memcpy(result.id, cell->id, sizeof result.id);
+    describe_net(&system->net, net_text);
+    if (status == IW_OK) {
+        status = sum_up(log, simulated, &result);
+    }
+    if (status == IW_OK) {
+        status = iwi_cell_line_new(log, &result, line_p);
+    }
+    free(result.noise);
+    free(result.recording.laws);
+    return status;
+}
+
+iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                       uint32_t threads, iw_progress progress, char **line_p)
+{
+    iw_sim_result *simulated = NULL;
+    iw_certainty certainty;
+    iw_status status;
+
+    if (inputs->study->works[cell->work].training != NULL) {
+        return iwi_cell_run_training(log, inputs, cell, threads, progress, line_p);
+    }
+    status = simulate(log, inputs, cell, threads, progress, &simulated, &certainty);
+
+    if (status == IW_OK) {
+        status = write_line(log, inputs, cell, simulated, &certainty, line_p);
+    }
+    iw_sim_result_free(simulated);
+    return status;
+}
