@@ -1,4 +1,4 @@
-// Cells and steps of timelines, read from the text that src/report/kinds/timeline_code.c wrote; cells made coarser.
+// Cells and steps of timelines, read from the text that src/features/wave/timeline_code.c wrote; cells made coarser.
 // SPDX-License-Identifier: BSD-3-Clause
 "use strict";
 

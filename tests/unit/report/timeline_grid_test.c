@@ -6,8 +6,8 @@
 
 #include <idlewave/wave.h>
 
+#include "features/wave/timeline_report.h"
 #include "kit/figure/figure_parts.h"
-#include "report/kinds/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 

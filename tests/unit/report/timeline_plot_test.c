@@ -7,7 +7,7 @@
 
 #include <idlewave/wave.h>
 
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 

@@ -12,8 +12,8 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "features/wave/wave_view.h"
 #include "kit/timeline/timeline.h"
-#include "wave/wave_view.h"
 
 /* Steps of a rank in the whole run. */
 static double steps_a_rank(const struct iwi_wave_view *view)

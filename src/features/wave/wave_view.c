@@ -7,7 +7,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 static void set_grid(struct iwi_wave_view *view, const iw_timeline_about *about)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 
 enum { FINER = 8 };
 

@@ -6,8 +6,8 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "features/wave/timeline_figure.h"
 #include "kit/figure/figure_text.h"
-#include "report/figure/timeline_figure.h"
 
 /* Cells of a picture; in an .svg each run of equal cells is an element. */
 enum { IMAGE_COLUMNS = 1200, IMAGE_ROWS = 820, SVG_COLUMNS = 480, SVG_ROWS = 240 };

@@ -7,7 +7,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 /* Sums over the begins of one step; times are taken from the first rank's. */
 struct begins {

@@ -8,9 +8,9 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "features/wave/timeline_html.h"
+#include "features/wave/wave_report.h"
 #include "kit/schema/json_util.h"
-#include "report/kinds/timeline_html.h"
-#include "report/kinds/wave_report.h"
 
 /* Bytes of text, so that a page stays below 4 MB whatever the run. */
 enum { MOST_CELL_BYTES = 1600000, MOST_DETAIL_BYTES = 800000, MOST_STEP_BYTES = 1100000 };

@@ -8,7 +8,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "report/kinds/wave_report.h"
+#include "features/wave/wave_report.h"
 
 #define ALIKE 0.02       /* two waves that differ by less share a speed */
 #define AS_EXPECTED 0.01 /* closer than that nobody calls it a difference */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 
 /* The first step that ends after `from_ps`; their ends rise. */
 static size_t first_after(const iw_step *steps, size_t count, iw_time from_ps)

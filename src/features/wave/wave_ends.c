@@ -3,7 +3,7 @@
  */
 #include "core/base/base.h"
 
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 #include <idlewave/wave.h>
 
 enum {

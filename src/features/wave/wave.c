@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 /* By step and rank of the delay, dimension, then upwards first. */
 static int compare_waves(const void *a, const void *b)

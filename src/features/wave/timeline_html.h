@@ -11,7 +11,7 @@
 #include <idlewave/timeline.h>
 #include <idlewave/wave.h>
 
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 
 struct iwi_timeline_page {
     const iw_timeline *timeline;

@@ -12,7 +12,7 @@
 
 #include "core/base/base.h"
 #include "core/stats/select.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 enum {
     LEAST_AHEAD = 16,    /* steps for a period */

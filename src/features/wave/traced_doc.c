@@ -1,7 +1,7 @@
 /* A traced run: how long, how much of it in MPI, in which functions, then its waves.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/traced_report.h"
+#include "features/wave/traced_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
+#include "features/wave/wave_report.h"
 #include "kit/figure/bar_rows.h"
-#include "report/kinds/wave_report.h"
 
 enum { LEAST_REACH = 3, MOST_ROWS = 10, LEAST_PART = 200 /* of the longest */ };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "report/kinds/timeline_html.h"
+#include "features/wave/timeline_html.h"
 
 /* No character of these has a meaning in JSON or HTML, nor do two together look like an address. */
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "report/kinds/wave_report.h"
+#include "features/wave/wave_report.h"
 
 #define LEAST_DECAY_S 1e-12 /* times are whole picoseconds */
 

@@ -6,7 +6,7 @@
 
 #include "kit/figure/figure.h"
 
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 #include <idlewave/wave.h>
 
 struct iwi_timeline_picture {

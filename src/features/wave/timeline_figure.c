@@ -3,7 +3,7 @@
  *
  * As in the paper: work is white, an injected delay blue, idle time red.
  */
-#include "report/figure/timeline_figure.h"
+#include "features/wave/timeline_figure.h"
 
 #include <math.h>
 #include <string.h>

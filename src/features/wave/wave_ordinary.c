@@ -19,7 +19,7 @@
 
 #include "core/base/base.h"
 #include "core/stats/select.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 enum {
     THRESHOLD_SPREADS = 8,

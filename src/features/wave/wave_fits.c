@@ -19,7 +19,7 @@
 
 #include "core/base/base.h"
 #include "core/stats/line_fit.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 enum { LEAST_POINTS = 3 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 enum { SMALL_PART = 2 }; /* less than half */
 

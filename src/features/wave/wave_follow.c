@@ -36,7 +36,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "wave/wave_view.h"
+#include "features/wave/wave_view.h"
 
 enum {
     MOST_STEPS_BETWEEN = 4,

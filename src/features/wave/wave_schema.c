@@ -1,7 +1,7 @@
 /* The tables of idle waves.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/wave_report.h"
+#include "features/wave/wave_report.h"
 
 #include <idlewave/wave.h>
 

@@ -7,7 +7,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "report/kinds/timeline_report.h"
+#include "features/wave/timeline_report.h"
 
 /* Mean of a cell's largest share of waiting, above which nearly all cells would look alike. */
 static const double CROWDED = 0.15;

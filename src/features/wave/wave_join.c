@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "features/wave/wave_view.h"
 #include "kit/timeline/step_gap.h"
-#include "wave/wave_view.h"
 
 static iw_status find_gap(const iw_log *log, const struct iwi_wave_view *view, iw_time *shortest_ps_p,
                           iw_time *gap_ps_p)

@@ -1,14 +1,14 @@
 /* The page of a timeline: a document with a picture to zoom into.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "report/kinds/timeline_html.h"
+#include "features/wave/timeline_html.h"
 
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "features/wave/traced_report.h"
+#include "features/wave/wave_report.h"
 #include "kit/doc/doc.h"
-#include "report/kinds/traced_report.h"
-#include "report/kinds/wave_report.h"
 
 /* ---- the picture ---- */
 
