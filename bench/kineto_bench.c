@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/json/json_value.h"
-#include "format/kineto/kineto.h"
+#include "features/explain/json/json_value.h"
+#include "features/explain/kineto/kineto.h"
 #include "support/made_kineto.h"
 
 static void print_log(void *arg, iw_log_level level, const char *text)

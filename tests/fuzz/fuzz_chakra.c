@@ -1,7 +1,7 @@
 /* Fuzzes the reader of Chakra's execution traces: the same bytes as the files of two ranks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "format/chakra/chakra.h"
+#include "features/explain/chakra/chakra.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

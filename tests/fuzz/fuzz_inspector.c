@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "format/inspector/inspector.h"
+#include "features/explain/inspector/inspector.h"
 #include "fuzz.h"
 
 static iw_status read_files(struct iwi_inspector *all, const char *data, size_t size)

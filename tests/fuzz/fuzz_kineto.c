@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "format/kineto/kineto.h"
+#include "features/explain/kineto/kineto.h"
 #include "fuzz.h"
 
 enum { RANKS_MAX = 4 };

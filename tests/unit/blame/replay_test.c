@@ -1,7 +1,7 @@
 /* Replays of random runs: with nothing removed they are the run, and removing never delays anybody.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "blame/run.h"
+#include "features/explain/blame/run.h"
 #include "made_run.h"
 
 enum { RANKS = 4, STEPS = 60, RUNS = 40 };

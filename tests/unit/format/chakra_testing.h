@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "format/chakra/chakra.h"
+#include "features/explain/chakra/chakra.h"
 #include "support/made_chakra.h"
 #include "support/support.h"
 

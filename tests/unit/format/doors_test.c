@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "chakra_testing.h"
-#include "format/kineto/kineto.h"
+#include "features/explain/kineto/kineto.h"
 #include "inspector_testing.h"
 
 enum door { KINETO, CHAKRA, CHAKRA_BRIEF, INSPECTOR, INSPECTOR_BRIEF, DOORS };

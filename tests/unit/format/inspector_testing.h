@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "format/inspector/inspector.h"
+#include "features/explain/inspector/inspector.h"
 #include "support/made_inspector.h"
 #include "support/support.h"
 

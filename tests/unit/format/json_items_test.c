@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/json/json_value.h"
+#include "features/explain/json/json_value.h"
 #include "support/support.h"
 
 enum { OUT_SIZE = 512 };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/kineto/kineto.h"
+#include "features/explain/arrivals/rerun.h"
+#include "features/explain/kineto/kineto.h"
 #include "support/made_kineto_parts.h"
 #include "support/support.h"
-#include "visits/rerun.h"
 
 enum { STEP_OFFSET = 10 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/kineto/kineto.h"
+#include "features/explain/kineto/kineto.h"
 #include "support/support.h"
 
 enum { MAIN = 7, FIRST = 8, SECOND = 9 }; /* threads */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/rng.h"
-#include "format/kineto/kineto.h"
+#include "features/explain/kineto/kineto.h"
 #include "support/made_kineto.h"
 #include "support/support.h"
 

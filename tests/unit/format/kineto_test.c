@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/kineto/kineto.h"
+#include "features/explain/kineto/kineto.h"
 #include "support/made_kineto_parts.h"
 #include "support/support.h"
 

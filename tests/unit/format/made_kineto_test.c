@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/json/json_value.h"
+#include "features/explain/json/json_value.h"
 #include "support/made_kineto.h"
 #include "support/support.h"
 

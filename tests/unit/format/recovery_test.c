@@ -16,10 +16,10 @@
 
 #include "core/base/order.h"
 #include "core/base/rng.h"
+#include "features/explain/arrivals/pause_costs.h"
 #include "support/made_chakra.h"
 #include "support/made_inspector.h"
 #include "support/support.h"
-#include "visits/pause_costs.h"
 
 enum { STEPS = 8, PAUSES_MAX = 8 };
 enum format { KINETO, CHAKRA, INSPECTOR, FORMATS };

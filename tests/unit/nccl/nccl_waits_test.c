@@ -11,9 +11,9 @@
 
 #include <idlewave/waits.h>
 
+#include "features/explain/arrivals/visits.h"
 #include "nccl/interface.h"
 #include "support/support.h"
-#include "visits/visits.h"
 
 enum { RANKS = 4, ROUNDS = 40, LATE_US = 3000 };
 #define LATE_PS ((iw_time)LATE_US * IW_PS_PER_US)

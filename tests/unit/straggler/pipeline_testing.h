@@ -4,7 +4,7 @@
 #ifndef IWT_PIPE_TESTING_H
 #define IWT_PIPE_TESTING_H
 
-#include "straggler/pipeline.h"
+#include "features/explain/stragglers/pipeline.h"
 #include "support/support.h"
 
 struct iwt_pipe_shape {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/rng.h"
+#include "features/explain/arrivals/visits.h"
 #include "support/support.h"
-#include "visits/visits.h"
 
 /* A grid of ranks: collectives of rows, of columns, and of all, in turn. */
 struct made {

@@ -1,14 +1,14 @@
 /* What pauses cost, and whose they are, in runs of a model that can be run without them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "visits/pause_costs.h"
+#include "features/explain/arrivals/pause_costs.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "features/explain/arrivals/slow.h"
 #include "support/support.h"
 #include "unit/visits/run_model.h"
-#include "visits/slow.h"
 
 enum { STEPS = 12 };
 

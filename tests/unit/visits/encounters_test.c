@@ -3,7 +3,7 @@
  */
 #include <time.h>
 
-#include "visits/visits.h"
+#include "features/explain/arrivals/visits.h"
 
 #include "support/support.h"
 

@@ -1,7 +1,7 @@
 /* The run again: the same times with nothing left out, those of the model without a cause.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "visits/rerun.h"
+#include "features/explain/arrivals/rerun.h"
 
 #include <stdlib.h>
 

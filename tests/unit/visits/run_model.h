@@ -9,7 +9,7 @@
 #ifndef IWT_RUN_MODEL_H
 #define IWT_RUN_MODEL_H
 
-#include "visits/visits.h"
+#include "features/explain/arrivals/visits.h"
 
 struct iwt_model {
     uint64_t seed;

@@ -8,7 +8,7 @@
 #ifndef IWT_MADE_PIPELINE_H
 #define IWT_MADE_PIPELINE_H
 
-#include "visits/visits.h"
+#include "features/explain/arrivals/visits.h"
 
 enum made_law {
     MADE_EVEN,    /* each computation varies by up to 2 % */

@@ -4,8 +4,8 @@
 #ifndef IWT_MADE_VISITS_H
 #define IWT_MADE_VISITS_H
 
+#include "features/explain/arrivals/visits.h"
 #include "support/support.h"
-#include "visits/visits.h"
 
 #define US(x) ((iw_time)(x)*IW_PS_PER_US)
 

@@ -1,0 +1,356 @@
+/* Brings the clocks of ranks together by the ends of collectives.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
+#include "features/explain/arrivals/clock_links.h"
+#include "features/explain/arrivals/sets.h"
+
+enum { ROUNDS = 6 };
+
+/* All-gathers and reduce-scatters end up to their transfer apart: they count little, and only where nothing
+ * else joins ranks. */
+#define WEIGHT_OF_LOOSE 1e-3
+
+struct aligner {
+    struct iwi_visits *visits;
+    struct iwi_clock_end *ends; /* by group, rank and time */
+    size_t end_count;
+    double *room; /* for medians */
+    uint32_t *set_of;
+    bool *is_used; /* groups whose loose collectives are used */
+    struct iwi_rank_clock *clocks, *tried, *step;
+    iw_time zero_ps; /* the middle of the run */
+};
+
+static bool is_tight(uint8_t op)
+{
+    return op == IWI_VISIT_ALLREDUCE || op == IWI_VISIT_BARRIER;
+}
+
+static bool is_loose(uint8_t op)
+{
+    return op == IWI_VISIT_ALLGATHER || op == IWI_VISIT_REDUCE_SCATTER || op == IWI_VISIT_ALLTOALL;
+}
+
+/* ---- which ranks can be compared ---- */
+
+static void unite_encounters(struct aligner *a, bool want_tight)
+{
+    const struct iwi_visits *visits = a->visits;
+
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        const struct iwi_encounter *encounter = &visits->encounters[i];
+        const struct iwi_visit *of = &visits->visits[encounter->first];
+
+        if (!(want_tight ? is_tight(of->op) : is_loose(of->op))) {
+            continue;
+        }
+        for (uint32_t k = 1; k < encounter->count; k++) {
+            if (iwi_sets_unite(a->set_of, of[0].rank, of[k].rank) && !want_tight) {
+                a->is_used[of->group] = true;
+            }
+        }
+    }
+}
+
+static void find_sets(struct aligner *a)
+{
+    struct iwi_visits *visits = a->visits;
+
+    iwi_sets_init(a->set_of, visits->rank_count);
+    unite_encounters(a, true);
+    unite_encounters(a, false);
+    visits->clock_sets = 0;
+    for (uint32_t r = 0; r < visits->rank_count; r++) {
+        a->set_of[r] = iwi_set_lowest(a->set_of, r);
+        visits->ranks[r].clock_set =
+            a->set_of[r] == r ? visits->clock_sets++ : visits->ranks[a->set_of[r]].clock_set;
+    }
+}
+
+static bool is_taken(const struct aligner *a, const struct iwi_encounter *encounter)
+{
+    const struct iwi_visit *of = &a->visits->visits[encounter->first];
+
+    return encounter->count > 1 && (is_tight(of->op) || (is_loose(of->op) && a->is_used[of->group]));
+}
+
+/* ---- ends ---- */
+
+static double from_middle(const struct aligner *a, iw_time ps)
+{
+    return (double)(ps - a->zero_ps);
+}
+
+/* The time of an end, by the clocks that were found so far. */
+static double aligned(const struct aligner *a, const struct iwi_rank_clock *clocks,
+                      const struct iwi_visit *visit)
+{
+    const double at_ps = from_middle(a, visit->leave_ps);
+    const struct iwi_rank_clock *clock = &clocks[visit->rank];
+
+    return at_ps - clock->offset_ps - clock->drift * at_ps;
+}
+
+/* Lists all ends, each against the middle of its collective's by these clocks. */
+static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
+{
+    const struct iwi_visits *visits = a->visits;
+
+    a->end_count = 0;
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        const struct iwi_encounter *encounter = &visits->encounters[i];
+        const struct iwi_visit *of = &visits->visits[encounter->first];
+        double middle;
+
+        if (!is_taken(a, encounter)) {
+            continue;
+        }
+        for (uint32_t k = 0; k < encounter->count; k++) {
+            a->room[k] = aligned(a, clocks, &of[k]);
+        }
+        middle = iwi_median(a->room, encounter->count);
+        for (uint32_t k = 0; k < encounter->count; k++) {
+            a->ends[a->end_count++] = (struct iwi_clock_end){.group = of[k].group,
+                                                             .rank = of[k].rank,
+                                                             .at_ps = from_middle(a, of[k].leave_ps),
+                                                             .off_ps = aligned(a, clocks, &of[k]) - middle};
+        }
+    }
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct iwi_clock_end *left = a, *right = b;
+    int sign = iwi_order(left->group, right->group);
+
+    sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
+    return sign != 0 ? sign : (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
+}
+
+/* ---- clocks ---- */
+
+static iw_status make_links(struct aligner *a, bool want_drift, struct iwi_clock_links *links)
+{
+    qsort(a->ends, a->end_count, sizeof a->ends[0], compare_ends);
+    for (size_t first = 0, end = 0; first < a->end_count; first = end) {
+        const struct iwi_clock_end *of = &a->ends[first];
+        struct iwi_rank_clock line;
+        double weight;
+
+        while (end < a->end_count && a->ends[end].group == of->group && a->ends[end].rank == of->rank) {
+            end++;
+        }
+        line = iwi_clock_line(of, end - first, want_drift, a->room);
+        IW_TRY(iwi_grow(a->visits->log, (void **)&links->of, &links->capacity, links->count + 1,
+                        sizeof links->of[0]));
+        weight = a->is_used[of->group] ? WEIGHT_OF_LOOSE : (double)(end - first);
+        links->of[links->count++] =
+            (struct iwi_clock_link){.group = of->group,
+                                    .rank = of->rank,
+                                    .offset_ps = line.offset_ps,
+                                    .drift = line.drift,
+                                    .weight = weight,
+                                    .drift_weight = end - first >= IWI_CLOCK_SLOPE_LEAST ? weight : 0};
+    }
+    return IW_OK;
+}
+
+/* What 95 % (or half) of the ends are nearer than to the middle of their collective. */
+static double residual_ps(struct aligner *a, const struct iwi_rank_clock *clocks, double share)
+{
+    list_ends(a, clocks);
+    for (size_t i = 0; i < a->end_count; i++) {
+        a->room[i] = fabs(a->ends[i].off_ps);
+    }
+    iwi_sort_doubles(a->room, a->end_count);
+    return a->end_count > 0 ? a->room[(size_t)(share * (double)(a->end_count - 1))] : 0;
+}
+
+/* The middle of a collective's ends is that of its clocks only when these are nearly right: what is left is
+ * looked at again. */
+static iw_status improve(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
+{
+    const struct iwi_visits *visits = a->visits;
+    struct iwi_clock_links links = {0};
+    iw_status status;
+
+    list_ends(a, clocks);
+    status = make_links(a, want_drift, &links);
+    if (status == IW_OK) {
+        status =
+            iwi_clock_solve(visits->log, &links, visits->rank_count, visits->group_count, a->set_of, a->step);
+    }
+    for (size_t r = 0; r < visits->rank_count && status == IW_OK; r++) {
+        clocks[r].offset_ps += a->step[r].offset_ps;
+        clocks[r].drift += a->step[r].drift;
+    }
+    free(links.of);
+    return status;
+}
+
+static iw_status find_clocks(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
+{
+    memset(clocks, 0, a->visits->rank_count * sizeof clocks[0]);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        IW_TRY(improve(a, want_drift, clocks));
+    }
+    return IW_OK;
+}
+
+/* Drift is believed if it takes a third off the middle residual. */
+static iw_status choose_clocks(struct aligner *a)
+{
+    IW_TRY(find_clocks(a, false, a->clocks));
+    IW_TRY(find_clocks(a, true, a->tried));
+    if (3 * residual_ps(a, a->tried, 0.5) < 2 * residual_ps(a, a->clocks, 0.5)) {
+        memcpy(a->clocks, a->tried, a->visits->rank_count * sizeof a->clocks[0]);
+    }
+    return IW_OK;
+}
+
+/* ---- the table ---- */
+
+static iw_time moved(const struct aligner *a, uint32_t rank, iw_time ps)
+{
+    const struct iwi_rank_clock *clock = &a->clocks[rank];
+
+    return ps - (iw_time)llround(clock->offset_ps + clock->drift * from_middle(a, ps));
+}
+
+static void move_all(const struct aligner *a)
+{
+    struct iwi_visits *visits = a->visits;
+
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        struct iwi_visit *visit = &visits->visits[i];
+
+        visit->enter_ps = moved(a, visit->rank, visit->enter_ps);
+        visit->leave_ps = moved(a, visit->rank, visit->leave_ps);
+    }
+#define MOVE_SPANS(ITEMS, COUNT)                                              \
+    for (size_t i = 0; i < (COUNT); i++) {                                    \
+        (ITEMS)[i].begin_ps = moved(a, (ITEMS)[i].rank, (ITEMS)[i].begin_ps); \
+        (ITEMS)[i].end_ps = moved(a, (ITEMS)[i].rank, (ITEMS)[i].end_ps);     \
+    }
+    MOVE_SPANS(visits->stretches, visits->stretch_count)
+    MOVE_SPANS(visits->pauses, visits->pause_count)
+    MOVE_SPANS(visits->steps, visits->step_count)
+    MOVE_SPANS(visits->host_waits, visits->host_wait_count)
+#undef MOVE_SPANS
+    for (size_t r = 0; r < visits->rank_count; r++) {
+        visits->ranks[r].clock_added_ps = -(iw_time)llround(a->clocks[r].offset_ps);
+        visits->ranks[r].clock_drift = a->clocks[r].drift;
+    }
+}
+
+/* Who came last may be another one now. Returns the middle transfer of loose collectives that were used: so
+ * far apart they may end. */
+static double find_last(const struct aligner *a)
+{
+    struct iwi_visits *visits = a->visits;
+    size_t loose = 0;
+
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        struct iwi_encounter *encounter = &visits->encounters[i];
+        const uint64_t end = encounter->first + encounter->count;
+
+        encounter->last = (uint32_t)encounter->first;
+        for (uint64_t k = encounter->first; k < end; k++) {
+            const bool is_later = visits->visits[k].enter_ps > visits->visits[encounter->last].enter_ps;
+
+            encounter->last = is_later ? (uint32_t)k : encounter->last;
+        }
+        if (is_taken(a, encounter) && is_loose(visits->visits[encounter->first].op)) {
+            const struct iwi_visit *last = &visits->visits[encounter->last];
+
+            a->room[loose++] = (double)(last->leave_ps - last->enter_ps);
+        }
+    }
+    return loose > 0 ? iwi_median(a->room, loose) : 0.0;
+}
+
+static void note_sets(struct iwi_visits *visits)
+{
+    char text[128];
+
+    if (visits->clock_sets > 1) {
+        (void)snprintf(text, sizeof text,
+                       "Clocks of %" PRIu32 " sets of ranks cannot be compared: no collective joins them.",
+                       visits->clock_sets);
+        iwi_visits_note(visits, text);
+    }
+}
+
+static void find_middle(struct aligner *a)
+{
+    iw_time first = INT64_MAX, last = INT64_MIN;
+
+    for (size_t i = 0; i < a->visits->visit_count; i++) {
+        first = iwi_min(first, a->visits->visits[i].leave_ps);
+        last = iwi_max(last, a->visits->visits[i].leave_ps);
+    }
+    a->zero_ps = first <= last ? first / 2 + last / 2 : 0;
+}
+
+/* How well clocks agree: what 95 % of all ends are within, and in every group half of them. */
+static double error_ps(struct aligner *a)
+{
+    double worst = residual_ps(a, a->clocks, 0.95);
+
+    qsort(a->ends, a->end_count, sizeof a->ends[0], compare_ends);
+    for (size_t first = 0, end = 0; first < a->end_count; first = end) {
+        for (; end < a->end_count && a->ends[end].group == a->ends[first].group; end++) {
+            a->room[end - first] = fabs(a->ends[end].off_ps);
+        }
+        worst = fmax(worst, iwi_median(a->room, end - first));
+    }
+    return worst;
+}
+
+static iw_status align(struct aligner *a)
+{
+    struct iwi_visits *visits = a->visits;
+
+    find_middle(a);
+    find_sets(a);
+    IW_TRY(choose_clocks(a));
+    visits->clock_error_ps = (iw_time)ceil(error_ps(a)) + 1;
+    move_all(a);
+    visits->clock_error_ps += (iw_time)find_last(a);
+    note_sets(visits);
+    return IW_OK;
+}
+
+iw_status iwi_visits_align(struct iwi_visits *visits)
+{
+    const iw_log *log = visits->log;
+    struct aligner a = {.visits = visits};
+    iw_status status = IW_ERR_NOMEM;
+
+    a.ends = iwi_new_array(log, visits->visit_count, sizeof *a.ends);
+    a.room = iwi_new_array(log, visits->visit_count, sizeof *a.room);
+    a.set_of = iwi_new_array(log, visits->rank_count, sizeof *a.set_of);
+    a.is_used = iwi_new_array(log, visits->group_count, sizeof *a.is_used);
+    a.clocks = iwi_new_array(log, visits->rank_count, sizeof *a.clocks);
+    a.tried = iwi_new_array(log, visits->rank_count, sizeof *a.tried);
+    a.step = iwi_new_array(log, visits->rank_count, sizeof *a.step);
+    if (a.ends != NULL && a.room != NULL && a.set_of != NULL && a.is_used != NULL && a.clocks != NULL &&
+        a.tried != NULL && a.step != NULL) {
+        status = align(&a);
+    }
+    free(a.ends);
+    free(a.room);
+    free(a.set_of);
+    free(a.is_used);
+    free(a.clocks);
+    free(a.tried);
+    free(a.step);
+    return status;
+}

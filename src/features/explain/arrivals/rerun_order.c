@@ -1,0 +1,226 @@
+/* The activities of a run by lane, and all that happens in the order of the trace.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include "core/base/order.h"
+#include "features/explain/arrivals/rerun_parts.h"
+
+static int order_times(iw_time left, iw_time right)
+{
+    return (left > right) - (left < right);
+}
+
+static int compare_lanes(const void *a, const void *b)
+{
+    const struct iwi_rerun_lane *left = a, *right = b;
+    const int sign = iwi_order(left->rank, right->rank);
+
+    return sign != 0 ? sign : iwi_order(left->stream, right->stream);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct iwi_rerun_event *left = a, *right = b;
+    int sign = order_times(left->at_ps, right->at_ps);
+
+    sign = sign != 0 ? sign : iwi_order(left->kind, right->kind);
+    return sign != 0 ? sign : iwi_order(left->index, right->index);
+}
+
+/* ---- activities ---- */
+
+static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time start_ps, iw_time end_ps,
+                                       iw_time queued_ps)
+{
+    return (struct iwi_activity){.rank = rank,
+                                 .step = step,
+                                 .encounter = IWI_RERUN_NONE,
+                                 .previous = IWI_RERUN_NONE,
+                                 .other = IWI_RERUN_NONE,
+                                 .root = IWI_RERUN_NONE,
+                                 .went_on = IWI_RERUN_NONE,
+                                 .together = IWI_RERUN_NONE,
+                                 .ready = {.activity = IWI_RERUN_NONE},
+                                 .is_launched = queued_ps > 0,
+                                 .start_ps = start_ps,
+                                 .end_ps = iwi_max(start_ps, end_ps),
+                                 .launched_ps = start_ps - queued_ps};
+}
+
+/* The visit of the root, if it was traced and came before `visit` left. */
+static uint32_t find_root(const struct iwi_visits *visits, const struct iwi_encounter *encounter,
+                          const struct iwi_visit *visit)
+{
+    uint64_t low = encounter->first, high = encounter->first + encounter->count;
+
+    if (!visit->has_root || visit->root == visit->rank) {
+        return IWI_RERUN_NONE;
+    }
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (visits->visits[middle].rank < visit->root) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < encounter->first + encounter->count && visits->visits[low].rank == visit->root &&
+                   visits->visits[low].enter_ps < visit->leave_ps
+               ? (uint32_t)low
+               : IWI_RERUN_NONE;
+}
+
+static void list_encounter(struct iwi_rerun *rerun, size_t index)
+{
+    const struct iwi_visits *visits = rerun->visits;
+    const struct iwi_encounter *encounter = &visits->encounters[index];
+
+    for (uint64_t v = encounter->first; v < encounter->first + encounter->count; v++) {
+        rerun->activities[v].encounter = (uint32_t)index;
+        rerun->activities[v].root = find_root(visits, encounter, &visits->visits[v]);
+    }
+}
+
+static void list_activities(struct iwi_rerun *rerun)
+{
+    const struct iwi_visits *visits = rerun->visits;
+
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        const struct iwi_visit *visit = &visits->visits[i];
+
+        rerun->activities[i] =
+            activity_of(visit->rank, visit->step, visit->enter_ps, visit->leave_ps, visit->queued_ps);
+        rerun->activities[i].ready_ps = visit->ready_ps;
+        rerun->activities[i].ahead_ps = visit->ahead_ps;
+    }
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        list_encounter(rerun, i);
+    }
+    for (size_t i = 0; i < visits->stretch_count; i++) {
+        const struct iwi_stretch *stretch = &visits->stretches[i];
+
+        rerun->activities[visits->visit_count + i] =
+            activity_of(stretch->rank, stretch->step, stretch->begin_ps, stretch->end_ps, stretch->queued_ps);
+    }
+}
+
+/* ---- lanes ---- */
+
+static uint16_t stream_of(const struct iwi_visits *visits, size_t activity)
+{
+    return activity < visits->visit_count ? visits->visits[activity].stream
+                                          : visits->stretches[activity - visits->visit_count].stream;
+}
+
+/* One lane for each activity, sorted; then each only once. */
+static void unite_lanes(struct iwi_rerun *rerun)
+{
+    size_t kept = 0;
+
+    qsort(rerun->lanes, rerun->lane_count, sizeof rerun->lanes[0], compare_lanes);
+    for (size_t i = 0; i < rerun->lane_count; i++) {
+        if (kept > 0 && compare_lanes(&rerun->lanes[kept - 1], &rerun->lanes[i]) == 0) {
+            rerun->lanes[kept - 1].computes |= rerun->lanes[i].computes;
+        } else {
+            rerun->lanes[kept++] = rerun->lanes[i];
+        }
+    }
+    rerun->lane_count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        rerun->first_lane[rerun->lanes[i].rank + 1] = (uint32_t)i + 1;
+    }
+    for (size_t rank = 0; rank < rerun->visits->rank_count; rank++) {
+        rerun->first_lane[rank + 1] = rerun->first_lane[rank + 1] > rerun->first_lane[rank]
+                                          ? rerun->first_lane[rank + 1]
+                                          : rerun->first_lane[rank];
+    }
+}
+
+static uint32_t find_lane(const struct iwi_rerun *rerun, uint32_t rank, uint16_t stream)
+{
+    uint32_t lane = rerun->first_lane[rank];
+
+    while (rerun->lanes[lane].stream != stream) {
+        lane++;
+    }
+    return lane;
+}
+
+static void make_lanes(struct iwi_rerun *rerun)
+{
+    const struct iwi_visits *visits = rerun->visits;
+
+    rerun->lane_count = rerun->activity_count;
+    for (size_t i = 0; i < rerun->activity_count; i++) {
+        rerun->lanes[i] = (struct iwi_rerun_lane){.rank = rerun->activities[i].rank,
+                                                  .stream = stream_of(visits, i),
+                                                  .computes = i >= visits->visit_count,
+                                                  .last_begun = IWI_RERUN_NONE,
+                                                  .last_ended = IWI_RERUN_NONE};
+    }
+    unite_lanes(rerun);
+    for (size_t i = 0; i < rerun->activity_count; i++) {
+        struct iwi_activity *activity = &rerun->activities[i];
+
+        activity->lane = find_lane(rerun, activity->rank, stream_of(visits, i));
+        rerun->has_launches[activity->rank] |= activity->is_launched;
+    }
+}
+
+/* ---- events ---- */
+
+static void add_event(struct iwi_rerun *rerun, iw_time at_ps, size_t index, enum iwi_rerun_event_kind kind)
+{
+    rerun->events[rerun->event_count++] =
+        (struct iwi_rerun_event){.at_ps = at_ps, .index = (uint32_t)index, .kind = (uint8_t)kind};
+}
+
+static void list_events(struct iwi_rerun *rerun)
+{
+    for (size_t i = 0; i < rerun->activity_count; i++) {
+        const struct iwi_activity *activity = &rerun->activities[i];
+
+        add_event(rerun, activity->start_ps, i, IWI_EVENT_START);
+        add_event(rerun, activity->end_ps, i,
+                  activity->end_ps > activity->start_ps ? IWI_EVENT_END : IWI_EVENT_EMPTY_END);
+        if (activity->is_launched) {
+            add_event(rerun, activity->launched_ps, i, IWI_EVENT_LAUNCH);
+        }
+        rerun->first_ps = i == 0 ? activity->start_ps : iwi_min(rerun->first_ps, activity->start_ps);
+    }
+    for (size_t i = 0; i < rerun->visits->step_count; i++) {
+        rerun->first_ps = iwi_min(rerun->first_ps, rerun->visits->steps[i].begin_ps);
+    }
+    for (size_t i = 0; i < rerun->visits->host_wait_count; i++) {
+        add_event(rerun, rerun->visits->host_waits[i].end_ps, i, IWI_EVENT_WAIT);
+    }
+    qsort(rerun->events, rerun->event_count, sizeof rerun->events[0], compare_events);
+}
+
+iw_status iwi_rerun_order(struct iwi_rerun *rerun)
+{
+    const struct iwi_visits *visits = rerun->visits;
+    const size_t count = visits->visit_count + visits->stretch_count;
+
+    if (count >= UINT32_MAX || visits->host_wait_count >= UINT32_MAX) {
+        return iwi_fail(visits->log, IW_ERR_RANGE, "more than 2^32 activities in one run");
+    }
+    rerun->activity_count = count;
+    rerun->activities = iwi_new_array(visits->log, count, sizeof rerun->activities[0]);
+    rerun->lanes = iwi_new_array(visits->log, count, sizeof rerun->lanes[0]);
+    rerun->events = iwi_new_array(visits->log, 3 * count + visits->host_wait_count, sizeof rerun->events[0]);
+    rerun->step_numbers = iwi_new_array(visits->log, count, sizeof rerun->step_numbers[0]);
+    rerun->first_lane = iwi_new_array(visits->log, visits->rank_count + 1, sizeof rerun->first_lane[0]);
+    rerun->has_launches = iwi_new_array(visits->log, visits->rank_count, sizeof rerun->has_launches[0]);
+    if (rerun->activities == NULL || rerun->lanes == NULL || rerun->events == NULL ||
+        rerun->step_numbers == NULL || rerun->first_lane == NULL || rerun->has_launches == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    list_activities(rerun);
+    make_lanes(rerun);
+    IW_TRY(iwi_rerun_find_steps(rerun));
+    list_events(rerun);
+    return IW_OK;
+}

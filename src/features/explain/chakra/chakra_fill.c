@@ -1,0 +1,334 @@
+/* Visits from execution traces: groups of all ranks, messages in pairs, what is lacking.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/order.h"
+#include "features/explain/chakra/chakra.h"
+
+/* ---- ranks ---- */
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct iwi_chakra_file *left = *(struct iwi_chakra_file *const *)a,
+                                 *right = *(struct iwi_chakra_file *const *)b;
+
+    return iwi_order(left->number, right->number);
+}
+
+/* Numbers of files that are there and differ; else in their order. */
+static bool number_files(struct iwi_chakra *all, struct iwi_chakra_file **files)
+{
+    bool is_told = true;
+
+    for (size_t i = 0; i < all->file_count; i++) {
+        files[i] = &all->files[i];
+        is_told &= files[i]->has_number;
+    }
+    qsort(files, all->file_count, sizeof(void *), compare_files);
+    for (size_t i = 1; i < all->file_count; i++) {
+        is_told &= files[i]->number != files[i - 1]->number;
+    }
+    for (size_t i = 0; !is_told && i < all->file_count; i++) {
+        files[i] = &all->files[i];
+        files[i]->number = (uint32_t)i;
+    }
+    return is_told;
+}
+
+static iw_status add_ranks(struct iwi_chakra *all, struct iwi_visits *visits)
+{
+    struct iwi_chakra_file **files = iwi_new_array(all->log, all->file_count, sizeof(void *));
+    iw_status status = files != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    if (status == IW_OK && !number_files(all, files)) {
+        iwi_visits_note(visits, "The names of the files do not number the ranks: they are numbered as the "
+                                "files were given.");
+    }
+    for (size_t i = 0; status == IW_OK && i < all->file_count; i++) {
+        status = iwi_visits_rank(visits, files[i]->number, NULL, &files[i]->index);
+    }
+    free(files);
+    return status;
+}
+
+/* ---- groups ---- */
+
+/* Whether two ranks mean the same group: by name, and by members where both tell them. */
+static bool is_same_group(const struct iwi_chakra_group *a, const struct iwi_chakra_group *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->rank_count == b->rank_count &&
+           (a->rank_count == 0 || memcmp(a->ranks, b->ranks, a->rank_count * sizeof a->ranks[0]) == 0);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct iwi_chakra_group *left = *(struct iwi_chakra_group *const *)a,
+                                  *right = *(struct iwi_chakra_group *const *)b;
+    int sign = strcmp(left->name, right->name);
+
+    sign = sign != 0 ? sign : iwi_order(left->rank_count, right->rank_count);
+    sign = sign != 0 || left->rank_count == 0
+               ? sign
+               : memcmp(left->ranks, right->ranks, left->rank_count * sizeof left->ranks[0]);
+    return sign != 0 ? sign : iwi_order(left->file, right->file);
+}
+
+/* groups[first ... end - 1] are one. Ranks that have visits of it are its traced members. */
+static iw_status add_group(const struct iwi_chakra *all, struct iwi_visits *visits,
+                           struct iwi_chakra_group **groups, size_t count, uint32_t *members)
+{
+    uint32_t traced = 0, size = 0, index;
+    char name[IWI_VISIT_NAME_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        size = (uint32_t)iwi_max(size, groups[i]->size);
+        if (groups[i]->visits > 0) {
+            members[traced++] = all->files[groups[i]->file].index;
+        }
+    }
+    if (traced == 0) {
+        return IW_OK;
+    }
+    (void)snprintf(name, sizeof name, "%s", groups[0]->name[0] != '\0' ? groups[0]->name : "all");
+    IW_TRY(iwi_visits_group(visits, name, members, traced, (uint32_t)iwi_max(size, traced), &index));
+    for (size_t i = 0; i < count; i++) {
+        groups[i]->group = index;
+        groups[i]->size = visits->groups[index].size;
+    }
+    return IW_OK;
+}
+
+static iw_status add_groups(struct iwi_chakra *all, struct iwi_visits *visits)
+{
+    struct iwi_chakra_group **groups = iwi_new_array(all->log, all->group_count, sizeof(void *));
+    uint32_t *members = iwi_new_array(all->log, all->file_count, sizeof *members);
+    iw_status status = groups != NULL && members != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; status == IW_OK && i < all->group_count; i++) {
+        groups[i] = &all->groups[i];
+    }
+    if (status == IW_OK) {
+        qsort(groups, all->group_count, sizeof(void *), compare_groups);
+    }
+    for (size_t first = 0, end = 0; status == IW_OK && first < all->group_count; first = end) {
+        while (end < all->group_count && is_same_group(groups[first], groups[end])) {
+            end++;
+        }
+        status = add_group(all, visits, groups + first, end - first, members);
+    }
+    free(groups);
+    free(members);
+    return status;
+}
+
+/* ---- visits ---- */
+
+static bool is_message(const struct iwi_chakra_comm *comm)
+{
+    return comm->op == IWI_VISIT_MESSAGE;
+}
+
+/* Messages by sender, receiver, side, tag, and as they were; collectives as they were, before them. */
+static int compare_comms(const void *a, const void *b)
+{
+    const struct iwi_chakra_comm *left = a, *right = b;
+    int sign = iwi_order(is_message(left), is_message(right));
+
+    if (sign == 0 && is_message(left)) {
+        sign = iwi_order(left->sender, right->sender);
+        sign = sign != 0 ? sign : iwi_order(left->receiver, right->receiver);
+        sign = sign != 0 ? sign : iwi_order(left->is_receiver, right->is_receiver);
+        sign = sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
+    }
+    return sign != 0 ? sign : iwi_order(left->number, right->number);
+}
+
+static const struct iwi_chakra_file *file_of(const struct iwi_chakra *all, uint32_t number)
+{
+    for (size_t i = 0; i < all->file_count; i++) {
+        if (all->files[i].number == number) {
+            return &all->files[i];
+        }
+    }
+    return NULL;
+}
+
+static iw_status message_group(const struct iwi_chakra *all, struct iwi_visits *visits,
+                               const struct iwi_chakra_comm *comm, uint32_t *group_p, uint32_t *root_p)
+{
+    const struct iwi_chakra_file *sender = file_of(all, comm->sender),
+                                 *receiver = file_of(all, comm->receiver);
+    uint32_t members[2], count = 0;
+    char name[IWI_VISIT_NAME_SIZE];
+
+    if (sender != NULL) {
+        members[count++] = sender->index;
+    }
+    if (receiver != NULL) {
+        members[count++] = receiver->index;
+    }
+    *root_p = sender != NULL ? sender->index : UINT32_MAX;
+    (void)snprintf(name, sizeof name, "%" PRIu32 " to %" PRIu32, comm->sender, comm->receiver);
+    return iwi_visits_group(visits, name, members, count, 2, group_p);
+}
+
+/* The tag, and the number among those of the same tag. */
+static void number_messages(struct iwi_chakra *all)
+{
+    uint64_t tag = 0, number = 0;
+
+    qsort(all->comms, all->comm_count, sizeof all->comms[0], compare_comms);
+    iwi_chakra_drop_uneven(all);
+    for (size_t i = 0; i < all->comm_count; i++) {
+        struct iwi_chakra_comm *comm = &all->comms[i];
+        const struct iwi_chakra_comm *before = i > 0 ? comm - 1 : comm;
+
+        if (!is_message(comm)) {
+            continue;
+        }
+        number = i > 0 && is_message(before) && before->sender == comm->sender &&
+                         before->receiver == comm->receiver && before->is_receiver == comm->is_receiver &&
+                         tag == comm->sequence
+                     ? number + 1
+                     : 0;
+        tag = comm->sequence;
+        comm->sequence = (tag << 32) + number;
+    }
+}
+
+/* What ranks put into a gather are parts of the whole. */
+static uint64_t whole_bytes(const struct iwi_chakra *all, const struct iwi_chakra_comm *comm)
+{
+    const uint64_t size = is_message(comm) ? 1 : all->groups[comm->group].size;
+
+    return comm->op != IWI_VISIT_ALLGATHER    ? comm->bytes
+           : comm->bytes <= UINT64_MAX / size ? comm->bytes * size
+                                              : UINT64_MAX;
+}
+
+/* Without times `enter` is the index of the comm at first, and `leave` the duration: see
+ * iwi_chakra_make_times(). */
+static iw_status add_visit(const struct iwi_chakra *all, struct iwi_visits *visits,
+                           const struct iwi_chakra_comm *comm, uint32_t group, uint32_t root, int64_t zero_us)
+{
+    const int64_t enter_us = all->has_times ? comm->start_us - zero_us : 0;
+
+    return iwi_visits_add(visits,
+                          &(struct iwi_visit){.rank = all->files[comm->file].index,
+                                              .group = group,
+                                              .op = comm->op,
+                                              .stream = comm->stream,
+                                              .step = IWI_VISIT_NO_STEP,
+                                              .sequence = comm->sequence,
+                                              .bytes = whole_bytes(all, comm),
+                                              .enter_ps = all->has_times ? enter_us * IW_PS_PER_US
+                                                                         : (iw_time)(comm - all->comms),
+                                              .leave_ps = (enter_us + comm->took_us) * IW_PS_PER_US,
+                                              .has_root = is_message(comm) && root != UINT32_MAX,
+                                              .root = is_message(comm) && root != UINT32_MAX ? root : 0});
+}
+
+static iw_status add_visits(struct iwi_chakra *all, struct iwi_visits *visits, int64_t zero_us)
+{
+    uint32_t group = 0, root = UINT32_MAX;
+
+    number_messages(all);
+    for (size_t i = 0; i < all->comm_count; i++) {
+        const struct iwi_chakra_comm *comm = &all->comms[i], *before = i > 0 ? comm - 1 : NULL;
+
+        if (!is_message(comm)) {
+            group = all->groups[comm->group].group;
+        } else if (before == NULL || !is_message(before) || before->sender != comm->sender ||
+                   before->receiver != comm->receiver) {
+            IW_TRY(message_group(all, visits, comm, &group, &root));
+        }
+        IW_TRY(add_visit(all, visits, comm, group, root, zero_us));
+    }
+    return IW_OK;
+}
+
+static iw_status add_stretches(const struct iwi_chakra *all, struct iwi_visits *visits, int64_t zero_us)
+{
+    for (size_t i = 0; i < all->kernel_count; i++) {
+        const struct iwi_chakra_kernel *kernel = &all->kernels[i];
+
+        IW_TRY(iwi_visits_add_stretch(
+            visits, &(struct iwi_stretch){.rank = all->files[kernel->file].index,
+                                          .step = IWI_VISIT_NO_STEP,
+                                          .stream = kernel->stream,
+                                          .begin_ps = (kernel->begin_us - zero_us) * IW_PS_PER_US,
+                                          .end_ps = (kernel->end_us - zero_us) * IW_PS_PER_US}));
+    }
+    return IW_OK;
+}
+
+/* The first time of all. */
+static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
+{
+    int64_t first_us = INT64_MAX, last_us = 0;
+
+    for (size_t i = 0; i < all->comm_count; i++) {
+        first_us = iwi_min(first_us, all->comms[i].start_us);
+        last_us = iwi_max(last_us, all->comms[i].start_us + all->comms[i].took_us);
+    }
+    for (size_t i = 0; i < all->kernel_count; i++) {
+        first_us = iwi_min(first_us, all->kernels[i].begin_us);
+        last_us = iwi_max(last_us, all->kernels[i].end_us);
+    }
+    *first_us_p = first_us;
+    return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
+               ? IW_OK
+               : iwi_fail(
+                     all->log, IW_ERR_RANGE,
+                     "the times of the nodes lie more than 10 days apart: some have none, or they are of "
+                     "several runs");
+}
+
+/* ---- all of it ---- */
+
+static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
+{
+    char text[200];
+
+    iwi_visits_note(visits, "Execution traces tell no steps.");
+    if (all->without_peer > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " sends and receives do not say to or from whom, and were left out.",
+                       all->without_peer);
+        iwi_visits_note(visits, text);
+    }
+    if (all->uneven > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " sends and receives were left out: their other halves are not all in the "
+                       "files (of a batch, one has a kernel).",
+                       all->uneven);
+        iwi_visits_note(visits, text);
+    }
+}
+
+iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits)
+{
+    int64_t zero_us;
+
+    IW_TRY(add_ranks(all, visits));
+    iwi_chakra_name_partners(all);
+    if (all->comm_count == 0) {
+        return iwi_fail(all->log, IW_ERR_FORMAT,
+                        "%" PRIu64
+                        " nodes, and none is a collective or message of a device: nobody meets anybody",
+                        all->nodes);
+    }
+    IW_TRY(add_groups(all, visits));
+    IW_TRY(first_time(all, &zero_us));
+    IW_TRY(add_visits(all, visits, zero_us));
+    note(all, visits);
+    if (!all->has_times) {
+        IW_TRY(iwi_visits_finish(visits));
+        IW_TRY(iwi_chakra_make_times(all, visits));
+    }
+    IW_TRY(add_stretches(all, visits, all->has_times ? zero_us : 0));
+    return iwi_visits_finish(visits);
+}

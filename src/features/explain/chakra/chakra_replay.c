@@ -1,0 +1,364 @@
+/* Start times of a trace that has none: its nodes again, as soon as what they depend on has ended.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A lane, a thread of the host or a stream of the device, does one node at a time: of those that are ready
+ * the first, and its collectives in the order of the file. Whoever meets leaves together, so that each takes
+ * as long as it took: leave = the latest of start + duration, enter = leave - duration.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "features/explain/chakra/chakra.h"
+
+#define NONE UINT32_MAX
+
+struct act_state {
+    uint32_t pending; /* acts that have to end before */
+    uint32_t lane;    /* among all */
+    uint32_t comm;    /* or NONE */
+    uint32_t parked;  /* behind it in the queue of a lane that is held; NONE: the last */
+    int64_t ready_us, end_us;
+};
+
+struct lane {
+    uint32_t parked; /* the first act that waits for it, or NONE */
+    bool is_held;    /* by a collective that others have not come to */
+    int64_t free_us;
+};
+
+/* What follows what. */
+struct link {
+    uint32_t before, after;
+};
+
+struct replay {
+    const struct iwi_chakra *all;
+    struct iwi_visits *visits;
+    struct act_state *states;
+    struct lane *lanes;
+    struct link *links;
+    size_t link_count, link_capacity, lane_count;
+    uint32_t *heap, heap_count; /* acts that are ready, the first at the root */
+    uint32_t *encounter_of;     /* of each comm */
+    uint32_t *come;             /* to each encounter */
+    size_t done;
+};
+
+/* ---- acts that are ready, by time and file ---- */
+
+static bool is_before(const struct replay *r, uint32_t a, uint32_t b)
+{
+    return r->states[a].ready_us != r->states[b].ready_us ? r->states[a].ready_us < r->states[b].ready_us
+                                                          : a < b;
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+    const uint32_t kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void push(struct replay *r, uint32_t act)
+{
+    uint32_t i = r->heap_count++;
+
+    r->heap[i] = act;
+    for (; i > 0 && is_before(r, r->heap[i], r->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+        swap(&r->heap[i], &r->heap[(i - 1) / 2]);
+    }
+}
+
+static uint32_t pop(struct replay *r)
+{
+    const uint32_t first = r->heap[0];
+    uint32_t i = 0;
+
+    r->heap[0] = r->heap[--r->heap_count];
+    for (;;) {
+        uint32_t least = i;
+
+        for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < r->heap_count; child++) {
+            least = is_before(r, r->heap[child], r->heap[least]) ? child : least;
+        }
+        if (least == i) {
+            return first;
+        }
+        swap(&r->heap[i], &r->heap[least]);
+        i = least;
+    }
+}
+
+/* ---- going on ---- */
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct link *left = a, *right = b;
+
+    return (left->before > right->before) - (left->before < right->before);
+}
+
+/* The first link of what comes behind an act. */
+static size_t first_link(const struct replay *r, uint32_t act)
+{
+    size_t low = 0, high = r->link_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (r->links[middle].before < act) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void end_act(struct replay *r, uint32_t act, int64_t end_us)
+{
+    struct act_state *state = &r->states[act];
+    struct lane *lane = &r->lanes[state->lane];
+
+    state->end_us = lane->free_us = end_us;
+    lane->is_held = false;
+    r->done++;
+    for (uint32_t next = lane->parked; next != NONE; next = r->states[next].parked) {
+        push(r, next);
+    }
+    lane->parked = NONE;
+    for (size_t i = first_link(r, act); i < r->link_count && r->links[i].before == act; i++) {
+        struct act_state *after = &r->states[r->links[i].after];
+
+        after->ready_us = iwi_max(after->ready_us, end_us);
+        if (--after->pending == 0) {
+            push(r, r->links[i].after);
+        }
+    }
+}
+
+/* All who meet have come: states have their starts in end_us. */
+static void leave(struct replay *r, const struct iwi_encounter *encounter)
+{
+    int64_t leave_us = 0;
+
+    for (uint32_t k = 0; k < encounter->count; k++) {
+        const struct iwi_chakra_comm *comm = &r->all->comms[r->visits->visits[encounter->first + k].enter_ps];
+
+        leave_us = iwi_max(leave_us, r->states[comm->act].end_us + comm->took_us);
+    }
+    for (uint32_t k = 0; k < encounter->count; k++) {
+        end_act(r, (uint32_t)r->all->comms[r->visits->visits[encounter->first + k].enter_ps].act, leave_us);
+    }
+}
+
+static void start(struct replay *r, uint32_t act)
+{
+    struct act_state *state = &r->states[act];
+    struct lane *lane = &r->lanes[state->lane];
+    const int64_t start_us = iwi_max(state->ready_us, lane->free_us);
+
+    if (lane->is_held) {
+        state->parked = lane->parked;
+        lane->parked = act;
+    } else if (state->comm == NONE) {
+        end_act(r, act, start_us + r->all->acts[act].took_us);
+    } else {
+        const uint32_t encounter = r->encounter_of[state->comm];
+
+        lane->is_held = true;
+        state->end_us = start_us;
+        if (++r->come[encounter] == r->visits->encounters[encounter].count) {
+            leave(r, &r->visits->encounters[encounter]);
+        }
+    }
+}
+
+/* ---- what follows what ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct iwi_chakra_act *left = a, *right = b;
+
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static iw_status add_link(struct replay *r, uint32_t before, uint32_t after)
+{
+    IW_TRY(
+        iwi_grow(r->all->log, (void **)&r->links, &r->link_capacity, r->link_count + 1, sizeof r->links[0]));
+    r->links[r->link_count++] = (struct link){before, after};
+    r->states[after].pending++;
+    return IW_OK;
+}
+
+/* Acts of a file are acts[first ... end - 1]; by_id is a copy of them in the order of their ids, whose `file`
+ * is where they were. */
+static iw_status link_file(struct replay *r, size_t first, size_t end, struct iwi_chakra_act *by_id)
+{
+    const size_t count = end - first;
+
+    for (size_t i = 0; i < count; i++) {
+        by_id[i] = r->all->acts[first + i];
+        by_id[i].file = (uint32_t)(first + i);
+    }
+    qsort(by_id, count, sizeof by_id[0], compare_ids);
+    for (size_t i = first; i < end; i++) {
+        const struct iwi_chakra_act *act = &r->all->acts[i];
+
+        for (uint32_t k = 0; k < act->dep_count; k++) {
+            const struct iwi_chakra_act key = {.id = r->all->deps[act->first_dep + k]};
+            const struct iwi_chakra_act *before = bsearch(&key, by_id, count, sizeof by_id[0], compare_ids);
+
+            if (before != NULL && before->file != i) {
+                IW_TRY(add_link(r, before->file, (uint32_t)i));
+            }
+        }
+    }
+    return IW_OK;
+}
+
+struct seat {
+    uint32_t file, lane, act;
+};
+
+static int compare_seats(const void *a, const void *b)
+{
+    const struct seat *left = a, *right = b;
+    int sign = (left->file > right->file) - (left->file < right->file);
+
+    sign = sign != 0 ? sign : (left->lane > right->lane) - (left->lane < right->lane);
+    return sign != 0 ? sign : (left->act > right->act) - (left->act < right->act);
+}
+
+/* Numbers the lanes, and puts the collectives of each in order. */
+static iw_status number_lanes(struct replay *r, struct seat *seats)
+{
+    uint32_t last_comm = NONE;
+
+    for (uint32_t i = 0; i < r->all->act_count; i++) {
+        seats[i] = (struct seat){r->all->acts[i].file, r->all->acts[i].lane, i};
+    }
+    qsort(seats, r->all->act_count, sizeof seats[0], compare_seats);
+    for (size_t i = 0; i < r->all->act_count; i++) {
+        struct act_state *state = &r->states[seats[i].act];
+
+        if (i == 0 || seats[i].file != seats[i - 1].file || seats[i].lane != seats[i - 1].lane) {
+            r->lanes[r->lane_count++] = (struct lane){.parked = NONE};
+            last_comm = NONE;
+        }
+        state->lane = (uint32_t)r->lane_count - 1;
+        if (state->comm != NONE) {
+            IW_TRY(last_comm != NONE ? add_link(r, last_comm, seats[i].act) : IW_OK);
+            last_comm = seats[i].act;
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status link_all(struct replay *r)
+{
+    struct iwi_chakra_act *by_id = iwi_new_array(r->all->log, r->all->act_count, sizeof *by_id);
+    struct seat *seats = iwi_new_array(r->all->log, r->all->act_count, sizeof *seats);
+    iw_status status = by_id != NULL && seats != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t c = 0; c < r->all->comm_count; c++) {
+        r->states[r->all->comms[c].act].comm = (uint32_t)c;
+    }
+    for (size_t first = 0, end = 0; status == IW_OK && first < r->all->act_count; first = end) {
+        while (end < r->all->act_count && r->all->acts[end].file == r->all->acts[first].file) {
+            end++;
+        }
+        status = link_file(r, first, end, by_id);
+    }
+    if (status == IW_OK) {
+        status = number_lanes(r, seats);
+    }
+    if (status == IW_OK && r->link_count > 0) {
+        qsort(r->links, r->link_count, sizeof r->links[0], compare_links);
+    }
+    free(by_id);
+    free(seats);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static iw_status make(struct replay *r)
+{
+    const struct iwi_chakra *all = r->all;
+
+    r->states = iwi_new_array(all->log, all->act_count, sizeof *r->states);
+    r->lanes = iwi_new_array(all->log, all->act_count, sizeof *r->lanes);
+    r->heap = iwi_new_array(all->log, all->act_count, sizeof *r->heap);
+    r->encounter_of = iwi_new_array(all->log, all->comm_count, sizeof *r->encounter_of);
+    r->come = iwi_new_array(all->log, r->visits->encounter_count, sizeof *r->come);
+    if (r->states == NULL || r->lanes == NULL || r->heap == NULL || r->encounter_of == NULL ||
+        r->come == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < all->act_count; i++) {
+        r->states[i].comm = r->states[i].parked = NONE;
+    }
+    for (size_t e = 0; e < r->visits->encounter_count; e++) {
+        for (uint32_t k = 0; k < r->visits->encounters[e].count; k++) {
+            r->encounter_of[r->visits->visits[r->visits->encounters[e].first + k].enter_ps] = (uint32_t)e;
+        }
+    }
+    return link_all(r);
+}
+
+static void go(struct replay *r)
+{
+    for (uint32_t i = 0; i < r->all->act_count; i++) {
+        if (r->states[i].pending == 0) {
+            push(r, i);
+        }
+    }
+    while (r->heap_count > 0) {
+        start(r, pop(r));
+    }
+}
+
+static void release(struct replay *r)
+{
+    free(r->states);
+    free(r->lanes);
+    free(r->links);
+    free(r->heap);
+    free(r->encounter_of);
+    free(r->come);
+}
+
+/* No time can be later than all durations together. */
+static bool fits(const struct iwi_chakra *all)
+{
+    double sum_us = 0;
+
+    for (size_t i = 0; i < all->act_count; i++) {
+        sum_us += (double)all->acts[i].took_us;
+    }
+    return sum_us < 1e18 && all->act_count > 0 && all->act_count < NONE;
+}
+
+iw_status iwi_chakra_replay(const struct iwi_chakra *all, struct iwi_visits *visits, int64_t *end_us,
+                            bool *is_done_p)
+{
+    struct replay r = {.all = all, .visits = visits};
+    iw_status status = IW_OK;
+
+    *is_done_p = false;
+    if (fits(all)) {
+        status = make(&r);
+        if (status == IW_OK) {
+            go(&r);
+            *is_done_p = r.done == all->act_count;
+        }
+        for (size_t i = 0; *is_done_p && i < all->act_count; i++) {
+            end_us[i] = r.states[i].end_us;
+        }
+    }
+    release(&r);
+    return status;
+}

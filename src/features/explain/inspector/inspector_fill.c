@@ -1,0 +1,293 @@
+/* Visits from lines of NCCL's Inspector: which lines belong together, and when it was.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/order.h"
+#include "features/explain/inspector/inspector.h"
+
+/* ---- which lines belong together ---- */
+
+static bool is_message(const struct iwi_inspector_line *line)
+{
+    return line->op == IWI_VISIT_MESSAGE;
+}
+
+/* By what is visited: a communicator, or the messages from one rank of it to another. */
+static int compare_places(const struct iwi_inspector_line *left, const struct iwi_inspector_line *right)
+{
+    int sign = iwi_order(left->comm, right->comm);
+
+    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
+    sign = sign != 0 ? sign : iwi_order(left->sender, right->sender);
+    return sign != 0 ? sign : iwi_order(left->receiver, right->receiver);
+}
+
+/* All sends, then all receives. */
+static int compare_sides(const void *a, const void *b)
+{
+    const struct iwi_inspector_line *left = a, *right = b;
+    int sign = compare_places(left, right);
+
+    sign = sign != 0 ? sign : iwi_order(left->is_receiver, right->is_receiver);
+    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
+}
+
+static int compare_meetings(const void *a, const void *b)
+{
+    const struct iwi_inspector_line *left = a, *right = b;
+    const int sign = compare_places(left, right);
+
+    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
+}
+
+/* A rank numbers all its messages. Of those to one rank, the n-th that was sent is the n-th that was
+ * received; where lines are missing on one side nothing is known, and all are left out. */
+static void number_messages(struct iwi_inspector *all)
+{
+    size_t kept = 0;
+
+    qsort(all->lines, all->line_count, sizeof all->lines[0], compare_sides);
+    for (size_t first = 0, end = 0; first < all->line_count; first = end) {
+        size_t sides[2] = {0, 0};
+
+        while (end < all->line_count && compare_places(&all->lines[first], &all->lines[end]) == 0) {
+            struct iwi_inspector_line *line = &all->lines[end++];
+
+            line->sequence = is_message(line) ? sides[line->is_receiver] : line->sequence;
+            sides[line->is_receiver]++;
+        }
+        if (is_message(&all->lines[first]) && sides[0] > 0 && sides[1] > 0 && sides[0] != sides[1]) {
+            all->unpaired += end - first;
+            continue;
+        }
+        memmove(&all->lines[kept], &all->lines[first], (end - first) * sizeof all->lines[0]);
+        kept += end - first;
+    }
+    all->line_count = kept;
+}
+
+/* ---- when ---- */
+
+/* Lines of one collective or message. */
+struct meeting {
+    size_t first, end;
+    int64_t written_us; /* the first of them */
+};
+
+static int compare_written(const void *a, const void *b)
+{
+    const struct meeting *left = a, *right = b;
+    const int sign = (left->written_us > right->written_us) - (left->written_us < right->written_us);
+
+    return sign != 0 ? sign : iwi_order(left->first, right->first);
+}
+
+static int compare_first(const void *a, const void *b)
+{
+    const struct meeting *left = a, *right = b;
+
+    return iwi_order(left->first, right->first);
+}
+
+/* Those of which every traced rank of the communicator has a line, if its kernels have times or none has. */
+static size_t find_meetings(struct iwi_inspector *all, struct meeting *meetings)
+{
+    size_t count = 0;
+
+    qsort(all->lines, all->line_count, sizeof all->lines[0], compare_meetings);
+    for (size_t first = 0, end = 0; first < all->line_count; first = end) {
+        struct meeting meeting = {.first = first, .written_us = INT64_MAX};
+        bool is_whole = true;
+
+        while (end < all->line_count && compare_meetings(&all->lines[first], &all->lines[end]) == 0) {
+            meeting.written_us = iwi_min(meeting.written_us, all->lines[end].written_us);
+            is_whole &= all->lines[end++].has_times || all->timed == 0;
+        }
+        meeting.end = end;
+        is_whole &=
+            is_message(&all->lines[first]) || end - first >= all->comms[all->lines[first].comm].traced;
+        if (is_whole) {
+            meetings[count++] = meeting;
+        } else {
+            all->lost++;
+        }
+    }
+    return count;
+}
+
+/* Without times of kernels: all who took part left together, when the first of them was written, or as soon
+ * as could be after what each had left before. at_us: of each rank. */
+static void make_times(struct iwi_inspector *all, struct meeting *meetings, size_t count, int64_t *at_us)
+{
+    qsort(meetings, count, sizeof meetings[0], compare_written);
+    for (size_t m = 0; m < count; m++) {
+        int64_t leave_us = meetings[m].written_us;
+
+        for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
+            leave_us = iwi_max(leave_us, at_us[all->seats[all->lines[i].seat].index] + all->lines[i].took_us);
+        }
+        for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
+            at_us[all->seats[all->lines[i].seat].index] = leave_us;
+            all->lines[i].leave_us = leave_us;
+            all->lines[i].enter_us = leave_us - all->lines[i].took_us;
+        }
+    }
+    qsort(meetings, count, sizeof meetings[0], compare_first);
+}
+
+/* ---- visits ---- */
+
+static iw_status message_group(const struct iwi_inspector *all, struct iwi_visits *visits,
+                               const struct meeting *meeting, uint32_t *group_p)
+{
+    const struct iwi_inspector_line *line = &all->lines[meeting->first];
+    const struct iwi_inspector_comm *comm = &all->comms[line->comm];
+    uint32_t members[2];
+    uint32_t count = 0;
+    char name[IWI_VISIT_NAME_SIZE];
+
+    for (size_t i = meeting->first; i < meeting->end && count < 2; i++) {
+        members[count++] = all->seats[all->lines[i].seat].index;
+    }
+    (void)snprintf(name, sizeof name, "%.24s: %" PRIu32 " to %" PRIu32,
+                   comm->name[0] != '\0' ? comm->name : comm->id, line->sender, line->receiver);
+    return iwi_visits_group(visits, name, members, count, 2, group_p);
+}
+
+static iw_status add_meeting(const struct iwi_inspector *all, struct iwi_visits *visits,
+                             const struct meeting *meeting, uint32_t group, int64_t zero_us)
+{
+    uint32_t sender = UINT32_MAX;
+
+    for (size_t i = meeting->first; i < meeting->end; i++) {
+        const struct iwi_inspector_line *line = &all->lines[i];
+
+        sender = is_message(line) && !line->is_receiver ? all->seats[line->seat].index : sender;
+    }
+    for (size_t i = meeting->first; i < meeting->end; i++) {
+        const struct iwi_inspector_line *line = &all->lines[i];
+
+        IW_TRY(
+            iwi_visits_add(visits, &(struct iwi_visit){.rank = all->seats[line->seat].index,
+                                                       .group = group,
+                                                       .op = line->op,
+                                                       .step = IWI_VISIT_NO_STEP,
+                                                       .sequence = line->sequence,
+                                                       .bytes = line->bytes,
+                                                       .enter_ps = (line->enter_us - zero_us) * IW_PS_PER_US,
+                                                       .leave_ps = (line->leave_us - zero_us) * IW_PS_PER_US,
+                                                       .has_root = sender != UINT32_MAX,
+                                                       .root = sender != UINT32_MAX ? sender : 0}));
+    }
+    return IW_OK;
+}
+
+static iw_status first_time(const struct iwi_inspector *all, const struct meeting *meetings, size_t count,
+                            int64_t *first_us_p)
+{
+    int64_t first_us = INT64_MAX, last_us = 0;
+
+    for (size_t m = 0; m < count; m++) {
+        for (size_t i = meetings[m].first; i < meetings[m].end; i++) {
+            first_us = iwi_min(first_us, all->lines[i].enter_us);
+            last_us = iwi_max(last_us, all->lines[i].leave_us);
+        }
+    }
+    *first_us_p = first_us;
+    return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
+               ? IW_OK
+               : iwi_fail(all->log, IW_ERR_RANGE,
+                          "the times of the lines lie more than 10 days apart: are they of several runs?");
+}
+
+static iw_status add_visits(const struct iwi_inspector *all, struct iwi_visits *visits,
+                            const struct meeting *meetings, size_t count)
+{
+    const struct iwi_inspector_line *before = NULL;
+    uint32_t group = 0;
+    int64_t zero_us;
+
+    IW_TRY(first_time(all, meetings, count, &zero_us));
+    for (size_t m = 0; m < count; m++) {
+        const struct iwi_inspector_line *line = &all->lines[meetings[m].first];
+
+        if (!is_message(line)) {
+            group = all->comms[line->comm].group;
+        } else if (before == NULL || compare_places(before, line) != 0) {
+            IW_TRY(message_group(all, visits, &meetings[m], &group));
+        }
+        IW_TRY(add_meeting(all, visits, &meetings[m], group, zero_us));
+        before = line;
+    }
+    return IW_OK;
+}
+
+/* ---- what is lacking ---- */
+
+static void note(const struct iwi_inspector *all, struct iwi_visits *visits)
+{
+    char text[256];
+
+    iwi_visits_note(visits, "NCCL tells nothing of what ranks do between collectives.");
+    if (all->skips_small) {
+        iwi_visits_note(visits, "NCCL Inspector tells nothing of collectives below 8 KiB.");
+    }
+    if (all->timed == 0) {
+        iwi_visits_note(visits, "There are no times of kernels: ranks are taken to have left together. Set "
+                                "NCCL_INSPECTOR_DUMP_VERBOSE=1.");
+    }
+    if (all->lost + all->unpaired > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " collectives and %" PRIu64
+                       " messages were left out: lines are missing, as NCCL keeps 1,024 of a communicator "
+                       "between dumps.",
+                       all->lost, all->unpaired);
+        iwi_visits_note(visits, text);
+    }
+    if (all->cut > 0) {
+        (void)snprintf(text, sizeof text, "The last line of %" PRIu64 " files is cut off.", all->cut);
+        iwi_visits_note(visits, text);
+    }
+}
+
+static iw_status fill(struct iwi_inspector *all, struct iwi_visits *visits, struct meeting *meetings)
+{
+    size_t count;
+
+    number_messages(all);
+    count = find_meetings(all, meetings);
+    if (count == 0) {
+        return iwi_fail(all->log, IW_ERR_FORMAT,
+                        "no collective has a line of each rank: are files of ranks missing?");
+    }
+    if (all->timed == 0) {
+        int64_t *at_us = iwi_new_array(all->log, visits->rank_count, sizeof *at_us);
+
+        if (at_us == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        make_times(all, meetings, count, at_us);
+        free(at_us);
+    }
+    IW_TRY(add_visits(all, visits, meetings, count));
+    note(all, visits);
+    return iwi_visits_finish(visits);
+}
+
+iw_status iwi_inspector_fill(struct iwi_inspector *all, struct iwi_visits *visits)
+{
+    struct meeting *meetings;
+    iw_status status;
+
+    if (all->line_count == 0) {
+        return iwi_fail(all->log, IW_ERR_FORMAT, "there is no line of NCCL's Inspector");
+    }
+    IW_TRY(iwi_inspector_identify(all, visits));
+    meetings = iwi_new_array(all->log, all->line_count, sizeof *meetings);
+    status = meetings != NULL ? fill(all, visits, meetings) : IW_ERR_NOMEM;
+    free(meetings);
+    return status;
+}

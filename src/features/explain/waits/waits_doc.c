@@ -1,0 +1,301 @@
+/* Who made the others wait: ranks, nodes, groups, operations, causes, iterations.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "core/base/base.h"
+#include "features/explain/waits/waits_report.h"
+#include "features/tables.h"
+
+enum { MOST_PARTS = 8 };
+
+/* Of all ranks' time: not worth a sentence. */
+static const double LITTLE = 0.001;
+
+/* ---- tables ---- */
+
+static const char *pattern_name(unsigned pattern)
+{
+    static const char *const names[] = {"ordinary", "persistent", "period"};
+
+    return pattern < sizeof names / sizeof names[0] ? names[pattern] : NULL;
+}
+
+static const struct iwi_field rank_fields[] = {
+    IWI_VALUE(iw_waits_rank, rank),          IWI_CHARS(iw_waits_rank, node),
+    IWI_VALUE(iw_waits_rank, stage),         IWI_VALUE(iw_waits_rank, computing_ns),
+    IWI_VALUE(iw_waits_rank, waiting_ns),    IWI_VALUE(iw_waits_rank, transfer_ns),
+    IWI_VALUE(iw_waits_rank, other_ns),      IWI_VALUE(iw_waits_rank, caused_ns),
+    IWI_VALUE(iw_waits_rank, met),           IWI_VALUE(iw_waits_rank, last),
+    IWI_VALUE(iw_waits_rank, usual_late_ns), IWI_VALUE(iw_waits_rank, peers),
+    IWI_VALUE(iw_waits_rank, longer_ns),     IWI_VALUE(iw_waits_rank, blocks_won),
+    IWI_VALUE(iw_waits_rank, chance),        IWI_ENUM(iw_waits_rank, pattern, "pattern", pattern_name),
+    IWI_VALUE(iw_waits_rank, from_ns),       IWI_VALUE(iw_waits_rank, to_ns),
+};
+static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_waits_rank, rank_fields);
+
+static const struct iwi_field part_fields[] = {
+    IWI_CHARS(iw_waits_part, name),         IWI_VALUE(iw_waits_part, ranks),
+    IWI_VALUE(iw_waits_part, encounters),   IWI_VALUE(iw_waits_part, waiting_ns),
+    IWI_VALUE(iw_waits_part, transfer_ns),  IWI_VALUE(iw_waits_part, caused_ns),
+    IWI_VALUE(iw_waits_part, imbalance_ns), IWI_VALUE(iw_waits_part, noise_ns),
+};
+static const struct iwi_schema part_schema = IWI_SCHEMA(iw_waits_part, part_fields);
+
+static const struct iwi_field cause_fields[] = {
+    IWI_CHARS(iw_waits_cause, name),
+    IWI_VALUE(iw_waits_cause, pauses),
+    IWI_VALUE(iw_waits_cause, paused_ns),
+    IWI_VALUE(iw_waits_cause, caused_ns),
+};
+static const struct iwi_schema cause_schema = IWI_SCHEMA(iw_waits_cause, cause_fields);
+
+static const struct iwi_field change_fields[] = {
+    IWI_VALUE(iw_waits_change, iteration),
+    IWI_VALUE(iw_waits_change, before_ns),
+    IWI_VALUE(iw_waits_change, after_ns),
+    IWI_VALUE(iw_waits_change, chance),
+};
+static const struct iwi_schema change_schema = IWI_SCHEMA(iw_waits_change, change_fields);
+
+static const struct iwi_field row_fields[] = {
+    IWI_VALUE(iw_waits_row, first_rank),
+    IWI_VALUE(iw_waits_row, rank_count),
+    IWI_VALUES(iw_waits_row, waiting, column_count),
+    IWI_VALUES(iw_waits_row, caused, column_count),
+};
+static const struct iwi_schema row_schema = IWI_SCHEMA(iw_waits_row, row_fields);
+
+static const struct iwi_field waits_fields[] = {
+    IWI_VALUE(iw_waits, name),
+    IWI_CHARS(iw_waits, origin),
+    IWI_VALUE(iw_waits, lacks),
+    IWI_VALUE_AS(iw_waits, rank_count, "traced_ranks"),
+    IWI_VALUE(iw_waits, collectives),
+    IWI_VALUE(iw_waits, messages),
+    IWI_VALUE(iw_waits, unmatched),
+    IWI_VALUE(iw_waits, unordered),
+    IWI_VALUE(iw_waits, run_ns),
+    IWI_VALUE(iw_waits, computing_ns),
+    IWI_VALUE(iw_waits, waiting_ns),
+    IWI_VALUE(iw_waits, transfer_ns),
+    IWI_VALUE(iw_waits, other_ns),
+    IWI_VALUE(iw_waits, imbalance_ns),
+    IWI_VALUE(iw_waits, noise_ns),
+    IWI_VALUE(iw_waits, unsplit_ns),
+    IWI_VALUE(iw_waits, through_transfer_ns),
+    IWI_VALUE(iw_waits, has_bounds_only),
+    IWI_VALUE(iw_waits, waiting_least_ns),
+    IWI_VALUE(iw_waits, waiting_most_ns),
+    IWI_VALUE(iw_waits, clock_ns),
+    IWI_VALUE_AS(iw_waits, block_count, "blocks"),
+    IWI_VALUE(iw_waits, least_share),
+    IWI_VALUE(iw_waits, top),
+    IWI_VALUE(iw_waits, named),
+    IWI_VALUE(iw_waits, iterations),
+    IWI_CHARS(iw_waits, iterated),
+    IWI_VALUE(iw_waits, iteration_ns),
+    IWI_OBJECTS(iw_waits, ranks, ranks_count, rank_schema, .is_row = true),
+    IWI_OBJECTS(iw_waits, nodes, node_count, part_schema),
+    IWI_OBJECTS(iw_waits, stages, stage_count, part_schema),
+    IWI_OBJECTS(iw_waits, groups, group_count, part_schema),
+    IWI_OBJECTS_AS(iw_waits, ops, op_count, "operations", part_schema),
+    IWI_OBJECTS(iw_waits, causes, cause_count, cause_schema),
+    IWI_VALUE(iw_waits, steps),
+    IWI_VALUE(iw_waits, step_ns),
+    IWI_OBJECTS(iw_waits, costs, cost_count, iwi_waits_cost_schema),
+    IWI_OBJECTS(iw_waits, changes, change_count, change_schema),
+    IWI_VALUE(iw_waits, iterations_per_time),
+    IWI_VALUES(iw_waits, times_ns, time_count),
+    IWI_VALUE(iw_waits, iterations_per_column),
+    IWI_OBJECTS(iw_waits, map, row_count, row_schema),
+};
+static const struct iwi_schema waits_schema = IWI_SCHEMA(iw_waits, waits_fields);
+
+/* ---- words ---- */
+
+static const char *of_time(struct iwi_document *doc, const iw_waits *waits, double ns)
+{
+    return iwi_percent_short(doc, iwi_waits_share(waits, ns));
+}
+
+/* Waiting apart from transfer; a rank alone cannot tell them apart. */
+static void say_meetings(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->has_bounds_only) {
+        iwi_row(doc, "in collectives", of_time(doc, waits, waits->waiting_ns + waits->transfer_ns),
+                "waiting and transfer");
+        return;
+    }
+    iwi_row(doc, "waiting, imbalance", of_time(doc, waits, waits->imbalance_ns),
+            "the same ranks are later than others every time");
+    iwi_row(doc, "waiting, noise", of_time(doc, waits, waits->noise_ns), "what varies from time to time");
+    if (waits->unsplit_ns > 0.0) {
+        iwi_row(doc, "waiting, not told apart", of_time(doc, waits, waits->unsplit_ns),
+                "happens less than ten times");
+    }
+    iwi_row(doc, "transfer", of_time(doc, waits, waits->transfer_ns), "from when the awaited one had come");
+}
+
+static void say_time(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_section(doc, "time", "Where the ranks' time went");
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"share", IWI_NUMBER}, {"", IWI_WORDS});
+    iwi_row(doc, "computing", of_time(doc, waits, waits->computing_ns), "");
+    say_meetings(doc, waits);
+    iwi_row(doc, "other", of_time(doc, waits, waits->other_ns),
+            "calls that meet nobody, devices with nothing to do");
+    iwi_unfold(doc);
+}
+
+static const char *pattern_words(struct iwi_document *doc, const iw_waits_rank *rank)
+{
+    switch (rank->pattern) {
+    case IW_WAITS_PERSISTENT: return "all through";
+    case IW_WAITS_PERIOD:
+        return iwi_say(doc, "%s to %s", iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns));
+    default: return "by chance";
+    }
+}
+
+static void say_ranks(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->has_bounds_only) {
+        return;
+    }
+    iwi_section(doc, "ranks", "Ranks");
+    IWI_TABLE(doc, "", {"rank", IWI_NUMBER}, {"node", IWI_WORDS}, {"caused", IWI_NUMBER},
+              {"waited", IWI_NUMBER}, {"computed", IWI_NUMBER}, {"last", IWI_NUMBER}, {"late by", IWI_NUMBER},
+              {"when", IWI_WORDS});
+    for (size_t i = 0; i < waits->ranks_count && i < waits->top; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        iwi_row(doc, iwi_say(doc, "%" PRIu32, rank->rank), rank->node[0] != '\0' ? rank->node : "-",
+                of_time(doc, waits, rank->caused_ns),
+                iwi_percent_short(doc, rank->waiting_ns / waits->run_ns),
+                iwi_percent_short(doc, rank->computing_ns / waits->run_ns),
+                rank->met > 0 ? iwi_percent_short(doc, (double)rank->last / (double)rank->met) : "-",
+                isnan(rank->usual_late_ns)  ? "-"
+                : rank->usual_late_ns < 0.0 ? iwi_say(doc, "-%s", iwi_ns_short(doc, -rank->usual_late_ns))
+                                            : iwi_ns_short(doc, rank->usual_late_ns),
+                pattern_words(doc, rank));
+    }
+    iwi_unfold(doc);
+    iwi_note(
+        doc,
+        "Caused: waiting of others, through whomever they waited, of all ranks' time. Waited, computed: of "
+        "the run. Late by: the median at collectives, against the median rank.%s",
+        waits->ranks_count > waits->top
+            ? iwi_say(doc, " %zu more ranks caused less.", waits->ranks_count - waits->top)
+            : "");
+    if (iwi_waits_share(waits, waits->through_transfer_ns) > LITTLE) {
+        iwi_more(doc,
+                 " For %s of all ranks' time they waited for one who was busy with a transfer: nobody caused "
+                 "that.",
+                 of_time(doc, waits, waits->through_transfer_ns));
+    }
+}
+
+static void say_places(struct iwi_document *doc, const iw_waits *waits, const char *id, const char *title,
+                       const iw_waits_part *parts, size_t count)
+{
+    if (count < 2) {
+        return;
+    }
+    iwi_section(doc, id, title);
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"ranks", IWI_NUMBER}, {"caused", IWI_NUMBER}, {"waited", IWI_NUMBER},
+              {"last to", IWI_NUMBER});
+    for (size_t i = 0; i < count && i < MOST_PARTS; i++) {
+        iwi_row(doc, parts[i].name, iwi_count(doc, parts[i].ranks), of_time(doc, waits, parts[i].caused_ns),
+                of_time(doc, waits, parts[i].waiting_ns), iwi_count(doc, parts[i].encounters));
+    }
+    iwi_unfold(doc);
+}
+
+static void say_parts(struct iwi_document *doc, const iw_waits *waits, const char *id, const char *title,
+                      const iw_waits_part *parts, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    iwi_section(doc, id, title);
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"ranks", IWI_NUMBER}, {"how often", IWI_NUMBER},
+              {"imbalance", IWI_NUMBER}, {"noise", IWI_NUMBER}, {"transfer", IWI_NUMBER});
+    for (size_t i = 0; i < count && i < MOST_PARTS; i++) {
+        iwi_row(doc, parts[i].name, iwi_count(doc, parts[i].ranks), iwi_count(doc, parts[i].encounters),
+                of_time(doc, waits, parts[i].imbalance_ns), of_time(doc, waits, parts[i].noise_ns),
+                of_time(doc, waits, parts[i].transfer_ns));
+    }
+    iwi_unfold(doc);
+}
+
+static void say_causes(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->cause_count == 0) {
+        return;
+    }
+    iwi_section(doc, "causes", "Pauses that the trace names");
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"pauses", IWI_NUMBER}, {"paused", IWI_NUMBER},
+              {"others waited", IWI_NUMBER});
+    for (size_t i = 0; i < waits->cause_count; i++) {
+        const iw_waits_cause *cause = &waits->causes[i];
+
+        iwi_row(doc, cause->name, iwi_count(doc, cause->pauses), iwi_ns_short(doc, cause->paused_ns),
+                of_time(doc, waits, cause->caused_ns));
+    }
+    iwi_unfold(doc);
+}
+
+/* ---- the document ---- */
+
+static void write_doc(struct iwi_document *doc, const void *subject)
+{
+    const iw_waits *waits = subject;
+
+    iwi_title(doc, "Who made whom wait in %s", waits->name);
+    iwi_subtitle(doc, "%s, %" PRIu32 " rank%s, %s, %s collectives and %s messages", waits->origin,
+                 waits->rank_count, iwi_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
+                 iwi_count(doc, waits->collectives), iwi_count(doc, waits->messages));
+    iwi_waits_say_verdict(doc, waits);
+    iwi_waits_show_map(doc, waits);
+    say_time(doc, waits);
+    say_ranks(doc, waits);
+    say_places(doc, waits, "nodes", "Nodes", waits->nodes, waits->node_count);
+    say_places(doc, waits, "stages", "Stages", waits->stages, waits->stage_count);
+    say_parts(doc, waits, "operations", "Operations", waits->ops, waits->op_count);
+    if (waits->group_count > 1) {
+        say_parts(doc, waits, "groups", "Groups", waits->groups, waits->group_count);
+    }
+    iwi_waits_say_costs(doc, waits);
+    say_causes(doc, waits);
+    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_waits_show_times(doc, waits);
+    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_waits_say_certainty(doc, waits);
+}
+
+/* Of files: rows of the map are equally long. */
+static iw_status check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_waits *waits = subject;
+
+    for (size_t i = 1; i < waits->row_count; i++) {
+        if (waits->map[i].column_count != waits->map[0].column_count) {
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': the rows of 'map' differ in length", name);
+        }
+    }
+    return IW_OK;
+}
+
+const struct iwi_kind iwi_waits_kind = {
+    .name = "waits",
+    .schema_id = "idlewave.waits/1",
+    .schema = &waits_schema,
+    .write_doc = write_doc,
+    .check = check,
+};
+
+iw_doc iw_waits_doc(const iw_waits *waits)
+{
+    return (iw_doc){&iwi_waits_kind, waits};
+}

@@ -1,0 +1,336 @@
+/* Who made the others wait, in sentences.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "features/explain/waits/waits_report.h"
+
+/* Less waiting than this is not worth a search. */
+static const double LITTLE = 0.01;
+static const double MOST_OF_IT = 0.9;
+
+enum { MOST_NAMED = 4 };
+
+double iwi_waits_share(const iw_waits *waits, double ns)
+{
+    return waits->run_ns > 0.0 ? ns / (waits->run_ns * waits->rank_count) : NAN;
+}
+
+const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+{
+    return waits->node_count > 1 && rank->node[0] != '\0'
+               ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
+               : iwi_say(doc, "rank %" PRIu32, rank->rank);
+}
+
+/* ---- the verdict ---- */
+
+static const char *last_words(struct iwi_document *doc, const iw_waits_rank *rank)
+{
+    return rank->met > 0 ? iwi_say(doc, " It came last to %s of %s collectives.",
+                                   iwi_percent_short(doc, (double)rank->last / (double)rank->met),
+                                   iwi_count(doc, rank->met))
+                         : "";
+}
+
+static const char *capital(struct iwi_document *doc, const char *sentence)
+{
+    return iwi_say(doc, "R%s", sentence + 1); /* rank ... */
+}
+
+/* Of the run: by how much longer than its peers it was busy. */
+static const char *longer_words(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+{
+    return iwi_percent_short(doc, rank->longer_ns / waits->run_ns);
+}
+
+/* The one, if there is one. */
+static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+{
+    const char *name = capital(doc, iwi_waits_rank_name(doc, waits, rank));
+
+    if (rank->pattern == IW_WAITS_PERIOD) {
+        iwi_verdict(doc, "%s made the others wait from %s to %s of the run:", name,
+                    iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns));
+    } else {
+        iwi_verdict(doc, "%s makes the others wait:", name);
+    }
+    iwi_more(doc, " it was busy longer than %s, by %s of the run.%s",
+             rank->peers > 1 ? iwi_say(doc, "the median of its %" PRIu32 " peers", rank->peers)
+                             : "its only peer",
+             longer_words(doc, waits, rank), last_words(doc, rank));
+}
+
+/* Of the ranks that are named, all on one node: its name, or NULL. */
+static const char *common_node(const iw_waits *waits)
+{
+    const char *node = NULL;
+
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY) {
+            if (rank->node[0] == '\0' || (node != NULL && strcmp(node, rank->node) != 0)) {
+                return NULL;
+            }
+            node = rank->node;
+        }
+    }
+    return node;
+}
+
+static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
+{
+    const char *node = waits->node_count > 1 ? common_node(waits) : NULL;
+    size_t said = 0;
+
+    iwi_verdict(doc, "%" PRIu32 " ranks make the others wait:", waits->named);
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY) {
+            if (said++ < MOST_NAMED) {
+                iwi_more(doc, "%s %" PRIu32 " (%s)", said > 1 ? "," : "", rank->rank,
+                         longer_words(doc, waits, rank));
+            }
+        }
+    }
+    if (said > MOST_NAMED) {
+        iwi_more(doc, " and %zu more", said - MOST_NAMED);
+    }
+    iwi_more(doc, ". By so much of the run they were busy longer than their peers.%s",
+             node != NULL ? iwi_say(doc, " All of them are on %s.", node) : "");
+}
+
+/* Told from chance, though by too little to be named; the one that is busy the longest. */
+static const iw_waits_rank *small_culprit(const iw_waits *waits)
+{
+    const iw_waits_rank *longest = NULL;
+
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        longest =
+            rank->chance < 0.01 && (longest == NULL || rank->longer_ns > longest->longer_ns) ? rank : longest;
+    }
+    return longest;
+}
+
+/* Most of the waiting is one rank's doing, though too rarely to be told from chance. */
+static const iw_waits_rank *rare_culprit(const iw_waits *waits)
+{
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        if (waits->ranks[i].caused_ns > MOST_OF_IT * waits->waiting_ns) {
+            return &waits->ranks[i];
+        }
+    }
+    return NULL;
+}
+
+static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_rank *small = small_culprit(waits), *rare = rare_culprit(waits);
+    const double share = iwi_waits_share(waits, waits->waiting_ns);
+
+    if (share < LITTLE) {
+        iwi_verdict(doc, "Ranks hardly wait for each other: %s of their time.",
+                    iwi_percent_short(doc, share));
+        return;
+    }
+    if (small != NULL) {
+        iwi_verdict(
+            doc,
+            "Ranks wait for each other %s of their time. The most conspicuous, %s, is busy longer than "
+            "its peers by %s of the run, less than what matters (%s).",
+            iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
+            longer_words(doc, waits, small), iwi_percent_short(doc, waits->least_share));
+        return;
+    }
+    if (rare != NULL) {
+        iwi_verdict(
+            doc,
+            "Ranks wait for each other %s of their time. %s caused most of it (%s of all ranks' time), "
+            "but too rarely to be told from chance: trace more iterations.",
+            iwi_percent_short(doc, share), capital(doc, iwi_waits_rank_name(doc, waits, rare)),
+            iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
+        return;
+    }
+    iwi_verdict(
+        doc,
+        "Ranks wait for each other %s of their time, but no rank stands out: who makes the others wait "
+        "changes.",
+        iwi_percent_short(doc, share));
+}
+
+static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_verdict(
+        doc,
+        "Of %s the traced rank%s spent between %s and %s waiting in collectives. Who made %s wait, only "
+        "traces of the others can tell.",
+        iwi_ns_round(doc, waits->run_ns), iwi_s(waits->rank_count),
+        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)),
+        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_most_ns)),
+        waits->rank_count == 1 ? "it" : "them");
+}
+
+/* Where all pauses of a cause are, if they are on one rank. */
+static const char *place_of(struct iwi_document *doc, const iw_waits *waits, const char *cause)
+{
+    for (size_t i = 0; i < waits->cost_count; i++) {
+        const iw_waits_cost *cost = &waits->costs[i];
+
+        if (strcmp(cost->cause, cause) == 0 && strcmp(cost->where, "everywhere") == 0 && cost->ranks == 1 &&
+            cost->culprits[0] != '\0') {
+            return iwi_say(doc, ", all of them on %s", cost->culprits);
+        }
+    }
+    return "";
+}
+
+/* The largest of the pauses that the trace names, if it matters. */
+static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_cause *largest = NULL;
+
+    for (size_t i = 0; i < waits->cause_count; i++) {
+        if (largest == NULL || waits->causes[i].caused_ns > largest->caused_ns) {
+            largest = &waits->causes[i];
+        }
+    }
+    if (largest != NULL && iwi_waits_share(waits, largest->caused_ns) >= waits->least_share) {
+        iwi_verdict(doc, "Of all ranks' time %s was lost to pauses that the trace names %s%s.",
+                    iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name,
+                    place_of(doc, waits, largest->name));
+    }
+}
+
+static void say_changes(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->change_count == 0) {
+        return;
+    }
+    if (waits->change_count > 3) {
+        iwi_verdict(doc,
+                    "The time of an iteration changed %zu times; the first time at iteration %" PRIu64 ".",
+                    waits->change_count, waits->changes[0].iteration);
+        return;
+    }
+    for (size_t i = 0; i < waits->change_count; i++) {
+        const iw_waits_change *change = &waits->changes[i];
+
+        iwi_verdict(doc, "From iteration %" PRIu64 " on, iterations take %s instead of %s.",
+                    change->iteration, iwi_ns_short(doc, change->after_ns),
+                    iwi_ns_short(doc, change->before_ns));
+    }
+}
+
+void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->has_bounds_only) {
+        say_bounds(doc, waits);
+    } else if (waits->named == 0) {
+        say_nobody(doc, waits);
+    } else if (waits->named == 1) {
+        for (size_t i = 0; i < waits->ranks_count; i++) {
+            if (waits->ranks[i].pattern != IW_WAITS_ORDINARY) {
+                say_culprit(doc, waits, &waits->ranks[i]);
+            }
+        }
+    } else {
+        say_culprits(doc, waits);
+    }
+    if (!waits->has_bounds_only) {
+        say_pauses(doc, waits);
+    }
+    say_changes(doc, waits);
+}
+
+/* ---- how sure ---- */
+
+static void say_test(struct iwi_document *doc, const iw_waits *waits)
+{
+    if (waits->rank_count < 2 || waits->block_count == 0) {
+        return;
+    }
+    iwi_item(
+        doc,
+        "A rank is named if it was busy (neither waiting nor transferring) longer than its peers in so many "
+        "of %" PRIu32
+        " parts of the run that equal ranks would be in 1 %% of runs, and by at least %s of the run. Peers "
+        "do the same: as many visits of each kind. A rank without any is compared with all, and may be named "
+        "because it has more to do by design.",
+        waits->block_count, iwi_percent_short(doc, waits->least_share));
+    if (waits->computing_ns == 0.0) {
+        iwi_item(doc, "The files do not tell when ranks compute. So one rank is named at most: those whom it "
+                      "delays seem to be busy longer, too.");
+    }
+    if (waits->block_count < 10) {
+        iwi_item(doc, "With so few collectives hardly anybody can be told from chance.");
+    }
+}
+
+/* A rank that is named, but comes last by less than the clocks can tell. */
+static void say_clocks(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_rank *below = NULL;
+
+    if (isnan(waits->clock_ns)) {
+        iwi_item(doc,
+                 "There is no collective by whose ends clocks could be compared: they are taken as right.");
+        return;
+    }
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        const iw_waits_rank *rank = &waits->ranks[i];
+
+        if (rank->pattern != IW_WAITS_ORDINARY && !isnan(rank->usual_late_ns) &&
+            rank->usual_late_ns < waits->clock_ns && below == NULL) {
+            below = rank;
+        }
+    }
+    iwi_item(doc, "Ends of collectives agree within %s (the median): clocks are no worse than that.",
+             iwi_ns_short(doc, waits->clock_ns));
+    if (waits->clock_ns * (double)(waits->collectives + waits->messages) > waits->waiting_ns) {
+        iwi_more(doc, " Waits are shorter than that on average: they may be no more than wrong clocks.");
+    } else if (below != NULL) {
+        iwi_more(doc,
+                 " At collectives rank %" PRIu32
+                 " is usually less late than that (%s): there its place in the "
+                 "order of arrivals says little.",
+                 below->rank, iwi_ns_short(doc, fabs(below->usual_late_ns)));
+    }
+    if (waits->unordered > 0) {
+        iwi_item(doc,
+                 "%s waits ended before the awaited rank came, by the clocks; they count up to their end.",
+                 iwi_count(doc, waits->unordered));
+    }
+}
+
+void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits)
+{
+    iwi_section(doc, "certainty", "How sure");
+    if (waits->has_bounds_only) {
+        iwi_item(doc,
+                 "The shortest of equal collectives waited least: the rest of the others is the least that "
+                 "was waiting, if transfers take equally long; all of the collectives is the most.");
+    } else {
+        say_test(doc, waits);
+        say_clocks(doc, waits);
+    }
+    if (waits->iterations > 0) {
+        iwi_item(
+            doc,
+            "Iterations are %s. Changes of their time are told at an error rate of 1 %% for a run without "
+            "any, up to 3 %% where neighbouring iterations resemble each other.",
+            waits->iterated);
+    }
+    if (waits->unmatched > 0) {
+        iwi_item(doc, "%s visits to collectives have no counterpart in the traces of the other ranks.",
+                 iwi_count(doc, waits->unmatched));
+    }
+    if (waits->lacks[0] != '\0') {
+        iwi_item(doc, "%s", waits->lacks);
+    }
+}
