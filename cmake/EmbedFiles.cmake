@@ -1,6 +1,6 @@
 # Run at build time: files as C arrays, for src/kit/html/html_assets.h.
 #   cmake "-DFILES=name=path;..." -DOUT=file.c -P EmbedFiles.cmake
-set(text "/* Made by cmake/EmbedFiles.cmake. */\n#include \"report/html/html_assets.h\"\n")
+set(text "/* Made by cmake/EmbedFiles.cmake. */\n#include \"kit/html/html_assets.h\"\n")
 foreach(file IN LISTS FILES)
   string(REGEX MATCH "^([^=]*)=(.*)$" matched "${file}")
   set(name ${CMAKE_MATCH_1})
