@@ -11,7 +11,7 @@ A name is shared if it begins with iw_ or iwi_, or within cli, mpi or src if a h
   * nothing local to a file (a static function, a tag in a .c file) has a shared name;
   * no two names differ by iw_ and iwi_ alone;
   * no text of the library names an option of the command: it says `setting`, as a public header spells it, and the
-    command puts its option there (cli/options/setting_names.c).
+    command puts its option there (cli/process/setting_names.c).
 Local names may be the same in several files. EXCEPTIONS lists names that are defined twice for a reason.
 """
 

@@ -13,7 +13,7 @@
 
 #include <idlewave/time.h>
 
-#include "options/setting_names.h"
+#include "process/setting_names.h"
 #include "process/progress.h"
 
 static void write_prefix(const struct ui *ui)

@@ -15,7 +15,7 @@
 #include "process/background_command.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
-#include "verbs/live.h"
+#include "process/live.h"
 
 struct record_opts {
     struct opt_origins origins;

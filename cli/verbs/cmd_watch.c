@@ -15,7 +15,7 @@
 #include "options/verbs.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
-#include "verbs/live.h"
+#include "process/live.h"
 #include "verbs/watch_live.h"
 #include "verbs/watch_metrics.h"
 

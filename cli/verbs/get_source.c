@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/download.h"
+#include "verbs/download.h"
 
 enum { INDEX_BYTES_MOST = 1 << 24 };
 

@@ -1,7 +1,7 @@
 /* Settings in messages of the library become options of the verb.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/setting_names.h"
+#include "process/setting_names.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Settings that messages of the library name, written as options of the verb that runs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/setting_names.h"
+#include "process/setting_names.h"
 
 #include <string.h>
 

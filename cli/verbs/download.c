@@ -1,7 +1,7 @@
 /* Runs curl and waits for it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "process/download.h"
+#include "verbs/download.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Hands the pieces of a recording from the measurement to the noise file.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/live.h"
+#include "process/live.h"
 
 #include <stdio.h>
 #include <unistd.h>
