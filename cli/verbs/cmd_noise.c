@@ -3,7 +3,7 @@
  */
 #include <idlewave/idlewave.h>
 
-#include "verbs/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 static const struct verb *const subverbs[] = {
     &verb_noise_show, /* in the order of help texts */

@@ -5,8 +5,8 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
-#include "verbs/noise_verbs.h"
 
 struct fit_opts {
     struct opt_origins origins;

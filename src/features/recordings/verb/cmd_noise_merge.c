@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "verbs/noise_edit.h"
-#include "verbs/noise_verbs.h"
+#include "features/recordings/verb/noise_edit.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 struct merge_values {
     struct opt_origins origins;

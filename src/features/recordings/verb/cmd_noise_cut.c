@@ -1,9 +1,9 @@
 /* `idlewave noise cut`: writes a part of a recording.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "features/recordings/verb/noise_edit.h"
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/cpu_list.h"
-#include "verbs/noise_edit.h"
-#include "verbs/noise_verbs.h"
 
 struct cut_values {
     struct opt_origins origins;

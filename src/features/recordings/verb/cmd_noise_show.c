@@ -7,9 +7,9 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
 #include "options/suggest.h"
-#include "verbs/noise_verbs.h"
 
 struct show_opts {
     struct opt_origins origins;

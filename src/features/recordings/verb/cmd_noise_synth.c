@@ -1,8 +1,8 @@
 /* `idlewave noise synth`: writes noise from specs as if it had been recorded.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/noise_edit.h"
-#include "verbs/noise_verbs.h"
+#include "features/recordings/verb/noise_edit.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 struct synth_values {
     struct opt_origins origins;

@@ -1,7 +1,7 @@
 /* Writes noise files that were made from others, and says what they hold.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/noise_edit.h"
+#include "features/recordings/verb/noise_edit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

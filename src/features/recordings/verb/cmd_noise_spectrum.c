@@ -7,8 +7,8 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
-#include "verbs/noise_verbs.h"
 
 struct spectrum_opts {
     struct opt_origins origins;
