@@ -14,8 +14,8 @@
 #include "options/verbs.h"
 #include "process/background_command.h"
 #include "process/interrupt.h"
-#include "process/progress.h"
 #include "process/live.h"
+#include "process/progress.h"
 
 struct record_opts {
     struct opt_origins origins;
