@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/settings/verb/verify_worth.h"
 #include "process/wall_clock.h"
-#include "verbs/verify_worth.h"
 #include "verbs/whatif_question.h"
 
 /* How much is simulated of a job. The interval of its slowdown needs IW_CERTAINTY_LEAST_TRIALS; what else is

@@ -5,9 +5,9 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/settings/verb/verify_worth.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
-#include "verbs/verify_worth.h"
 
 struct verify_opts {
     struct opt_origins origins;

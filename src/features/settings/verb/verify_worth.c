@@ -1,7 +1,7 @@
 /* Asks what-if for what each mitigation is worth.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/verify_worth.h"
+#include "features/settings/verb/verify_worth.h"
 
 #include <stdio.h>
 #include <stdlib.h>
