@@ -6,13 +6,13 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/check/verb/check_demands.h"
+#include "features/check/verb/check_fleet.h"
+#include "features/check/verb/check_measure.h"
 #include "options/cpu_list.h"
 #include "options/verbs.h"
 #include "process/interrupt.h"
 #include "process/wall_clock.h"
-#include "verbs/check_demands.h"
-#include "verbs/check_fleet.h"
-#include "verbs/check_measure.h"
 
 #define ROW(...) OPT_ROW(struct check_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {

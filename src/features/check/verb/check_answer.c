@@ -1,7 +1,7 @@
 /* Answers a check: a line or a page, files, and the exit code.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/check_answer.h"
+#include "features/check/verb/check_answer.h"
 
 #include <stdio.h>
 

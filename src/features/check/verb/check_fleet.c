@@ -1,7 +1,7 @@
 /* Compares a node with its fleet: the judgement of `noise fleet`, of which only this node is of interest.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/check_fleet.h"
+#include "features/check/verb/check_fleet.h"
 
 #include <errno.h>
 #include <stdio.h>

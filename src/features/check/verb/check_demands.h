@@ -6,8 +6,8 @@
 
 #include <idlewave/idlewave.h>
 
-#include "verbs/check_answer.h"
-#include "verbs/check_jobs.h"
+#include "features/check/verb/check_answer.h"
+#include "features/check/verb/check_jobs.h"
 
 struct check_opts {
     struct opt_origins origins;

@@ -1,7 +1,7 @@
 /* The site's jobs as presets, and what noise costs them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/check_jobs.h"
+#include "features/check/verb/check_jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Reads what a check is asked.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/check_demands.h"
+#include "features/check/verb/check_demands.h"
 
 #include <math.h>
 
-#include "verbs/check_fleet.h"
+#include "features/check/verb/check_fleet.h"
 
 /* Of the time allowed, at most this part is for measuring. Jobs take at least JOBS_S, on two CPUs of 2020
  * 6 s, but no more than half of the time. */

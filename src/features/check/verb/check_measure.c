@@ -1,7 +1,7 @@
 /* Records a node, or watches the programs that run on it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/check_measure.h"
+#include "features/check/verb/check_measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
