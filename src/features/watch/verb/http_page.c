@@ -1,7 +1,7 @@
 /* Answers GET and HEAD, one connection at a time: those who ask are few, near and soon served.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "process/http_page.h"
+#include "features/watch/verb/http_page.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -10,14 +10,14 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/watch/verb/watch_live.h"
+#include "features/watch/verb/watch_metrics.h"
 #include "options/cpu_list.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/interrupt.h"
-#include "process/progress.h"
 #include "process/live.h"
-#include "verbs/watch_live.h"
-#include "verbs/watch_metrics.h"
+#include "process/progress.h"
 
 struct watch_opts {
     struct opt_origins origins;

@@ -2,7 +2,7 @@
  * be put
  * back. SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/watch_live.h"
+#include "features/watch/verb/watch_live.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Publishes each snapshot of a watching.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/watch_metrics.h"
+#include "features/watch/verb/watch_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "process/http_page.h"
+#include "features/watch/verb/http_page.h"
 
 struct watch_metrics {
     const struct ui *ui;
