@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/noise_nodes.h"
+#include "features/fleet/verb/noise_nodes.h"
 
 /* The nodes of a fleet, and this one behind them. */
 struct peers {

@@ -6,8 +6,8 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/fleet/verb/noise_share.h"
 #include "process/progress.h"
-#include "verbs/noise_share.h"
 
 /* A file that could not be read, or not to its end. */
 struct unread_file {

@@ -5,10 +5,10 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/fleet/verb/noise_fleet.h"
 #include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
 #include "process/mpi_run.h"
-#include "verbs/noise_fleet.h"
 
 struct fleet_opts {
     struct opt_origins origins;

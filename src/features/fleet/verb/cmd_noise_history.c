@@ -6,9 +6,9 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/fleet/verb/noise_nodes.h"
 #include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
-#include "verbs/noise_nodes.h"
 
 struct history_opts {
     struct opt_origins origins;

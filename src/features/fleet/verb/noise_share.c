@@ -1,7 +1,7 @@
 /* The digests of one process of many: a share of the bytes of all files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/noise_share.h"
+#include "features/fleet/verb/noise_share.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The nodes that paths hold, as digests, one after the other.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/noise_nodes.h"
+#include "features/fleet/verb/noise_nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

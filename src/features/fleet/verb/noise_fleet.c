@@ -1,11 +1,11 @@
 /* Reads the nodes that a path holds, and judges them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/noise_fleet.h"
+#include "features/fleet/verb/noise_fleet.h"
 
 #include <stdio.h>
 
-#include "verbs/noise_nodes.h"
+#include "features/fleet/verb/noise_nodes.h"
 
 static iw_status add_unread(const iw_log *log, const struct noise_nodes *nodes, iw_fleet *fleet)
 {

@@ -3,8 +3,8 @@
  */
 #include <idlewave/idlewave.h>
 
+#include "features/fleet/verb/noise_fleet.h"
 #include "options/report_kinds.h"
-#include "verbs/noise_fleet.h"
 
 /* Other folders are studies and traces. */
 static bool is_fleet(const char *path)
