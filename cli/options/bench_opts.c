@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/simulate_opts.h"
 #include "options/suggest.h"
-#include "verbs/injected_noise.h"
 
 static const char *const works[] = {"spin", "sleep", NULL}; /* in the order of iw_bench_work */
 

@@ -7,9 +7,9 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/bench.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/opt.h"
 #include "options/simulate_opts.h"
-#include "verbs/injected_noise.h"
 
 struct bench_opts {
     struct opt_origins origins;

@@ -6,9 +6,9 @@
 
 #include <idlewave/internal/fidelity.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/simulate_opts.h"
 #include "process/wall_clock.h"
-#include "verbs/injected_noise.h"
 
 /* Detours of ranks that sleep come some seconds apart, and hundreds of ranks begin at different ones. */
 static const int64_t ASLEEP_NS = INT64_C(3600) * 1000000000;

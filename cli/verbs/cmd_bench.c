@@ -9,6 +9,7 @@
 #include <idlewave/internal/bench.h>
 #include <idlewave/internal/mpi.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/bench_opts.h"
 #include "options/simulate_opts.h"
 #include "options/verbs.h"
@@ -17,7 +18,6 @@
 #include "process/progress.h"
 #include "verbs/bench_noise.h"
 #include "verbs/bench_verbs.h"
-#include "verbs/injected_noise.h"
 
 static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memory [options]", NULL};
 

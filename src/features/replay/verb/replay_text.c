@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "verbs/replay_plan.h"
+#include "features/replay/verb/replay_plan.h"
 
 struct text {
     char chars[24];

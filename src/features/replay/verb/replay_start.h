@@ -4,7 +4,7 @@
 #ifndef IW_CLI_REPLAY_START_H
 #define IW_CLI_REPLAY_START_H
 
-#include "verbs/replay_plan.h"
+#include "features/replay/verb/replay_plan.h"
 
 /* fifo takes a CPU, so the rank must stay on one: pins this process, and with it the program, unless it is on
  * one already; *was_free_p: it was not. */

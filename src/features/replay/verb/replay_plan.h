@@ -7,7 +7,7 @@
 #include <idlewave/internal/mpi.h>
 #include <idlewave/internal/replay.h>
 
-#include "options/replay_opts.h"
+#include "features/replay/verb/replay_opts.h"
 #include "process/node_log.h"
 
 struct replay {

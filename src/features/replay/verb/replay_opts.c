@@ -1,7 +1,7 @@
 /* The option tables of `replay`.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/replay_opts.h"
+#include "features/replay/verb/replay_opts.h"
 
 #include <idlewave/internal/mpi.h>
 

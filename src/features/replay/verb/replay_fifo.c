@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "verbs/replay_start.h"
+#include "features/replay/verb/replay_start.h"
 
 enum { MOST_RT_SECONDS = 12 }; /* over IW_INJECT_MOST_NS */
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "features/replay/verb/replay_check.h"
+#include "features/replay/verb/replay_start.h"
 #include "options/verbs.h"
 #include "process/exec_program.h"
-#include "verbs/replay_check.h"
-#include "verbs/replay_start.h"
 
 static const char *const synopsis[] = {"--noise FILE|SPEC [options] [--] PROGRAM [ARGUMENT...]",
                                        "--noise FILE|SPEC [options] --self-check", NULL};

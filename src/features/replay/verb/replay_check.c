@@ -2,7 +2,7 @@
  * plan.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/replay_check.h"
+#include "features/replay/verb/replay_check.h"
 
 #include <sched.h>
 #include <signal.h>

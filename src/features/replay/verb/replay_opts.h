@@ -7,8 +7,8 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/inject.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/shown_opts.h"
-#include "verbs/injected_noise.h"
 
 struct replay_opts {
     struct opt_origins origins;

@@ -1,7 +1,7 @@
 /* The shared page and the environment of a program that meets noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/replay_start.h"
+#include "features/replay/verb/replay_start.h"
 
 #include <errno.h>
 #include <fcntl.h>

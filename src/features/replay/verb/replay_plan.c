@@ -1,7 +1,7 @@
 /* From options to plans: noise, costs, which CPU's detours are this process's.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/replay_plan.h"
+#include "features/replay/verb/replay_plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "features/replay/verb/injected_noise.h"
 #include "options/simulate_opts.h"
 #include "process/wall_clock.h"
-#include "verbs/injected_noise.h"
 
 enum { MORE_ATTEMPTS = 2 };
 #define MOST_CALIBRATE_NS INT64_C(60000000000)

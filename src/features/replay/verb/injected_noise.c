@@ -1,7 +1,7 @@
 /* Noise that is to be injected, read or made.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/injected_noise.h"
+#include "features/replay/verb/injected_noise.h"
 
 #include "options/simulate_opts.h"
 

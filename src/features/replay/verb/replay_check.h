@@ -4,7 +4,7 @@
 #ifndef IW_CLI_REPLAY_CHECK_H
 #define IW_CLI_REPLAY_CHECK_H
 
-#include "verbs/replay_plan.h"
+#include "features/replay/verb/replay_plan.h"
 
 struct replay_check_opts {
     int64_t duration_ns; /* for which noise is made and watched; the host's own for half of it */
