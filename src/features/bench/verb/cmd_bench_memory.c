@@ -6,10 +6,10 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/memory_bench.h>
 
+#include "features/bench/verb/bench_verbs.h"
 #include "options/cpu_list.h"
 #include "options/shown_opts.h"
 #include "process/progress.h"
-#include "verbs/bench_verbs.h"
 
 struct bench_memory_opts {
     struct opt_origins origins;

@@ -2,7 +2,7 @@
  * in the trace of its own.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/bench_noise.h"
+#include "features/bench/verb/bench_noise.h"
 
 #include <idlewave/internal/fidelity.h>
 

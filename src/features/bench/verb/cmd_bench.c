@@ -9,15 +9,15 @@
 #include <idlewave/internal/bench.h>
 #include <idlewave/internal/mpi.h>
 
+#include "features/bench/verb/bench_noise.h"
+#include "features/bench/verb/bench_opts.h"
+#include "features/bench/verb/bench_verbs.h"
 #include "features/replay/verb/injected_noise.h"
-#include "options/bench_opts.h"
 #include "options/simulate_opts.h"
 #include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/patient_polls.h"
 #include "process/progress.h"
-#include "verbs/bench_noise.h"
-#include "verbs/bench_verbs.h"
 
 static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memory [options]", NULL};
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verbs/bench_noise.h"
+#include "features/bench/verb/bench_noise.h"
 
 static const double MOST_MESSAGES = 1e8; /* of all trials: some seconds */
 enum { MOST_TRIALS = 400, LEAST_TRIALS = 20, MEDIAN = 3 /* number of that quantile */ };

@@ -4,7 +4,7 @@
 #ifndef IW_CLI_BENCH_NOISE_H
 #define IW_CLI_BENCH_NOISE_H
 
-#include "options/bench_opts.h"
+#include "features/bench/verb/bench_opts.h"
 #include "process/node_log.h"
 
 struct bench_noise {

@@ -1,7 +1,7 @@
 /* The option tables of `bench`.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/bench_opts.h"
+#include "features/bench/verb/bench_opts.h"
 
 #include <string.h>
 
