@@ -8,12 +8,12 @@
 #include <idlewave/internal/mpi.h>
 #include <idlewave/internal/net_measure.h>
 
+#include "features/network/verb/net_launches.h"
+#include "features/network/verb/net_verbs.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/progress.h"
-#include "verbs/net_launches.h"
-#include "verbs/net_verbs.h"
 
 struct net_measure_opts {
     struct opt_origins origins;

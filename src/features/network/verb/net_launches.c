@@ -1,7 +1,7 @@
 /* Runs an MPI's launcher several times, each time around `idlewave net`, and combines what they measured.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/net_launches.h"
+#include "features/network/verb/net_launches.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  */
 #include <idlewave/internal/machine.h>
 
+#include "features/network/verb/net_verbs.h"
 #include "options/shown_opts.h"
 #include "options/simulate_opts.h"
-#include "verbs/net_verbs.h"
 
 struct net_show_opts {
     struct opt_origins origins;
