@@ -1,7 +1,7 @@
 /* What `model` answers: numbers of ranks in, rows out, by a law, a recording or the cone recursion.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/model_opts.h"
+#include "features/model/verb/model_opts.h"
 
 #include <math.h>
 #include <stdlib.h>

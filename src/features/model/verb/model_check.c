@@ -1,7 +1,7 @@
 /* `model --check`: the simulator on the same question.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/model_opts.h"
+#include "features/model/verb/model_opts.h"
 
 #include <inttypes.h>
 

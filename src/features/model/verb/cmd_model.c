@@ -5,7 +5,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "options/model_opts.h"
+#include "features/model/verb/model_opts.h"
 #include "options/verbs.h"
 
 /* In the order of iw_model_barrier. */
