@@ -6,10 +6,10 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/training/verb/training_run.h"
 #include "options/help.h"
 #include "options/program_opts.h"
 #include "options/verbs.h"
-#include "verbs/training_run.h"
 
 struct schedule_output_opts {
     struct opt_origins origins;

@@ -3,9 +3,9 @@
  */
 #include <idlewave/idlewave.h>
 
+#include "features/training/verb/training_run.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
-#include "verbs/training_run.h"
 
 struct stragglers_opts {
     struct opt_origins origins;

@@ -8,11 +8,11 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/training/verb/training_opts.h"
+#include "features/training/verb/training_run.h"
 #include "options/shown_opts.h"
-#include "options/training_opts.h"
 #include "options/verbs.h"
 #include "process/progress.h"
-#include "verbs/training_run.h"
 #include "verbs/whatif_question.h"
 
 struct whatif_opts {

@@ -1,7 +1,7 @@
 /* Runs a training program, for all verbs that take one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/training_run.h"
+#include "features/training/verb/training_run.h"
 
 #include <stdlib.h>
 #include <string.h>

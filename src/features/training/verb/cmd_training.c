@@ -7,10 +7,10 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/training/verb/training_opts.h"
+#include "features/training/verb/training_run.h"
 #include "options/shown_opts.h"
-#include "options/training_opts.h"
 #include "options/verbs.h"
-#include "verbs/training_run.h"
 
 struct training_opts {
     struct opt_origins origins;

@@ -1,7 +1,7 @@
 /* What verbs ask of training programs alike: the bill and its price.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/training_opts.h"
+#include "features/training/verb/training_opts.h"
 
 #include <math.h>
 #include <stdlib.h>
