@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "verbs/whatif_question.h"
-#include "verbs/simulate_set.h"
+#include "features/simulate/verb/simulate_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The noise of a simulation, from the options, as a set whose sources can be taken away.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/simulate_set.h"
+#include "features/simulate/verb/simulate_set.h"
 
 static iw_status add_to_set(const iw_log *log, void *set, const char *spec_or_path)
 {

@@ -5,13 +5,13 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/simulate/verb/simulate_set.h"
+#include "features/simulate/verb/simulate_timeline.h"
 #include "features/training/verb/training_run.h"
 #include "options/simulate_opts.h"
 #include "options/verbs.h"
 #include "process/mpi_run.h"
 #include "process/progress.h"
-#include "verbs/simulate_set.h"
-#include "verbs/simulate_timeline.h"
 
 static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
                                        "[options] TRACE [--ranks N]", NULL};

@@ -1,7 +1,7 @@
 /* The timeline of a simulation: what is known of the run, its exact window, the file.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/simulate_timeline.h"
+#include "features/simulate/verb/simulate_timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
