@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "features/settings/verb/verify_worth.h"
+#include "features/whatif/verb/whatif_question.h"
 #include "process/wall_clock.h"
-#include "verbs/whatif_question.h"
 
 /* How much is simulated of a job. The interval of its slowdown needs IW_CERTAINTY_LEAST_TRIALS; what else is
  * tried tells which source and which setting to begin with. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/whatif/verb/whatif_question.h"
 #include "process/progress.h"
-#include "verbs/whatif_question.h"
 
 /* Recordings drawn anew, so that intervals tell how short they are. */
 enum { REDRAWS = 12 };

@@ -10,10 +10,10 @@
 
 #include "features/training/verb/training_opts.h"
 #include "features/training/verb/training_run.h"
+#include "features/whatif/verb/whatif_question.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/progress.h"
-#include "verbs/whatif_question.h"
 
 struct whatif_opts {
     struct opt_origins origins;

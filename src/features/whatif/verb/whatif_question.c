@@ -1,7 +1,7 @@
 /* The job that a what-if is asked for: its programs, network and noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/whatif_question.h"
+#include "features/whatif/verb/whatif_question.h"
 #include "features/simulate/verb/simulate_set.h"
 
 #include <stdio.h>
