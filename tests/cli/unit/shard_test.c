@@ -1,7 +1,7 @@
 /* Shards from the command line and from Slurm.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/shard.h"
+#include "features/study/verb/shard.h"
 
 #include <stdlib.h>
 #include <string.h>

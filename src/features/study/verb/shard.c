@@ -1,7 +1,7 @@
 /* Reads which part of a study to run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/shard.h"
+#include "features/study/verb/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The place of this process among those that run a study together.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "verbs/study_share.h"
+#include "features/study/verb/study_share.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/mpi.h>
 
-#include "options/shard.h"
+#include "features/study/verb/shard.h"
 #include "process/node_log.h"
 
 /* Stays where it was begun: the log points to it. */

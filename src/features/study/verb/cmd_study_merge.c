@@ -5,7 +5,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "verbs/study_verbs.h"
+#include "features/study/verb/study_verbs.h"
 
 struct merge_opts {
     struct opt_origins origins;

@@ -8,7 +8,7 @@
 
 #include <idlewave/study.h>
 
-#include "options/shard.h"
+#include "features/study/verb/shard.h"
 #include "options/verbs.h"
 
 extern const struct verb verb_study_merge;

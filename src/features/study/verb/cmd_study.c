@@ -9,12 +9,12 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/study/verb/study_share.h"
+#include "features/study/verb/study_verbs.h"
 #include "options/shown_opts.h"
 #include "process/interrupt.h"
 #include "process/progress.h"
 #include "process/wall_clock.h"
-#include "verbs/study_share.h"
-#include "verbs/study_verbs.h"
 
 struct study_opts {
     struct opt_origins origins;
