@@ -5,7 +5,7 @@
  * started is complete when they end, the watcher's file too. What the kernel was asked for is put back by the
  * library's guard, also if the watcher is killed.
  */
-#include "process/kernel_watch.h"
+#include "features/trace/verb/kernel_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,9 +18,9 @@
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/mpi.h>
 
+#include "features/trace/verb/kernel_watch.h"
 #include "options/verbs.h"
 #include "process/exec_program.h"
-#include "process/kernel_watch.h"
 #include "process/node_log.h"
 
 struct tracing_opts {
