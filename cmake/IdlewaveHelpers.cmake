@@ -47,11 +47,20 @@ function(iw_component name)
     endforeach()
   endif()
   add_library(iw_${name} STATIC ${A_SOURCES})
-  set(A_USES ${IW_COMPONENTS}) # while folders move
-  list(REMOVE_ITEM A_USES ${name})
+  set_property(GLOBAL APPEND PROPERTY IW_COMPONENTS ${name})
   list(TRANSFORM A_USES PREPEND iw_)
   target_link_libraries(iw_${name} PUBLIC iw_flags ${A_USES} ${A_LIBRARIES})
   target_include_directories(iw_${name} SYSTEM PUBLIC ${A_INCLUDES})
+endfunction()
+
+# iw_group(core base sim ...): folders of this one, each a component, and all of them as iw_core.
+function(iw_group name)
+  foreach(component IN LISTS ARGN)
+    add_subdirectory(${component})
+  endforeach()
+  add_library(iw_${name} INTERFACE)
+  list(TRANSFORM ARGN PREPEND iw_)
+  target_link_libraries(iw_${name} INTERFACE ${ARGN})
 endfunction()
 
 # iw_tests(noise [CORE] [LIBRARIES ...] [WITHOUT name ...] [SOURCES shared.c ...] [TESTS finish_test ...]): the tests of this folder, files

@@ -13,8 +13,8 @@
 
 #include <idlewave/time.h>
 
-#include "process/setting_names.h"
 #include "process/progress.h"
+#include "process/setting_names.h"
 
 static void write_prefix(const struct ui *ui)
 {

@@ -14,7 +14,7 @@
 #include <idlewave/internal/mpi.h>
 
 #include "core/base/base.h"
-#include "unit/team/team_work.h"
+#include "core/team/tests/team_work.h"
 
 static void write_message(void *arg, iw_log_level level, const char *text)
 {

@@ -11,7 +11,7 @@ import tempfile
 import net_support
 import run_mpi
 
-# Whose intervals of two runs meet. Were all launches alike, 99.5 % would (tests/unit/stats/net_combine_test.c counts); here
+# Whose intervals of two runs meet. Were all launches alike, 99.5 % would (src/features/network/tests/net_combine_test.c counts); here
 # the runs are apart in time too, which no interval of one of them can hold.
 SHARE_OF_SIZES = 0.9
 LAUNCHES = 5

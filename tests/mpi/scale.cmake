@@ -1,5 +1,5 @@
 # One simulation on several processes.
-add_executable(iw_link_run link_run.c ../unit/team/team_work.c)
+add_executable(iw_link_run link_run.c ${PROJECT_SOURCE_DIR}/src/core/team/tests/team_work.c)
 target_link_libraries(iw_link_run PRIVATE iw_flags iw_launch iw_team)
 target_include_directories(iw_link_run PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 set_target_properties(iw_link_run PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cli)

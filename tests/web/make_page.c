@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/study/tests/study_sample.h"
 #include "support/made_bench.h"
 #include "support/made_recording.h"
 #include "support/made_timeline.h"
-#include "unit/report/study_sample.h"
 
 static iw_status write_study(const struct study_sample *sample, FILE *out)
 {

@@ -9,8 +9,8 @@
  * Kolmogorov's law, or, of few values, is smaller. Neighbours in time are not independent: of more than 200
  * values, means of neighbours are taken (100 or more of them), and what one has in common with the one before
  * it is taken from it. A change splits the series, and both parts are asked again.
- * tests/unit/stats/change_points_test.c shows how often it errs: as stated where values are independent, up
- * to three times as often where neighbours correlate by 0.6.
+ * src/core/stats/tests/change_points_test.c shows how often it errs: as stated where values are independent,
+ * up to three times as often where neighbours correlate by 0.6.
  */
 #ifndef IWI_CHANGE_POINTS_H
 #define IWI_CHANGE_POINTS_H

@@ -11,7 +11,8 @@
  * of them must have been seen: fewer, and resampling them says too little of what might have been. */
 enum { LEAST_CLUSTERS = 50 };
 
-/* Intervals of the tail were shown to hold so far behind (tests/unit/model/slowest_coverage_test.c). */
+/* Intervals of the tail were shown to hold so far behind (src/features/model/tests/slowest_coverage_test.c).
+ */
 static const double TAIL_REACH = 100.0;
 
 /* A source that rules the tail must have been seen so often, and rules it if it alone is worse than any of

@@ -7,7 +7,7 @@
 #include "features/model/tail.h"
 
 /* The distance that is exceeded with these probabilities if xi and sigma were fitted, by xi. Found by
- * simulation: 8,000 samples of 200 values each, fitted by iwi_gpd_fit(); tests/unit/model/tail_test.c
+ * simulation: 8,000 samples of 200 values each, fitted by iwi_gpd_fit(); src/features/model/tests/tail_test.c
  * checks them. */
 enum { LEVELS = 5, SHAPES = 7 };
 static const double LEVEL[LEVELS] = {0.25, 0.1, 0.05, 0.01, 0.005};

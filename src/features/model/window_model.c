@@ -153,7 +153,7 @@ static void widen(const iw_estimate *other, iw_estimate *estimate)
 }
 
 /* No law of a tail is exact: what it adds to what was seen may be wrong by this, beside the errors of the
- * fit. Sums of several detours in a phase need it (tests/unit/model/slowest_coverage_test.c). */
+ * fit. Sums of several detours in a phase need it (src/features/model/tests/slowest_coverage_test.c). */
 static const double FORM_ERROR = 0.06;
 
 static iw_estimate tail_max(const iw_window_model *model, double n)
