@@ -32,6 +32,16 @@ static bool is_greeted(int file)
            recv(file, text, sizeof text, 0) > 0;
 }
 
+/* Until the launcher is gone. It would take the end of a process whose socket closes before for a failure of
+ * its own, beside the one that it is told: MPICH's proxy kills the others at once, and its mpirun prints "BAD
+ * TERMINATION" or ends by SIGPIPE if it hears of that before it has ended with our code. */
+static void await_end(int file)
+{
+    struct pollfd end = {file, 0, 0}; /* POLLHUP needs not be asked for */
+
+    (void)poll(&end, 1, MOST_WAIT_MS);
+}
+
 void iw_launcher_abort(int code)
 {
     const char *number = getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe): read only
@@ -46,5 +56,7 @@ void iw_launcher_abort(int code)
         return;
     }
     (void)snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
-    (void)tell((int)file, line);
+    if (tell((int)file, line)) {
+        await_end((int)file);
+    }
 }

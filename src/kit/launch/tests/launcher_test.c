@@ -1,9 +1,12 @@
 /* Launchers told apart by the variables they set, as seen on real systems.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <idlewave/internal/mpi.h>
@@ -187,23 +190,69 @@ static void lets_one_process_be_alone_without_a_launcher(void **state)
     assert_ok(iwi_launcher_check_size(NULL, "mpich", 1));
 }
 
-/* As PMI-1 has it: a greeting, its answer, the end of all. The answer may be there before. */
-static void has_the_launcher_end_all(void **state)
+/* Reads until that many lines are there. */
+static void hear(int file, int lines, char *said, size_t size)
+{
+    size_t length = 0;
+
+    while (lines > 0 && length + 1 < size && read(file, said + length, 1) == 1) {
+        lines -= said[length++] == '\n';
+    }
+    said[length] = '\0';
+}
+
+/* The launcher's side, in a process of its own; ends with 0 if all was as PMI-1 has it: a greeting, its
+ * answer, the end of all. Whoever asked for that must still be there a while later. */
+static void play_launcher(int file)
 {
     static const char answer[] = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n";
-    char number[16], said[256] = "";
+    struct pollfd other = {file, POLLIN, 0};
+    char said[256];
+    int code = 0;
+
+    hear(file, 1, said, sizeof said);
+    code |= strcmp(said, "cmd=init pmi_version=1 pmi_subversion=1\n") == 0 ? 0 : 1;
+    code |= write(file, answer, sizeof answer - 1) == sizeof answer - 1 ? 0 : 2;
+    hear(file, 1, said, sizeof said);
+    code |= strcmp(said, "cmd=abort exitcode=64\n") == 0 ? 0 : 4;
+    code |= poll(&other, 1, 200) == 0 ? 0 : 8; /* neither a word nor its end */
+    _exit(code);
+}
+
+static void has_the_launcher_end_all_and_waits_for_it(void **state)
+{
+    char number[16];
+    int ends[2], code;
+    pid_t launcher;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    (void)snprintf(number, sizeof number, "%d", ends[1]);
+    set("PMI_FD", number);
+    launcher = fork();
+    assert_true(launcher >= 0);
+    if (launcher == 0) {
+        (void)close(ends[1]);
+        play_launcher(ends[0]);
+    }
+    assert_int_equal(close(ends[0]), 0);
+    iw_launcher_abort(64);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(waitpid(launcher, &code, 0), launcher);
+    assert_int_equal(code, 0);
+}
+
+static void bears_that_the_launcher_is_gone(void **state)
+{
+    char number[16];
     int ends[2];
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     (void)snprintf(number, sizeof number, "%d", ends[1]);
     set("PMI_FD", number);
-    assert_int_equal(write(ends[0], answer, sizeof answer - 1), sizeof answer - 1);
-    iw_launcher_abort(64);
-    assert_true(read(ends[0], said, sizeof said - 1) > 0);
-    assert_string_equal(said, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=abort exitcode=64\n");
     assert_int_equal(close(ends[0]), 0);
-    iw_launcher_abort(64); /* nobody is there any more */
+    iw_launcher_abort(64);
     assert_int_equal(close(ends[1]), 0);
 }
 
@@ -242,7 +291,8 @@ int main(void)
         cmocka_unit_test_setup(takes_variables_that_are_no_numbers_as_not_there, set_up),
         cmocka_unit_test_setup(refuses_to_be_alone_where_more_were_started, set_up),
         cmocka_unit_test_setup(lets_one_process_be_alone_without_a_launcher, set_up),
-        cmocka_unit_test_setup(has_the_launcher_end_all, set_up),
+        cmocka_unit_test_setup(has_the_launcher_end_all_and_waits_for_it, set_up),
+        cmocka_unit_test_setup(bears_that_the_launcher_is_gone, set_up),
         cmocka_unit_test_setup(writes_to_nothing_that_is_no_launcher, set_up),
     };
 
