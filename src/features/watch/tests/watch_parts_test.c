@@ -128,7 +128,7 @@ static void processes_are_followed_over_generations(void **state)
  * optimises. */
 static void what_is_embedded_knows_no_build_folder(void **state)
 {
-    static const char source[] = "\0./src/watch/bpf/watch.bpf.c";
+    static const char source[] = "\0./src/features/watch/bpf/watch.bpf.c";
     const size_t size = (uintptr_t)iwi_watch_object_end - (uintptr_t)iwi_watch_object;
 
     (void)state;
