@@ -25,8 +25,10 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT examples)
-configure_file(packaging/systemd/idlewave-watch.service.in idlewave-watch.service @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-watch.service DESTINATION lib/systemd/system COMPONENT command)
+if("watch" IN_LIST IW_FEATURES)
+  configure_file(packaging/systemd/idlewave-watch.service.in idlewave-watch.service @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-watch.service DESTINATION lib/systemd/system COMPONENT command)
+endif()
 
 # idlewave-VERSION.tar.gz of what is committed, its checksum, and recipes of packages for it: the same bytes from the same commit
 find_package(Git QUIET)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <idlewave/files.h>
 
@@ -139,5 +140,15 @@ void program_explain_deadlock(const struct ui *ui, const struct program_source *
     if (info.threaded_ranks > 0) {
         ui_hint(ui, "the likely reason: ranks called MPI from several threads; their calls are put in one "
                     "sequence, in which a call may wait for one that comes after it");
+    }
+}
+
+void hint_at_traces(const struct ui *ui, const char *path)
+{
+    const size_t length = strlen(path);
+
+    if (iw_is_folder(path) || (length > 5 && strcmp(path + length - 5, ".json") == 0) ||
+        (length > 3 && strcmp(path + length - 3, ".gz") == 0)) {
+        ui_hint(ui, "'idlewave waits' and 'idlewave simulate' read traces and profiles of whole runs");
     }
 }

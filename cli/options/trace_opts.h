@@ -37,4 +37,7 @@ int program_make_from_trace(struct ui *ui, const struct program_opts *opts, cons
 /* After a deadlock: says so where the way in which the trace was read is the likely reason. */
 void program_explain_deadlock(const struct ui *ui, const struct program_source *source);
 
+/* After a file that could not be read: where to go with traced runs, if it looks like one. */
+void hint_at_traces(const struct ui *ui, const char *path);
+
 #endif

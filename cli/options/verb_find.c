@@ -103,6 +103,11 @@ int verb_unknown(const struct ui *ui, const char *name)
     struct suggestion suggestion;
     char meant[MEANT_SIZE];
 
+    for (size_t i = 0; verbs_left_out[i].verb != NULL; i++) {
+        if (strcmp(verbs_left_out[i].verb, name) == 0) {
+            return ui_lacks(ui, name, verbs_left_out[i].feature);
+        }
+    }
     suggest_begin(&suggestion, name);
     for (size_t i = 0; verbs[i] != NULL; i++) {
         if (verbs[i]->summary != NULL) {

@@ -43,6 +43,12 @@ extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];
 
+/* Verbs whose feature is not built; .verb is NULL after the last. */
+struct left_out {
+    const char *verb, *feature;
+};
+extern const struct left_out verbs_left_out[];
+
 /* Calls `visit` for each verb that has options, subverbs too, until it returns false. */
 void verb_each(bool (*visit)(void *arg, const struct verb *verb), void *arg);
 

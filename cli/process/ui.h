@@ -47,6 +47,10 @@ void ui_hint(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
 /* An error in how the command was called; names the help to read. Returns UI_USAGE. */
 int ui_usage(const struct ui *ui, const char *format, ...) IW_PRINTF(2, 3);
 
+/* What was asked for belongs to a feature that this build leaves out. `what`: "watch", "--fleet". Returns
+ * UI_ERROR. */
+int ui_lacks(const struct ui *ui, const char *what, const char *feature);
+
 /* The line that ends every usage error. */
 void ui_see_help(const struct ui *ui);
 

@@ -3,48 +3,60 @@
  */
 #include <idlewave/idlewave.h>
 
-#include "features/recordings/verb/noise_verbs.h"
+#include "options/noise_verbs.h"
 
-static const struct verb *const subverbs[] = {
-    &verb_noise_show, /* in the order of help texts */
+/* clang-format off */
+static const struct verb *const subverbs[] = { /* in the order of help texts */
+#if IW_FEATURE_RECORDINGS
+    &verb_noise_show,
     &verb_noise_compare,
+#endif
+#if IW_FEATURE_FLEET
     &verb_noise_fleet,
+#endif
+#if IW_FEATURE_RECORDINGS
     &verb_noise_spectrum,
     &verb_noise_fit,
     &verb_noise_convert,
     &verb_noise_synth,
     &verb_noise_cut,
     &verb_noise_merge,
+#endif
+#if IW_FEATURE_FLEET
     &verb_noise_digest,
     &verb_noise_history,
+#endif
     NULL,
 };
 
-static const char *const synopsis[] = {"show [options] FILE",
-                                       "compare [options] A B",
-                                       "fleet [options] DIR|FILE",
-                                       "spectrum [options] FILE",
-                                       "fit [options] FILE",
-                                       "convert [options] IN OUT",
-                                       "synth [options] SPEC... -o FILE",
-                                       "cut [options] FILE -o FILE",
-                                       "merge [options] FILE... -o FILE",
-                                       "digest [options] FILE|DIR... -o FILE",
-                                       "history [options] DIR|FILE",
-                                       NULL};
+static const char *const synopsis[] = {
+#if IW_FEATURE_RECORDINGS
+    "show [options] FILE",
+    "compare [options] A B",
+#endif
+#if IW_FEATURE_FLEET
+    "fleet [options] DIR|FILE",
+#endif
+#if IW_FEATURE_RECORDINGS
+    "spectrum [options] FILE",
+    "fit [options] FILE",
+    "convert [options] IN OUT",
+    "synth [options] SPEC... -o FILE",
+    "cut [options] FILE -o FILE",
+    "merge [options] FILE... -o FILE",
+#endif
+#if IW_FEATURE_FLEET
+    "digest [options] FILE|DIR... -o FILE",
+    "history [options] DIR|FILE",
+#endif
+    NULL,
+};
+/* clang-format on */
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},
     {NULL, NULL},
 };
-
-int noise_exit(const struct ui *ui, iw_status written, iw_status drawn)
-{
-    if (drawn == IW_ERR_USAGE) {
-        return ui_exit_of_value(ui, drawn);
-    }
-    return ui_exit_of(written != IW_OK ? written : drawn);
-}
 
 const struct verb verb_noise = {
     .name = "noise",

@@ -26,8 +26,23 @@ static const char *const formats[] = {
     [REPORT_PERFETTO] = "perfetto", [REPORT_OTF2] = "otf2", [REPORT_FORMATS] = NULL};
 
 /* The first that fits. */
-static const struct report_kind *const kinds[] = {&report_timeline, &report_fleet, &report_study,
-                                                  &report_noise, &report_doc};
+/* clang-format off */
+static const struct report_kind *const kinds[] = {
+#if IW_FEATURE_WAVE
+    &report_timeline,
+#endif
+#if IW_FEATURE_FLEET
+    &report_fleet,
+#endif
+#if IW_FEATURE_STUDY
+    &report_study,
+#endif
+#if IW_FEATURE_RECORDINGS
+    &report_noise,
+#endif
+    &report_doc,
+};
+/* clang-format on */
 
 #define ROW(...) OPT_ROW(struct report_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {

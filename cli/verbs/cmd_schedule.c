@@ -143,6 +143,7 @@ static const char *training_path(const struct schedule_opts *opts, const struct 
                                                                       : NULL;
 }
 
+#if IW_FEATURE_TRAINING
 static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
                          iw_program **program_p)
 {
@@ -165,6 +166,14 @@ static int make_training(struct ui *ui, const struct schedule_opts *opts, const 
     iw_training_release(&spec);
     return ui_exit_of(status);
 }
+#else
+static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
+                         iw_program **program_p)
+{
+    (void)program_p;
+    return ui_lacks(ui, training_path(opts, args), "training");
+}
+#endif
 
 static int write_schedule(struct ui *ui, const struct schedule_opts *opts, const iw_program *program)
 {

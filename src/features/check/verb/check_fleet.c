@@ -3,6 +3,7 @@
  */
 #include "features/check/verb/check_fleet.h"
 
+#if IW_FEATURE_FLEET
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,3 +152,20 @@ int check_fleet(struct ui *ui, const char *path, const char *host, const iw_reco
     noise_nodes_close(&nodes);
     return ui_exit_of(status);
 }
+
+#else
+int check_fleet_is_there(struct ui *ui, const char *path)
+{
+    (void)path;
+    return ui_lacks(ui, "--fleet", "fleet");
+}
+
+int check_fleet(struct ui *ui, const char *path, const char *host, const iw_recording *recording,
+                iw_check_fleet *found)
+{
+    (void)host;
+    (void)recording;
+    (void)found;
+    return check_fleet_is_there(ui, path);
+}
+#endif

@@ -82,7 +82,8 @@ static const struct preset *find_preset(const char *name, size_t length)
 int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job jobs[JOBS_MOST],
                 size_t *count_p)
 {
-    const char *at = strcmp(opts->names, "none") == 0 ? "" : opts->names;
+    const bool is_none = strcmp(opts->names, "none") == 0 || (!IW_FEATURE_WHATIF && !opt_typed(opts, names));
+    const char *at = is_none ? "" : opts->names;
     size_t count = 0;
 
     while (*at != '\0') {
@@ -102,6 +103,7 @@ int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job j
     return UI_DONE;
 }
 
+#if IW_FEATURE_WHATIF
 /* ---- one of them ---- */
 
 static bool goes_on(void *arg, const iw_progress_now *now)
@@ -273,3 +275,17 @@ int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_o
     free(asked.sets);
     return code;
 }
+#else
+int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
+                  size_t count)
+{
+    (void)opts;
+    (void)net;
+    (void)recording;
+    (void)end_ns;
+    (void)verify;
+    (void)jobs;
+    return count > 0 ? ui_lacks(ui, "--jobs", "whatif") : UI_DONE;
+}
+#endif

@@ -88,6 +88,7 @@ static void keep(void *arg, iw_log_level level, const char *text)
     }
 }
 
+#if IW_FEATURE_WATCH
 /* IW_ERR_RANGE: those programs have ended. */
 static iw_status watch(struct measuring *m, const iw_look *look, struct reason *reason,
                        iw_recording **recording_p)
@@ -115,6 +116,17 @@ static iw_status watch(struct measuring *m, const iw_look *look, struct reason *
     iw_watch_result_free(result);
     return status;
 }
+#else
+static iw_status watch(struct measuring *m, const iw_look *look, struct reason *reason,
+                       iw_recording **recording_p)
+{
+    (void)m;
+    (void)look;
+    (void)recording_p;
+    (void)snprintf(reason->text, sizeof reason->text, "this build leaves out the feature 'watch'");
+    return IW_ERR_UNSUPPORTED;
+}
+#endif
 
 /* Who used the CPUs is known from looking; `under` says that it is no surprise. */
 static int note_load(struct ui *ui, const iw_look *look, bool is_judged, iw_recording *recording)

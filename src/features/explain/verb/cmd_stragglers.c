@@ -3,8 +3,8 @@
  */
 #include <idlewave/idlewave.h>
 
-#include "features/training/verb/training_run.h"
 #include "options/shown_opts.h"
+#include "options/trace_opts.h"
 #include "options/verbs.h"
 
 struct stragglers_opts {
@@ -63,7 +63,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     iw_straggler_job_free(job);
     if (status != IW_OK) {
-        training_hint_at_traces(ui, iw_is_folder(args->values[0]) ? args->values[0] : "");
+        hint_at_traces(ui, iw_is_folder(args->values[0]) ? args->values[0] : "");
         return ui_exit_of(status);
     }
     result->command = ui->command;

@@ -8,7 +8,7 @@
 #include <idlewave/idlewave.h>
 
 #include "features/fleet/verb/noise_nodes.h"
-#include "features/recordings/verb/noise_verbs.h"
+#include "options/noise_verbs.h"
 
 struct digest_opts {
     struct opt_origins origins;

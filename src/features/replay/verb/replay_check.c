@@ -4,6 +4,7 @@
  */
 #include "features/replay/verb/replay_check.h"
 
+#if IW_FEATURE_RECORD
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -237,3 +238,14 @@ int replay_self_check(struct ui *ui, const struct replay *replay, const iw_log *
         status == IW_OK ? shown_write(ui, opts->shown, iw_fidelity_doc(&check.report)) : ui_exit_of(status);
     return code != UI_DONE || iw_fidelity_is_right(&check.report.fidelity) ? code : UI_NEGATIVE;
 }
+
+#else
+int replay_self_check(struct ui *ui, const struct replay *replay, const iw_log *log,
+                      const struct replay_check_opts *opts)
+{
+    (void)replay;
+    (void)log;
+    (void)opts;
+    return ui_lacks(ui, "--self-check", "record");
+}
+#endif

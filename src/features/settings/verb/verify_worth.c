@@ -3,6 +3,7 @@
  */
 #include "features/settings/verb/verify_worth.h"
 
+#if IW_FEATURE_WHATIF
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,6 @@
 
 /* Recordings drawn anew, so that intervals tell how short they are. */
 enum { REDRAWS = 12 };
-
-bool worth_is_asked(const struct worth_opts *opts)
-{
-    return opts->program.patterns.count > 0;
-}
 
 /* What is in effect already gains nothing more. */
 static bool is_missing(const iw_mitigation *m)
@@ -141,4 +137,21 @@ int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, c
     iw_recording_free(cut);
     question_release(&q);
     return code;
+}
+
+#else
+int worth_fill(struct ui *ui, const struct worth_opts *opts, const char *name, const iw_recording *recording,
+               iw_verify *verify)
+{
+    (void)opts;
+    (void)name;
+    (void)recording;
+    (void)verify;
+    return ui_lacks(ui, "--pattern", "whatif");
+}
+#endif
+
+bool worth_is_asked(const struct worth_opts *opts)
+{
+    return opts->program.patterns.count > 0;
 }

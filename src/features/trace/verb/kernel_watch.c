@@ -7,6 +7,7 @@
  */
 #include "features/trace/verb/kernel_watch.h"
 
+#if IW_FEATURE_WATCH
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -262,3 +263,14 @@ int kernel_watch_start(struct node_log *node_log, const char *dir, const char *c
     (void)close(ranks);
     return code;
 }
+
+#else
+int kernel_watch_start(struct node_log *node_log, const char *dir, const char *command, bool is_optional)
+{
+    (void)dir;
+    (void)command;
+    return is_optional
+               ? UI_DONE
+               : node_log_fail(node_log, "--kernel: this build of idlewave leaves out the feature 'watch'");
+}
+#endif

@@ -10,6 +10,7 @@
 #include "features/training/verb/training_opts.h"
 #include "features/training/verb/training_run.h"
 #include "options/shown_opts.h"
+#include "options/trace_opts.h"
 #include "options/verbs.h"
 
 struct training_opts {
@@ -163,7 +164,7 @@ static int fill(struct ui *ui, const struct training_opts *opts, const struct op
     int code = args->count > 0 ? ui_exit_of(iw_training_load(&ui->log, args->values[0], spec)) : UI_DONE;
 
     if (code != UI_DONE) {
-        training_hint_at_traces(ui, args->values[0]);
+        hint_at_traces(ui, args->values[0]);
     } else {
         code = fill_options(ui, opts, spec);
     }

@@ -11,23 +11,6 @@
 #include "options/suggest.h"
 #include "process/progress.h"
 
-bool training_is_program(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-void training_hint_at_traces(const struct ui *ui, const char *path)
-{
-    const size_t length = strlen(path);
-
-    if (iw_is_folder(path) || (length > 5 && strcmp(path + length - 5, ".json") == 0) ||
-        (length > 3 && strcmp(path + length - 3, ".gz") == 0)) {
-        ui_hint(ui, "'idlewave waits' and 'idlewave simulate' read traces and profiles of whole runs");
-    }
-}
-
 int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec)
 {
     for (size_t i = 0; i < noise->count; i++) {

@@ -4,15 +4,19 @@
 #ifndef IW_CLI_TRAINING_RUN_H
 #define IW_CLI_TRAINING_RUN_H
 
+#include <string.h>
+
 #include <idlewave/training.h>
 
 #include "options/shown_opts.h"
 
 /* Whether the name is that of a training program: FILE.yaml, FILE.yml. */
-bool training_is_program(const char *path);
+static inline bool training_is_program(const char *path)
+{
+    const char *dot = strrchr(path, '.');
 
-/* After a file that could not be read: where to go with traced runs, if it looks like one. */
-void training_hint_at_traces(const struct ui *ui, const char *path);
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
 
 /* Adds jitter "SOURCE[@WHERE[@SCOPE]]". Returns UI_DONE or an exit code. */
 int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec);
@@ -31,7 +35,17 @@ struct training_question {
     const struct opt_list *noise;
     bool is_quiet;
 };
+#if IW_FEATURE_TRAINING
 int training_answer(struct ui *ui, const struct training_question *question, const iw_training_opts *wanted,
                     const struct shown_opts *shown);
+#else
+static inline int training_answer(struct ui *ui, const struct training_question *question,
+                                  const iw_training_opts *wanted, const struct shown_opts *shown)
+{
+    (void)wanted;
+    (void)shown;
+    return ui_lacks(ui, question->path, "training");
+}
+#endif
 
 #endif

@@ -83,8 +83,10 @@ static const struct opt_group groups[] = {
      false},
     {"Noise", noise_rows, NOISE_ROW_COUNT, offsetof(struct whatif_opts, noise), false},
     OPT_GROUP("What if", change_rows, 0),
+#if IW_FEATURE_TRAINING
     {"Training programs", training_bill_rows, TRAINING_BILL_ROW_COUNT, offsetof(struct whatif_opts, bill),
      false},
+#endif
     OPT_GROUP("How it runs", run_rows, 0),
     SHOWN_GROUP("Output; csv has a line for each change", offsetof(struct whatif_opts, shown)),
     OPT_GROUP("Output; csv has a line for each change", output_rows, 0),
@@ -343,18 +345,32 @@ static int answer_training(struct ui *ui, const struct whatif_opts *opts, const 
         .is_quiet = opts->is_quiet,
     };
     iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
-    const int code = training_fill_bill(ui, &opts->bill, &wanted);
+    int code = UI_DONE;
 
+#if IW_FEATURE_TRAINING
+    code = training_fill_bill(ui, &opts->bill, &wanted);
+#endif
     wanted.trials = opt_typed(opts, trials) ? opts->trials : wanted.trials;
     wanted.seed = opts->seed;
     wanted.threads = (uint32_t)opts->threads;
     return code == UI_DONE ? training_answer(ui, &question, &wanted, &opts->shown) : code;
 }
 
+/* An option of training programs that was typed, or NULL. */
+static const char *typed_for_training(const struct whatif_opts *opts)
+{
+#if IW_FEATURE_TRAINING
+    return opt_first_typed(training_bill_rows, TRAINING_BILL_ROW_COUNT, &opts->bill, "");
+#else
+    (void)opts;
+    return NULL;
+#endif
+}
+
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct whatif_opts *opts = values;
-    const char *for_training = opt_first_typed(training_bill_rows, TRAINING_BILL_ROW_COUNT, &opts->bill, "");
+    const char *for_training = typed_for_training(opts);
     struct question q;
     double target = -1.0;
     int code;
