@@ -5,6 +5,8 @@
 
 #include <idlewave/status.h>
 
+#include <time.h>
+
 #include "mpi/trace/comms.h"
 #include "mpi/trace/guard.h"
 #include "mpi/trace/tracer.h"
@@ -55,13 +57,17 @@ void iwi_before_finalize(unsigned call)
     (void)PMPI_Group_free(&iwi_tracer.world);
 }
 
+/* MPICH's launcher ends as soon as it hears of the abort: what was said just before is lost if its proxy has not
+ * passed it on yet. */
 void iwi_before_abort(unsigned call)
 {
+    static const struct timespec a_while = {.tv_nsec = 100000000};
     struct iwi_thread *thread = iwi_enter(call);
 
     if (thread != NULL) {
         iwi_write_enter(thread);
         iwi_tell_how_to_finish("the program aborts");
+        (void)nanosleep(&a_while, NULL);
     }
 }
 
