@@ -46,7 +46,7 @@ function(iw_choose_features out)
       list(APPEND built ${feature})
     endif()
   endforeach()
-  set(${out} ${built} PARENT_SCOPE)
+  set(${out} "${built}" PARENT_SCOPE) # quoted: an empty one too hides the variable of the cache
 endfunction()
 
 iw_choose_features(IW_FEATURES $CACHE{IW_FEATURES})

@@ -3,7 +3,7 @@
  */
 #include <idlewave/internal/machine.h>
 
-#include "random_program.h"
+#include "core/sim/tests/random_program.h"
 #include "support/support.h"
 
 /* How long a message takes between two ranks that meet at that level: a list puts them there. */
