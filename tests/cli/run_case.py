@@ -56,6 +56,16 @@ PROGRESS = re.compile(r"^idlewave: [a-z ]+: (?:\d+ % done, \d+:\d\d left|note: t
 RETRIED = re.compile(r"^RETRIED: .*\n", re.MULTILINE)
 
 
+# verbs that come with a feature; what a case calls it needs. `report` and `schedule` show and write whatever there is
+FEATURES = {
+    "bench": "bench", "check": "check", "explain": "explain", "model": "model", "net": "network", "noise": "recordings",
+    "noise digest": "fleet", "noise fleet": "fleet", "noise history": "fleet", "record": "record", "replay": "replay",
+    "simulate": "simulate", "stragglers": "explain", "study": "study", "trace": "trace", "training": "training",
+    "iw_make_digests": "fleet", "iw_make_fleet": "fleet", "iw_make_kineto": "explain", "verify": "settings", "waits": "explain", "watch": "watch", "wave": "wave", "whatif": "whatif",
+}
+CALLED = re.compile(r"\bidlewave\s+(?:help\s+)?(\w+)(?:\s+(\w+))?|\b(iw_make_\w+)")
+
+
 class Case:
     def __init__(self, path):
         self.path = path
@@ -74,7 +84,10 @@ class Case:
             name, lines = line[4:].strip(), []
 
     def needs(self):
-        return self.sections.get("needs", "").split()
+        """What the case names, and the features whose verbs it calls."""
+        called = [(f"{verb} {subverb}", verb or maker) for verb, subverb, maker in CALLED.findall(self.sections["command"])]
+        features = {FEATURES.get(both, FEATURES.get(name)) for both, name in called} - {None}
+        return self.sections.get("needs", "").split() + [f"feature-{feature}" for feature in sorted(features)]
 
     def missing_need(self, parts):
         """What keeps the case from being run, or None. A part that no build can have keeps none: check() complains."""
