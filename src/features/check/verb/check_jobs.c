@@ -11,24 +11,6 @@
 #include "features/whatif/verb/whatif_question.h"
 #include "process/wall_clock.h"
 
-/* How much is simulated of a job. The interval of its slowdown needs IW_CERTAINTY_LEAST_TRIALS; what else is
- * tried tells which source and which setting to begin with. */
-static const struct effort {
-    uint64_t most_trials; /* if more are asked for */
-    uint32_t redraws;     /* recordings drawn anew, so that intervals tell how short they are */
-    uint32_t most_parts;  /* sources that are tried one by one */
-    bool is_priced;       /* what mitigations are worth, of the first job */
-} efforts[] = {
-    {UINT64_MAX, 12, 3, true},
-    {UINT64_MAX, 12, 3, false},
-    {IW_CERTAINTY_LEAST_TRIALS, 4, 2, false},
-    {IW_CERTAINTY_LEAST_TRIALS, 2, 1, false},
-};
-enum { EFFORTS = sizeof efforts / sizeof efforts[0] };
-
-/* An effort is taken if a sample says that so much more than it would fit. */
-static const double SPARE = 1.3;
-
 /* Each stands for many programs: how often ranks meet, and how much data goes between them. */
 static const struct preset {
     const char *name, *what;
@@ -105,6 +87,24 @@ int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job j
 
 #if IW_FEATURE_WHATIF
 /* ---- one of them ---- */
+
+/* How much is simulated of a job. The interval of its slowdown needs IW_CERTAINTY_LEAST_TRIALS; what else is
+ * tried tells which source and which setting to begin with. */
+static const struct effort {
+    uint64_t most_trials; /* if more are asked for */
+    uint32_t redraws;     /* recordings drawn anew, so that intervals tell how short they are */
+    uint32_t most_parts;  /* sources that are tried one by one */
+    bool is_priced;       /* what mitigations are worth, of the first job */
+} efforts[] = {
+    {UINT64_MAX, 12, 3, true},
+    {UINT64_MAX, 12, 3, false},
+    {IW_CERTAINTY_LEAST_TRIALS, 4, 2, false},
+    {IW_CERTAINTY_LEAST_TRIALS, 2, 1, false},
+};
+enum { EFFORTS = sizeof efforts / sizeof efforts[0] };
+
+/* An effort is taken if a sample says that so much more than it would fit. */
+static const double SPARE = 1.3;
 
 static bool goes_on(void *arg, const iw_progress_now *now)
 {

@@ -79,6 +79,7 @@ struct reason {
     char text[512];
 };
 
+#if IW_FEATURE_WATCH
 static void keep(void *arg, iw_log_level level, const char *text)
 {
     struct reason *reason = arg;
@@ -88,7 +89,6 @@ static void keep(void *arg, iw_log_level level, const char *text)
     }
 }
 
-#if IW_FEATURE_WATCH
 /* IW_ERR_RANGE: those programs have ended. */
 static iw_status watch(struct measuring *m, const iw_look *look, struct reason *reason,
                        iw_recording **recording_p)
