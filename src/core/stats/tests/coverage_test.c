@@ -116,7 +116,7 @@ struct coverage {
                       laws */
 };
 
-/* The warnings of src/report/kinds/verdict_text.c: all trials alike, or one that makes up half of the cost.
+/* The warnings of src/features/simulate/simulate_words.c: all trials alike, or one that makes up half of the cost.
  * For stepped laws, whose time without noise is 0. */
 static bool is_warned_of(const iw_summary *s)
 {
