@@ -5,7 +5,8 @@ SPDX-License-Identifier: BSD-3-Clause
 
 Usage: check_names.py [ROOT]        exit 0: all rules hold; 1: findings, one a line.
 
-A name is shared if it begins with iw_ or iwi_, or within cli, mpi or src if a header there has it. Rules:
+A name is shared if it begins with iw_ or iwi_, or within cli, mpi or src if a header there has it. Verbs of features,
+src/features/*/verb, are part of cli; tests do not count. Rules:
   * a shared name is defined in one file, as one thing: struct, union, enum or function; a function may have the name of the
     tag that it fills, in the same folder;
   * nothing local to a file (a static function, a tag in a .c file) has a shared name;
@@ -53,7 +54,9 @@ def read(root):
     files = {}
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*.[ch]")):
-            files[file.relative_to(root).as_posix()] = code_of(file)
+            path = file.relative_to(root)
+            if "tests" not in path.parts:
+                files[path.as_posix()] = code_of(file)
     return files
 
 
@@ -70,8 +73,18 @@ def definitions(files):
 
 
 def scope(path):
-    """Where a name without prefix may be met: the folder at the top."""
-    return path.split("/")[0]
+    """Where a name without prefix may be met: the folder at the top, of verbs the command."""
+    return "cli" if is_of_command(path) else path.split("/")[0]
+
+
+def is_of_command(path):
+    return path.startswith("cli/") or "/verb/" in path
+
+
+def unit_of(path):
+    """cli/options, src/core/sim, src/features/wave"""
+    parts = path.split("/")[:-1]
+    return "/".join(parts[:3] if parts[0] == "src" else parts[:2])
 
 
 def declared_names(files):
@@ -89,7 +102,7 @@ def is_one_thing(places):
     """At most one tag, and at most one function, which then is of the tag's folder."""
     tags = [path for kind, path in places if kind != "function"]
     functions = [path for kind, path in places if kind == "function"]
-    folders = {"/".join(path.split("/")[:-1][:2]) for path in tags + functions}
+    folders = {unit_of(path) for path in tags + functions}
     return len(tags) <= 1 and len(functions) <= 1 and len(folders) == 1
 
 
@@ -126,7 +139,7 @@ def strings_of(text):
 def option_names(root):
     """What the tables of the command call its options."""
     names = set()
-    for file in sorted((root / "cli").rglob("*.c")):
+    for file in [*(root / "cli").rglob("*.c"), *(root / "src").rglob("verb/*.c")]:
         for match in OPTION_ROW.finditer(file.read_text(encoding="utf-8")):
             names.add(match.group(1) or match.group(2))
     return names
@@ -139,6 +152,8 @@ def check_texts(root):
         spelled |= set(re.findall(r"\w+", NO_CODE.sub("", header.read_text(encoding="utf-8"))))
     for file in sorted((root / "src").rglob("*.[ch]")):
         path = file.relative_to(root).as_posix()
+        if is_of_command(path) or "/tests/" in path:
+            continue
         for line, text in strings_of(file.read_text(encoding="utf-8")):
             for name in OPTION.findall(text) if path not in OPTION_EXCEPTIONS else ():
                 if name in options:

@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: measure_size.py [--rooms] [ROOT] [OTHER]     with OTHER: both, side by side. --rooms: also the rooms of large folders.
+Usage: measure_size.py [--rooms] [ROOT] [OTHER]     with OTHER: both, side by side. --rooms: also their rooms.
 
 Functions are those of .c files, found by their layout: a brace alone in the first column opens one, the next closes it.
 """
@@ -15,7 +15,6 @@ import statistics
 
 FOLDERS = ("src", "cli", "mpi", "include", "tests", "tools", "web", "docs")
 SUFFIXES = {".c", ".h", ".py", ".sh", ".js", ".css", ".md"}
-WITH_ROOMS = ("report", "format", "sim", "measure", "cli")
 
 
 def lines_of(path):
@@ -23,10 +22,10 @@ def lines_of(path):
 
 
 def place_of(parts, has_rooms):
-    """("src", "report", "doc", "doc.c") is src/report, or src/kit/doc with rooms."""
-    depth = 2 if parts[0] == "src" else 1
-    if has_rooms and parts[depth - 1] in WITH_ROOMS:
-        depth += 1
+    """("src", "kit", "files", "goal", "goal.c") is src/kit/files, or src/kit/files/goal with rooms; tests count apart."""
+    depth = (3 if parts[0] == "src" else 1) + has_rooms
+    if parts[0] == "src" and "tests" in parts:
+        return "tests"
     return "/".join(parts[: min(depth, len(parts) - 1)])
 
 
@@ -49,7 +48,7 @@ def measure(root, has_rooms):
                 continue
             lines = lines_of(path)
             counts[place_of(path.relative_to(root).parts, has_rooms)] += len(lines)
-            if path.suffix == ".c" and folder in ("src", "cli", "mpi"):
+            if path.suffix == ".c" and folder in ("src", "cli", "mpi") and "tests" not in path.parts:
                 files.append(len(lines))
                 functions += functions_of(lines)
     return counts, files, functions
@@ -67,9 +66,9 @@ def main():
     arguments = parser.parse_args()
     measured = [measure(root, arguments.rooms) for root in arguments.roots]
     for place in sorted(set().union(*(counts for counts, _, _ in measured))):
-        print(f"{place:24}", *(f"{counts[place]:8}" for counts, _, _ in measured))
+        print(f"{place:36}", *(f"{counts[place]:8}" for counts, _, _ in measured))
     src_and_cli = [sum(n for place, n in counts.items() if place.split("/")[0] in ("src", "cli")) for counts, _, _ in measured]
-    print(f"{'src + cli':24}", *(f"{count:8}" for count in src_and_cli))
+    print(f"{'src + cli':36}", *(f"{count:8}" for count in src_and_cli))
     for what, index in (("files", 1), ("functions", 2)):
         print(what, *(spread(m[index]) for m in measured), sep="\n  ")
 

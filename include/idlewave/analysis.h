@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/recording.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -364,5 +364,6 @@ IW_API iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum);
 /* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
 #ifndef IW_NEW_HEADERS
 #include <idlewave/measure.h>
+#include <idlewave/result.h>
 #endif
 #endif

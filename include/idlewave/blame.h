@@ -19,10 +19,10 @@
 #include <stdbool.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
 #include <idlewave/remedy.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,5 +105,9 @@ IW_API iw_doc iw_blame_doc(const iw_blame *blame);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

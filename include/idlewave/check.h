@@ -20,7 +20,7 @@
 
 #include <idlewave/analysis.h>
 #include <idlewave/doc.h>
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 #include <idlewave/verify.h>
 
 #ifdef __cplusplus
@@ -112,7 +112,9 @@ typedef struct iw_check_job {
     const char *remedy;   /* against it; may be NULL */
 } iw_check_job;
 
-/** The node among others. */
+/** The node among others: with fewer than so many, itself among them, nothing can be told. */
+enum { IW_CHECK_FEW_NODES = 3 };
+
 typedef struct iw_check_fleet {
     const char *path;     /* their folder, or file of digests */
     size_t node_count;    /* others, measured in the same way */
@@ -167,5 +169,9 @@ IW_API iw_doc iw_check_doc(const iw_check *check);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

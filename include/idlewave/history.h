@@ -20,9 +20,9 @@
 
 #include <idlewave/digest.h>
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/fleet.h>
 #include <idlewave/log.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,5 +110,9 @@ IW_API iw_doc iw_history_doc(const iw_history *history);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

@@ -19,9 +19,9 @@
 #include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/net.h>
 #include <idlewave/recording.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,12 +115,6 @@ IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_la
 IW_API IW_NODISCARD iw_status iw_model_doubled(const iw_log *log, const iw_law *law,
                                                const iw_model_question *question, double *first_p,
                                                double *last_p);
-
-/* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by this many
- * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
- * simulation to 0.002; docs/explanation/models.md). */
-#define IW_GROWTH_ONE_WAY 2.0
-#define IW_GROWTH_BOTH_WAYS 2.384
 
 /** A phase without a barrier: each rank goes on when it and its neighbours on a line have done their work. */
 typedef struct iw_model_chain {
@@ -234,5 +228,9 @@ IW_API iw_doc iw_model_doc(const iw_model_report *report);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

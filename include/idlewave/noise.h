@@ -166,6 +166,12 @@ typedef struct iw_hit {
     uint32_t rank, source;
 } iw_hit;
 
+/* Growth: where ranks on a line wait for neighbours only, exponential noise makes a step longer by this many
+ * times its mean, however many ranks there are (last-passage percolation: 2 is known exactly, 2.384 by
+ * simulation to 0.002; docs/explanation/models.md). */
+#define IW_GROWTH_ONE_WAY 2.0
+#define IW_GROWTH_BOTH_WAYS 2.384
+
 #ifdef __cplusplus
 }
 #endif

@@ -105,6 +105,18 @@ IW_API double iw_spare_work(uint32_t cores_per_node, uint32_t spare_cores);
  * the work are those of IW_CHANGE_RESERVE. Before iw_noise_set_extrapolate(). */
 IW_API IW_NODISCARD iw_status iw_noise_set_spare(const iw_log *log, iw_noise_set *set);
 
+/* ---- what ranks run, made anew for other numbers of them ---- */
+
+/** Makes what the ranks run: `ranks` of them (0: as the user asked), their computation taking `work` times as
+ * long. IW_ERR_UNSUPPORTED (not logged): it cannot be changed so. The caller frees the program with
+ * `release`.
+ */
+typedef struct iw_program_maker {
+    iw_status (*make)(void *arg, uint32_t ranks, double work, iw_program **program_p);
+    void (*release)(void *arg, iw_program *program);
+    void *arg;
+} iw_program_maker;
+
 /* ---- what recordings can show ---- */
 
 /** How far the recordings of a set reach. Without any, watched_s is 0. With several, lengths are those of the

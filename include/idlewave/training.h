@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/noise.h>
 #include <idlewave/program.h>
-#include <idlewave/result.h>
 #include <idlewave/time.h>
 
 #ifdef __cplusplus
@@ -334,5 +334,9 @@ IW_API iw_doc iw_training_doc(const iw_training_result *result);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/log.h>
-#include <idlewave/result.h>
 #include <idlewave/status.h>
 #include <idlewave/time.h>
 
@@ -32,7 +32,7 @@ extern "C" {
 typedef struct iwi_visits iw_visits; /* opaque */
 
 /** A traced run: a file, a folder of files, or several files (one a rank), in any format that
- * docs/reference/waits.md lists; told apart by what is in them. IW_ERR_FORMAT: none of these formats, or
+ * docs/explanation/waits.md lists; told apart by what is in them. IW_ERR_FORMAT: none of these formats, or
  * files of several; IW_ERR_UNSUPPORTED: idlewave was built without what reads it, or it lacks what is needed.
  */
 IW_API IW_NODISCARD iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t count,
@@ -175,5 +175,9 @@ IW_API iw_doc iw_waits_doc(const iw_waits *waits);
 
 #ifdef __cplusplus
 }
+#endif
+/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
+#ifndef IW_NEW_HEADERS
+#include <idlewave/result.h>
 #endif
 #endif

@@ -34,16 +34,6 @@ extern "C" {
 
 /* ---- the question ---- */
 
-/** Makes what the ranks run: `ranks` of them (0: as the user asked), their computation taking `work` times as
- * long. IW_ERR_UNSUPPORTED (not logged): it cannot be changed so. The caller frees the program with
- * `release`.
- */
-typedef struct iw_program_maker {
-    iw_status (*make)(void *arg, uint32_t ranks, double work, iw_program **program_p);
-    void (*release)(void *arg, iw_program *program);
-    void *arg;
-} iw_program_maker;
-
 /** A set of sources that the user named. */
 typedef struct iw_named_set {
     const char *name;            /* as it is to be shown */

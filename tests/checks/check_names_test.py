@@ -50,16 +50,16 @@ class CheckNames(unittest.TestCase):
         self.assert_found("'iwi_stream'", "struct in src/core/noise/stream.h", "struct in src/core/sim/flow.h")
 
     def test_finds_an_enum_with_the_name_of_a_struct(self):
-        self.write("src/noise/kinds.h", "enum iwi_stream { IWI_ONE };\n")
-        self.assert_found("'iwi_stream'", "enum in src/noise/kinds.h")
+        self.write("src/core/noise/kinds.h", "enum iwi_stream { IWI_ONE };\n")
+        self.assert_found("'iwi_stream'", "enum in src/core/noise/kinds.h")
 
     def test_finds_a_function_of_two_files(self):
         self.write("src/core/sim/other.c", "iw_status iw_noise_new(int a)\n{\n}\n")
         self.assert_found("'iw_noise_new'", "function in src/core/noise/noise.c", "function in src/core/sim/other.c")
 
     def test_finds_an_inline_function_beside_another(self):
-        self.write("src/noise/walk.h", "static inline int iwi_finish(int a)\n{\n}\n")
-        self.write("src/format/finish.c", "int iwi_finish(void)\n{\n}\n")
+        self.write("src/core/noise/walk.h", "static inline int iwi_finish(int a)\n{\n}\n")
+        self.write("src/kit/files/finish.c", "int iwi_finish(void)\n{\n}\n")
         self.assert_found("'iwi_finish'")
 
     def test_finds_a_function_with_the_name_of_another_folders_tag(self):
@@ -97,6 +97,22 @@ class CheckNames(unittest.TestCase):
         self.write("cli/opts.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\nOPT_ROW(struct mine, "mpi", OPT_STRING),\n')
         self.write("src/core/sim/plan.c", '/* as --rules says */\nfail("use --rules idlewave, srun --mpi=pmix or h5repack --low");\n')
         self.assert_found("src/core/sim/plan.c:2", "--rules")
+
+    def test_verbs_are_part_of_the_command(self):
+        self.write("src/features/wave/verb/cmd_wave.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\nsay("use --rules");\n')
+        self.assert_nothing_found()
+        self.write("src/core/sim/plan.c", 'fail("use --rules");\n')
+        self.assert_found("src/core/sim/plan.c:1", "--rules")
+
+    def test_finds_a_local_function_of_a_verb_that_hides_one_of_the_command(self):
+        self.write("cli/process/exec.h", "int become(const char *program);\n")
+        self.write("cli/process/exec.c", "int become(const char *program)\n{\n}\n")
+        self.write("src/features/wave/verb/under.c", "static void become(void)\n{\n}\n")
+        self.assert_found("'become'", "function in src/features/wave/verb/under.c")
+
+    def test_names_of_tests_do_not_count(self):
+        self.write("src/core/noise/tests/stream_test.c", "struct iwi_stream {\n    int a;\n};\n")
+        self.assert_nothing_found()
 
     def test_finds_a_setting_that_no_header_has(self):
         self.write("include/idlewave/sim.h", "typedef struct iw_sim_opts {\n    int rules; /* or rendezvous */\n} iw_sim_opts;\n")

@@ -18,8 +18,8 @@
 #include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/internal/inject.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {

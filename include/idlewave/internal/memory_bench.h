@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {

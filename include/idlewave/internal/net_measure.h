@@ -19,8 +19,8 @@
 #include <stdio.h>
 
 #include <idlewave/doc.h>
+#include <idlewave/estimate.h>
 #include <idlewave/net.h>
-#include <idlewave/result.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
 /* Laws of probability, quantiles, integrals, spectra: pure functions.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Accurate to about 1e-13 of the value, as tests/unit/numeric compares with the GNU Scientific Library. What
- * makes no sense (a share outside [0, 1], no degree of freedom) is NaN.
+ * Accurate to about 1e-13 of the value, as src/core/numeric/tests compares with the GNU Scientific Library.
+ * What makes no sense (a share outside [0, 1], no degree of freedom) is NaN.
  */
 #ifndef IWI_NUMERIC_H
 #define IWI_NUMERIC_H

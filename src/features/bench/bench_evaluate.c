@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "core/base/base.h"
 #include "core/base/order.h"

@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "core/base/short_number.h"
-#include "features/recordings/noise_words.h"
-#include "features/settings/verify_words.h"
+#include "features/recordings/recordings.h"
+#include "features/settings/settings.h"
 #include "features/tables.h"
 
 enum { LARGEST = 5 };

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/fleet.h>
-
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/base/short_number.h"
@@ -168,7 +166,7 @@ static void require_fleet(iw_check *check)
 {
     const iw_check_fleet *fleet = &check->fleet;
     iw_requirement *requirement = add(check, "against the fleet", false);
-    const bool is_enough = fleet->node_count + 1 >= IW_FLEET_FEW_NODES;
+    const bool is_enough = fleet->node_count + 1 >= IW_CHECK_FEW_NODES;
 
     snprintf(requirement->wanted, sizeof requirement->wanted, "like the %zu other node%s in %.200s",
              fleet->node_count, fleet->node_count == 1 ? "" : "s", fleet->path);

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include <idlewave/whatif.h>
+#include <idlewave/remedy.h>
 
 #include "core/base/base.h"
 #include "features/fleet/fleet_report.h"

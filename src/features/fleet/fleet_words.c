@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <idlewave/whatif.h>
+#include <idlewave/remedy.h>
 
 #include "core/base/base.h"
 #include "core/base/short_number.h"

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include <idlewave/history.h>
-#include <idlewave/whatif.h>
+#include <idlewave/remedy.h>
 
 #include "core/base/base.h"
 #include "features/fleet/fleet_report.h"

@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "features/model/model_report.h"
-#include "features/study/study_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

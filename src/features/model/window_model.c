@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "core/base/base.h"
 #include "kit/facts/recording_stats.h"

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 
 #include <idlewave/measure.h>
-#include <idlewave/whatif.h>
+#include <idlewave/remedy.h>
 
 #include "core/base/base.h"
-#include "features/recordings/noise_words.h"
-#include "features/study/study_report.h"
+#include "features/recordings/recordings.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

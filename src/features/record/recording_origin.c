@@ -11,7 +11,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/measure.h>
 
 #include "core/base/base.h"
 #include "kit/machine/sysinfo.h"

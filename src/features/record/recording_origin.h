@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "features/record/probe/collect_detours.h"
+#include "features/record/record.h"
 #include "kit/machine/load.h"
 #include "kit/machine/proc_counts.h"
 
@@ -40,10 +41,6 @@ void iwi_recording_origin_release(struct iwi_recording_origin *origin);
 IW_NODISCARD iw_status iwi_recording_origin_set(const iw_log *log, const struct iwi_recording_origin *origin,
                                                 const iw_measure_opts *opts,
                                                 const struct iwi_detour_collector *collector);
-
-/* Of recordings that no probe made: only where and when, and the machine. */
-IW_NODISCARD iw_status iwi_recording_origin_node(const iw_log *log, const char *root, const char *command,
-                                                 iw_recording *recording);
 
 /* Who used so many CPUs in that time: load_*. */
 IW_NODISCARD iw_status iwi_recording_origin_load(const iw_log *log, const struct iwi_load_used *load,

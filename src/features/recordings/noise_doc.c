@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "features/recordings/convert/convert_csv.h"
 #include "features/recordings/noise_figure.h"
-#include "features/recordings/noise_words.h"
+#include "features/recordings/recordings.h"
 #include "features/recordings/spectrum/spectrum_report.h"
 #include "features/tables.h"
 

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/recordings/noise_words.h"
-#include "features/study/study_report.h"
+#include "features/recordings/recordings.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 
 /* ---- the table ---- */
 

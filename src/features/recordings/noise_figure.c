@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/study/study_report.h"
 #include "kit/figure/histogram.h"
 #include "kit/text/words.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/recordings/noise_words.h"
+#include "features/recordings/recordings.h"
 #include "features/recordings/spectrum/spectrum_report.h"
 #include "kit/text/words.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
-#include "features/recordings/noise_words.h"
+#include "features/recordings/recordings.h"
 
 /* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */
 static const double HIGH_T_MIN_NS = 100.0;

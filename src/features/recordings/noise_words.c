@@ -1,7 +1,7 @@
 /* What a recording says in words: the verdict, and how it was measured.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/noise_words.h"
+#include "features/recordings/recordings.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "features/settings/verify_words.h"
-#include "features/simulate/reach_report.h"
+#include "features/settings/settings.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

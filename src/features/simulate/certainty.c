@@ -1,7 +1,7 @@
 /* The interval of one simulation that counts the recording behind its noise.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,13 +47,12 @@ static void keep_program(void *arg, iw_program *program)
     (void)program;
 }
 
-iw_whatif_opts iwi_certainty_opts(const iw_certainty_question *question)
+struct iwi_paired_job iwi_certainty_job(const iw_certainty_question *question)
 {
-    return (iw_whatif_opts){.size = sizeof(iw_whatif_opts),
-                            .sim = *question->opts,
-                            .net = question->net,
-                            .program = {give_program, keep_program, (void *)question->program},
-                            .redraws = IW_CERTAINTY_REDRAWS};
+    return (struct iwi_paired_job){.sim = *question->opts,
+                                   .net = question->net,
+                                   .program = {give_program, keep_program, (void *)question->program},
+                                   .redraws = IW_CERTAINTY_REDRAWS};
 }
 
 void iwi_certainty_slowdowns(const iw_sim_result *result, double *slowdowns)
@@ -79,8 +78,8 @@ static iw_status new_values(const iw_log *log, const iw_sim_result *result, size
 static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, iw_estimate *slowdown_p)
 {
     const struct iwi_variant as_it_is = {.is_removed = NULL};
-    const iw_whatif_opts opts = iwi_certainty_opts(q);
-    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
+    struct iwi_inquiry inquiry = {
+        .log = log, .set = q->set, .job = iwi_certainty_job(q), .blocks = iwi_set_blocks(q->set)};
     struct iwi_experiment experiment;
     double *values;
     iw_status status;

@@ -1,26 +1,10 @@
-/* End times of all ranks as a file, and what goes with it: exact nanoseconds.
+/* End times of all ranks as a file.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/result.h>
 
 #include "core/base/base.h"
 #include "kit/text/words.h"
-
-char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])
-{
-    const uint64_t magnitude = ps < 0 ? -(uint64_t)ps : (uint64_t)ps;
-    int length = snprintf(buf, IWI_NS_TEXT_SIZE, "%s%" PRIu64 ".%03u", ps < 0 ? "-" : "", magnitude / 1000,
-                          (unsigned)(magnitude % 1000));
-
-    while (buf[length - 1] == '0') {
-        length--;
-    }
-    if (buf[length - 1] == '.') {
-        length--;
-    }
-    buf[length] = '\0';
-    return buf;
-}
 
 static void write_trial(const iw_sim_result *result, uint64_t index, FILE *out)
 {

@@ -17,15 +17,15 @@
 
 static iw_status make_reserved(struct iwi_inquiry *inquiry, uint32_t ranks, iw_program **reserved_p)
 {
-    const uint32_t cores = inquiry->opts->cores_per_node;
-    const iw_program_maker *maker = &inquiry->opts->program;
+    const uint32_t cores = inquiry->job.cores_per_node;
+    const iw_program_maker *maker = &inquiry->job.program;
     iw_status status;
 
     *reserved_p = NULL;
     if (cores < 2) {
         return IW_OK;
     }
-    status = maker->make(maker->arg, ranks, iw_spare_work(cores, iwi_spare_cores(inquiry->opts)), reserved_p);
+    status = maker->make(maker->arg, ranks, iw_spare_work(cores, inquiry->job.spare_cores), reserved_p);
     return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
 }
 
@@ -39,13 +39,13 @@ static uint32_t per_redraw_of(uint64_t trials, uint32_t redraws)
 iw_status iwi_experiment_init(struct iwi_inquiry *inquiry, uint32_t ranks, uint64_t trials, uint32_t redraws,
                               struct iwi_experiment *experiment_p)
 {
-    const iw_program_maker *maker = &inquiry->opts->program;
+    const iw_program_maker *maker = &inquiry->job.program;
     struct iwi_experiment experiment = {
         .inquiry = inquiry, .trials = trials, .redraws = inquiry->blocks < 2 || redraws < 2 ? 0 : redraws};
     iw_status status;
 
     IW_TRY(maker->make(maker->arg, ranks, 1.0, &experiment.program));
-    status = iwi_is_monotone(inquiry->log, experiment.program, inquiry->opts->net, inquiry->opts->sim.rules,
+    status = iwi_is_monotone(inquiry->log, experiment.program, inquiry->job.net, inquiry->job.sim.rules,
                              inquiry->set->sync, &experiment.is_monotone);
     if (status == IW_OK) {
         status = make_reserved(inquiry, ranks, &experiment.reserved);
@@ -61,7 +61,7 @@ iw_status iwi_experiment_init(struct iwi_inquiry *inquiry, uint32_t ranks, uint6
 
 void iwi_experiment_release(struct iwi_experiment *experiment)
 {
-    const iw_program_maker *maker = &experiment->inquiry->opts->program;
+    const iw_program_maker *maker = &experiment->inquiry->job.program;
 
     if (experiment->reserved != NULL) {
         maker->release(maker->arg, experiment->reserved);
@@ -90,7 +90,7 @@ static bool step(void *arg, const iw_progress_now *now)
 {
     const struct stretch *stretch = arg;
     const struct iwi_inquiry *inquiry = stretch->inquiry;
-    const iw_progress *progress = &inquiry->opts->sim.progress;
+    const iw_progress *progress = &inquiry->job.sim.progress;
     const uint64_t done = inquiry->work_done + (uint64_t)(now->share * (double)stretch->work);
 
     return progress->step(progress->arg, &(iw_progress_now){(double)done / (double)inquiry->work_total, done,
@@ -102,14 +102,14 @@ static bool step(void *arg, const iw_progress_now *now)
 /* Trial numbers: first those of the user, then of redraw 1, 2, ...; none is used twice. */
 static uint64_t first_trial(const struct iwi_experiment *experiment, uint32_t redraw)
 {
-    const uint64_t first = experiment->inquiry->opts->sim.first_trial;
+    const uint64_t first = experiment->inquiry->job.sim.first_trial;
 
     return redraw == 0 ? first : first + experiment->trials + (uint64_t)(redraw - 1) * experiment->per_redraw;
 }
 
 static iw_sim_opts sim_opts(const struct iwi_experiment *experiment, uint32_t redraw, struct stretch *stretch)
 {
-    iw_sim_opts opts = experiment->inquiry->opts->sim;
+    iw_sim_opts opts = experiment->inquiry->job.sim;
 
     opts.trials = redraw == 0 ? experiment->trials : experiment->per_redraw;
     opts.first_trial = first_trial(experiment, redraw);
@@ -146,7 +146,7 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;
     opts.replaced_nodes = variant->replaced;
     stretch.work = iw_program_messages(program) * trials;
-    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, inquiry->opts->net,
+    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, inquiry->job.net,
                        noise, &opts, &result));
     inquiry->engine_seconds += result->engine_seconds;
     inquiry->work_done += stretch.work;
@@ -197,7 +197,7 @@ static iw_status run_redraw(struct iwi_experiment *experiment, const struct iwi_
     struct iwi_drawn drawn;
     iw_status status;
 
-    IW_TRY(iwi_drawn_init(inquiry->log, inquiry->set, inquiry->opts->sim.seed, redraw, &drawn));
+    IW_TRY(iwi_drawn_init(inquiry->log, inquiry->set, inquiry->job.sim.seed, redraw, &drawn));
     status = IW_OK;
     for (size_t i = 0; i < count && status == IW_OK; i++) {
         double *own = &values[i * stride];
@@ -318,7 +318,7 @@ iw_estimate iwi_experiment_slowdown(const struct iwi_experiment *experiment, con
     iw_estimate slowdown = estimate(experiment, values,
                                     &(struct cause){{variant->is_removed, false}, variant->is_together}, NAN);
 
-    slowdown.low = experiment->is_monotone && experiment->inquiry->opts->sim.node_speeds == NULL
+    slowdown.low = experiment->is_monotone && experiment->inquiry->job.sim.node_speeds == NULL
                        ? iwi_not_below_0(slowdown.low)
                        : slowdown.low;
     return slowdown;

@@ -4,15 +4,25 @@
 #ifndef IWI_EXPERIMENT_H
 #define IWI_EXPERIMENT_H
 
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #include "features/simulate/noise_set.h"
+
+/* What is simulated. */
+struct iwi_paired_job {
+    iw_sim_opts sim;
+    const iw_net *net;
+    iw_program_maker program;
+    uint32_t redraws;        /* of the recordings, for the intervals; 0: they are the whole truth */
+    uint32_t cores_per_node; /* of which some could be left to the operating system; 0: not asked */
+    uint32_t spare_cores;    /* so many of them, at least one */
+};
 
 /* What all simulations of one question share. */
 struct iwi_inquiry {
     const iw_log *log;
     const iw_noise_set *set;
-    const iw_whatif_opts *opts;
+    struct iwi_paired_job job;
     size_t blocks;                  /* pieces that the recordings are drawn in; 0: there are none */
     uint64_t work_done, work_total; /* messages of all trials, for the user's progress */
     double engine_seconds;
@@ -41,15 +51,6 @@ struct iwi_experiment {
     uint64_t trials;
     uint32_t redraws, per_redraw;
 };
-
-/* IW_ERR_RANGE: options that contradict each other. */
-IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
-
-/* That are asked for, at least one. */
-static inline uint32_t iwi_spare_cores(const iw_whatif_opts *opts)
-{
-    return opts->spare_cores > 0 ? opts->spare_cores : 1;
-}
 
 /* For an iw_log of errors alone, with the log to pass them to as its arg; NULL is fine. A program's
  * warnings are told by its first simulation. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "features/recordings/fit/fit.h"
+#include "features/recordings/recordings.h"
 #include "features/simulate/noise_set.h"
 
 /* A law that differs from the recorded lengths by more than chance (1 %) and by more than this, the largest

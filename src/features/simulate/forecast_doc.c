@@ -1,7 +1,7 @@
 /* What a simulation will take.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #include "core/base/base.h"
 #include "features/tables.h"

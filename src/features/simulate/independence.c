@@ -1,7 +1,7 @@
 /* What it costs to take nodes for independent of each other that were not.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,13 +78,13 @@ static iw_status compare(struct iwi_experiment *experiment, const iw_sim_result 
 
 static iw_status find(const iw_log *log, const iw_certainty_question *q, iw_independence *independence)
 {
-    const iw_whatif_opts opts = iwi_certainty_opts(q);
     const uint64_t trials = q->result->trials;
-    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .opts = &opts, .blocks = iwi_set_blocks(q->set)};
+    struct iwi_inquiry inquiry = {
+        .log = log, .set = q->set, .job = iwi_certainty_job(q), .blocks = iwi_set_blocks(q->set)};
     struct iwi_experiment experiment;
 
-    IW_TRY(iwi_experiment_init(&inquiry, 0, trials, trials >= IW_CERTAINTY_LEAST_TRIALS ? opts.redraws : 0,
-                               &experiment));
+    IW_TRY(iwi_experiment_init(&inquiry, 0, trials,
+                               trials >= IW_CERTAINTY_LEAST_TRIALS ? inquiry.job.redraws : 0, &experiment));
     experiment.per_redraw = experiment.redraws > 0 ? iwi_certainty_per_redraw(trials) : 0;
     experiment.noiseless_ps = q->result->noiseless_ps;
     inquiry.work_total = iw_program_messages(q->program) * iw_independence_trials(q->set, trials);

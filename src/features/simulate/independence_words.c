@@ -5,7 +5,6 @@
 
 #include "core/base/base.h"
 #include "features/simulate/simulate_report.h"
-#include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
 
 static bool may_be_chance(iw_estimate e)

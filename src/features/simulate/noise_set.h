@@ -6,8 +6,7 @@
 
 #include <idlewave/files.h>
 #include <idlewave/fit.h>
-#include <idlewave/fleet.h>
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #define IWI_NO_PART SIZE_MAX
 

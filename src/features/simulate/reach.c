@@ -5,7 +5,7 @@
  * with m = 3 E D / W, which unseen comes to as W' grows. Advice aims at half of what is allowed: short
  * recordings show too little of their tail.
  */
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
 
 #include <math.h>
 

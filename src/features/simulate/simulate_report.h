@@ -4,7 +4,8 @@
 #ifndef IWI_SIMULATE_REPORT_H
 #define IWI_SIMULATE_REPORT_H
 
-#include <idlewave/whatif.h>
+#include <idlewave/noise_set.h>
+#include <idlewave/result.h>
 
 #include "kit/doc/doc.h"
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/fleet/coincidence_report.h"
 #include "features/simulate/reach_report.h"
 #include "features/simulate/simulate_report.h"
 #include "features/tables.h"

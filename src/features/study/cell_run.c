@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/internal/memory_bench.h>
-#include <idlewave/whatif.h>
+#include <idlewave/net.h>
+#include <idlewave/noise_set.h>
 
 #include "core/base/base.h"
 #include "core/base/order.h"

@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/study.h>
 
 #include "core/base/output.h"
 #include "features/study/files/study_line.h"

@@ -4,9 +4,9 @@
 #ifndef IWI_INPUTS_H
 #define IWI_INPUTS_H
 
+#include <idlewave/noise_set.h>
 #include <idlewave/sim.h>
 #include <idlewave/study.h>
-#include <idlewave/whatif.h>
 
 struct iwi_inputs {
     const iw_study *study;

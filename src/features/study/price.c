@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/noise_set.h>
 #include <idlewave/sim.h>
-#include <idlewave/whatif.h>
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate.h"
 #include "features/study/study_report.h"
 
 enum { LISTED_LAWS = 3 };

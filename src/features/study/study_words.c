@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate.h"
 #include "kit/text/words.h"
 
 /* From here on exact numbers of ranks are written as estimates are, so that tables stay narrow. */

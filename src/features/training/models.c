@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/nearest.h"
-#include "features/training/setting_values.h"
+#include "features/training/training.h"
 
 struct model {
     const char *name;

@@ -1,7 +1,7 @@
 /* Reads the values of settings.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/training/setting_values.h"
+#include "features/training/training.h"
 
 #include <math.h>
 #include <stdio.h>

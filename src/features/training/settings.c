@@ -9,8 +9,8 @@
 
 #include "core/base/base.h"
 #include "core/base/nearest.h"
-#include "features/training/setting_values.h"
 #include "features/training/step_plan.h"
+#include "features/training/training.h"
 
 /* ---- keys ---- */
 

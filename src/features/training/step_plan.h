@@ -15,6 +15,8 @@
 
 #include <idlewave/training.h>
 
+#include "features/training/training.h"
+
 enum iwi_lane { IWI_LANE_COMPUTE, IWI_LANE_GATHER, IWI_LANE_REDUCE, IWI_LANES };
 
 enum iwi_train_group {
@@ -94,12 +96,6 @@ struct iwi_train_members {
 struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group);
 
 /* ---- sizes and times ---- */
-
-/* Sets "KEY=VALUE,KEY=VALUE"; a comma without a key behind it is part of the value. */
-IW_NODISCARD iw_status iwi_training_apply(const iw_log *log, const char *text, iw_training *spec);
-
-/* Refuses what does not fit together. */
-IW_NODISCARD iw_status iwi_training_check(const iw_log *log, const iw_training *spec);
 
 static inline bool iwi_training_has_model(const iw_training *spec)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/watch.h>
 
 #include "core/base/base.h"
 #include "core/base/utf8.h"

@@ -6,7 +6,7 @@
 #include <idlewave/watch.h>
 
 #include "core/base/base.h"
-#include "features/recordings/noise_words.h"
+#include "features/recordings/recordings.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

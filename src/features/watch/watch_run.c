@@ -14,7 +14,7 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/sysfile.h"
-#include "features/record/recording_origin.h"
+#include "features/record/record.h"
 #include "features/watch/detours.h"
 #include "features/watch/job_programs.h"
 #include "features/watch/watch_result.h"

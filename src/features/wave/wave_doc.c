@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <idlewave/model.h>
+#include <idlewave/noise.h>
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"

@@ -80,7 +80,7 @@ static uint64_t trials_for(const struct iwi_experiment *experiment)
 {
     const double messages = fmax(1.0, (double)iw_program_messages(experiment->program) * VARIANTS);
     const double fit = MOST_MESSAGES / messages - (double)experiment->redraws * experiment->per_redraw;
-    const double wanted = fmax(LEAST_TRIALS, (double)experiment->inquiry->opts->sim.trials);
+    const double wanted = fmax(LEAST_TRIALS, (double)experiment->inquiry->job.sim.trials);
 
     return fit < LEAST_TRIALS ? 0 : (uint64_t)fmin(fit, wanted);
 }
@@ -112,8 +112,8 @@ static iw_status try_ranks(struct iwi_inquiry *inquiry, const iw_change *reserve
     struct iwi_experiment experiment;
     iw_status status;
 
-    IW_TRY(iwi_experiment_init(inquiry, ranks, LEAST_TRIALS,
-                               (uint32_t)iwi_min(REDRAWS, inquiry->opts->redraws), &experiment));
+    IW_TRY(iwi_experiment_init(inquiry, ranks, LEAST_TRIALS, (uint32_t)iwi_min(REDRAWS, inquiry->job.redraws),
+                               &experiment));
     status = experiment.reserved != NULL ? IW_OK : IW_ERR_UNSUPPORTED;
     experiment.trials = trials_for(&experiment);
     *is_end_p = experiment.trials == 0;

@@ -4,7 +4,9 @@
 #ifndef IWI_BREAK_EVEN_H
 #define IWI_BREAK_EVEN_H
 
-#include "features/simulate/experiment.h"
+#include <idlewave/whatif.h>
+
+#include "features/simulate/simulate.h"
 
 /* `reserve`: the change of kind IW_CHANGE_RESERVE, with its saving on `ranks` ranks. Looks at powers of 4 up
  * to 2^20 until the gain is certain or a simulation takes too long. Fills all of it but the price. */

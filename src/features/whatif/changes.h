@@ -6,7 +6,27 @@
 
 #include <idlewave/whatif.h>
 
-#include "features/simulate/experiment.h"
+#include "features/simulate/simulate.h"
+
+/* IW_ERR_RANGE: options that contradict each other. */
+IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
+
+/* That are asked for, at least one. */
+static inline uint32_t iwi_spare_cores(const iw_whatif_opts *opts)
+{
+    return opts->spare_cores > 0 ? opts->spare_cores : 1;
+}
+
+/* What these options simulate. */
+static inline struct iwi_paired_job iwi_whatif_job(const iw_whatif_opts *opts)
+{
+    return (struct iwi_paired_job){.sim = opts->sim,
+                                   .net = opts->net,
+                                   .program = opts->program,
+                                   .redraws = opts->redraws,
+                                   .cores_per_node = opts->cores_per_node,
+                                   .spare_cores = iwi_spare_cores(opts)};
+}
 
 struct iwi_changes {
     iw_change *list;

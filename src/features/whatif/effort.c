@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
-#include "features/simulate/experiment.h"
+#include "features/simulate/simulate.h"
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
 #include "features/whatif/smallest_set.h"
@@ -32,11 +32,11 @@ static iw_status forecast(const struct iwi_experiment *experiment, const iw_prog
                           iw_forecast *forecast_p)
 {
     const iw_log errors = {iwi_pass_error, (void *)experiment->inquiry->log};
-    iw_sim_opts opts = experiment->inquiry->opts->sim;
+    iw_sim_opts opts = experiment->inquiry->job.sim;
 
     opts.trials = trials;
     opts.progress = (iw_progress){NULL, NULL};
-    return iw_forecast_make(&errors, program, experiment->inquiry->opts->net, NULL, &opts, forecast_p);
+    return iw_forecast_make(&errors, program, experiment->inquiry->job.net, NULL, &opts, forecast_p);
 }
 
 static const iw_way *chosen_way(const iw_forecast *forecast)
@@ -50,13 +50,13 @@ static iw_status simulate(const struct iwi_experiment *experiment, const iw_prog
                           const iw_noise *noise, struct sample *sample)
 {
     const iw_log errors = {iwi_pass_error, (void *)experiment->inquiry->log};
-    iw_sim_opts opts = experiment->inquiry->opts->sim;
+    iw_sim_opts opts = experiment->inquiry->job.sim;
     const double begin_s = iwi_now_s();
     iw_sim_result *result;
 
     opts.trials = sample_trials(experiment);
     opts.progress = (iw_progress){NULL, NULL};
-    IW_TRY(iw_simulate(&errors, program, experiment->inquiry->opts->net, noise, &opts, &result));
+    IW_TRY(iw_simulate(&errors, program, experiment->inquiry->job.net, noise, &opts, &result));
     iw_sim_result_free(result);
     sample->message_s = (iwi_now_s() - begin_s) /
                         (fmax(1.0, (double)iw_program_messages(program)) * (double)sample_trials(experiment));
@@ -75,7 +75,7 @@ static iw_status time_sample(const struct iwi_experiment *experiment, const iw_p
     iw_status status;
 
     IW_TRY(
-        iwi_drawn_init(inquiry->log, inquiry->set, inquiry->opts->sim.seed, experiment->redraws > 0, &drawn));
+        iwi_drawn_init(inquiry->log, inquiry->set, inquiry->job.sim.seed, experiment->redraws > 0, &drawn));
     sample->draw_s = iwi_now_s() - begin_s;
     begin_s = iwi_now_s();
     status = iwi_set_make(inquiry->log, inquiry->set, &drawn, NULL, &noise);
@@ -91,7 +91,7 @@ static iw_status time_sample(const struct iwi_experiment *experiment, const iw_p
 /* A program of fewer ranks that is quickly simulated, where the job can be made with fewer; else NULL. */
 static iw_status make_smaller(const struct iwi_experiment *experiment, double seconds, iw_program **program_p)
 {
-    const iw_program_maker *maker = &experiment->inquiry->opts->program;
+    const iw_program_maker *maker = &experiment->inquiry->job.program;
     uint32_t ranks = UINT32_C(1) << 30;
     iw_status status = IW_ERR_UNSUPPORTED;
 
@@ -109,7 +109,7 @@ static iw_status make_smaller(const struct iwi_experiment *experiment, double se
 
 static iw_status take_sample(const struct iwi_experiment *experiment, double seconds, struct sample *sample)
 {
-    const iw_program_maker *maker = &experiment->inquiry->opts->program;
+    const iw_program_maker *maker = &experiment->inquiry->job.program;
     iw_program *smaller;
     iw_status status;
 
@@ -123,9 +123,9 @@ static iw_status take_sample(const struct iwi_experiment *experiment, double sec
 
 /* ---- all of it ---- */
 
-static void fill_seconds(struct iwi_experiment *experiment, const struct sample *sample, iw_whatif_plan *plan)
+static void fill_seconds(const iw_whatif_opts *opts, struct iwi_experiment *experiment,
+                         const struct sample *sample, iw_whatif_plan *plan)
 {
-    const iw_whatif_opts *opts = experiment->inquiry->opts;
     const double variants = (double)plan->change_count + 1.0;
     const double trial_s = sample->message_s * fmax(1.0, (double)plan->messages);
 
@@ -143,13 +143,13 @@ static void fill_seconds(struct iwi_experiment *experiment, const struct sample 
     plan->sample_ranks = sample->ranks;
 }
 
-static iw_status fill(struct iwi_experiment *experiment, iw_whatif_plan *plan)
+static iw_status fill(const iw_whatif_opts *opts, struct iwi_experiment *experiment, iw_whatif_plan *plan)
 {
     struct iwi_changes changes = {NULL, 0, 0};
     struct sample sample = {0};
     iw_forecast all;
 
-    IW_TRY(iwi_changes_list(experiment->inquiry->log, experiment->inquiry->set, experiment->inquiry->opts,
+    IW_TRY(iwi_changes_list(experiment->inquiry->log, experiment->inquiry->set, opts,
                             experiment->reserved != NULL, &changes));
     *plan = (iw_whatif_plan){.ranks = iw_program_ranks(experiment->program),
                              .messages = iw_program_messages(experiment->program),
@@ -163,7 +163,7 @@ static iw_status fill(struct iwi_experiment *experiment, iw_whatif_plan *plan)
     plan->room_bytes = all.room_bytes;
     IW_TRY(forecast(experiment, experiment->program, sample_trials(experiment), &all));
     IW_TRY(take_sample(experiment, chosen_way(&all)->compute_s + chosen_way(&all)->exchange_s, &sample));
-    fill_seconds(experiment, &sample, plan);
+    fill_seconds(opts, experiment, &sample, plan);
     return IW_OK;
 }
 
@@ -172,15 +172,16 @@ iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set, const 
 {
     iw_whatif_opts known = IW_WHATIF_OPTS_INIT;
     const iw_whatif_opts *opts = &known;
-    struct iwi_inquiry inquiry = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)};
+    struct iwi_inquiry inquiry = {.log = log, .set = set, .blocks = iwi_set_blocks(set)};
     struct iwi_experiment experiment;
     iw_whatif_plan plan;
     iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_WHATIF_OPTS_INIT", given, &known));
     IW_TRY(iwi_whatif_check(log, opts));
+    inquiry.job = iwi_whatif_job(opts);
     IW_TRY(iwi_experiment_init(&inquiry, 0, opts->sim.trials, opts->redraws, &experiment));
-    status = fill(&experiment, &plan);
+    status = fill(opts, &experiment, &plan);
     iwi_experiment_release(&experiment);
     if (status == IW_OK) {
         *plan_p = plan;

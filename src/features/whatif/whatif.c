@@ -9,13 +9,13 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
-#include "features/simulate/experiment.h"
-#include "features/simulate/reach.h"
+#include "features/simulate/simulate.h"
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
 #include "features/whatif/smallest_set.h"
 
 struct run {
+    const iw_whatif_opts *opts;
     struct iwi_inquiry inquiry;
     struct iwi_experiment experiment;
     struct iwi_changes changes;
@@ -120,8 +120,7 @@ static iw_status estimate_now(struct run *run)
     if (reach.watched_s > 0.0 && !reach.is_extrapolated && experiment->redraws > 0 &&
         experiment->trials >= IW_CERTAINTY_LEAST_TRIALS) {
         IW_TRY(iwi_count_recording(run->inquiry.log, run->inquiry.set, &exposure, run->values,
-                                   (size_t)experiment->trials, run->inquiry.opts->sim.seed,
-                                   &run->whatif->now));
+                                   (size_t)experiment->trials, run->inquiry.job.sim.seed, &run->whatif->now));
         share_now(run);
     }
     return IW_OK;
@@ -192,7 +191,7 @@ static iw_status find_target_set(struct run *run)
     iw_status status;
 
     IW_TRY(iwi_smallest_set(&run->experiment, &run->changes, now, all != NULL ? all->slowdown.value : now,
-                            run->inquiry.opts->target, &smallest));
+                            run->opts->target, &smallest));
     status = iwi_changes_add(run->inquiry.log, run->inquiry.set, IW_CHANGE_SET, smallest.is_removed, &made);
     free(smallest.is_removed);
     IW_TRY(status);
@@ -208,7 +207,7 @@ static iw_status find_target_set(struct run *run)
 static iw_status find_break_even(struct run *run, const iw_change *reserve)
 {
     const struct iwi_inquiry *inquiry = &run->inquiry;
-    iw_sim_opts opts = inquiry->opts->sim;
+    iw_sim_opts opts = inquiry->job.sim;
     iw_sim_result *result;
 
     opts.trials = 1;
@@ -217,7 +216,7 @@ static iw_status find_break_even(struct run *run, const iw_change *reserve)
     opts.want_explain = opts.want_end_times = false;
     opts.steps = (iw_step_sink){NULL, NULL};
     opts.node_speeds = NULL;
-    IW_TRY(iw_simulate(NULL, run->experiment.reserved, inquiry->opts->net, NULL, &opts, &result));
+    IW_TRY(iw_simulate(NULL, run->experiment.reserved, inquiry->job.net, NULL, &opts, &result));
     run->whatif->break_even.price = (double)result->noiseless_ps / (double)run->experiment.noiseless_ps - 1.0;
     iw_sim_result_free(result);
     return iwi_break_even_find(&run->inquiry, reserve, run->whatif->ranks, &run->whatif->break_even);
@@ -267,7 +266,7 @@ static iw_status describe(const struct run *run)
     const iw_noise_set *set = run->inquiry.set;
     iw_whatif *whatif = run->whatif;
 
-    snprintf(whatif->net, sizeof whatif->net, "%s", run->inquiry.opts->net->name);
+    snprintf(whatif->net, sizeof whatif->net, "%s", run->inquiry.job.net->name);
     whatif->ranks_per_node = iw_noise_set_ranks_per_node(set);
     whatif->recorded_cpus = iw_noise_set_recorded_cpus(set);
     whatif->cores_per_rank = set->cores_per_rank;
@@ -287,7 +286,7 @@ static iw_status describe(const struct run *run)
 
 static iw_status answer(struct run *run)
 {
-    const iw_whatif_opts *opts = run->inquiry.opts;
+    const iw_whatif_opts *opts = run->opts;
     iw_whatif *whatif = run->whatif;
     const iw_change *reserve;
 
@@ -328,11 +327,12 @@ iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set, const iw_wha
 {
     iw_whatif_opts known = IW_WHATIF_OPTS_INIT;
     const iw_whatif_opts *opts = &known;
-    struct run run = {.inquiry = {.log = log, .set = set, .opts = opts, .blocks = iwi_set_blocks(set)}};
+    struct run run = {.opts = opts, .inquiry = {.log = log, .set = set, .blocks = iwi_set_blocks(set)}};
     iw_status status;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_WHATIF_OPTS_INIT", given, &known));
     IW_TRY(iwi_whatif_check(log, opts));
+    run.inquiry.job = iwi_whatif_job(opts);
     IW_TRY(iwi_experiment_init(&run.inquiry, 0, opts->sim.trials, opts->redraws, &run.experiment));
     run.whatif = iwi_new_array(log, 1, sizeof *run.whatif);
     status = run.whatif != NULL ? answer(&run) : IW_ERR_NOMEM;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate.h"
 #include "features/tables.h"
 #include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
-#include "features/study/study_report.h"
+#include "features/simulate/simulate.h"
 #include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
 

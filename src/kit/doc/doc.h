@@ -23,7 +23,7 @@
 #define IWI_DOC_H
 
 #include <idlewave/doc.h>
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 #include <idlewave/time.h>
 
 #include "core/base/arena.h"

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/doc.h>
+#include <idlewave/status.h>
 
 #include "core/base/base.h"
 #include "kit/doc/doc.h"

@@ -1,7 +1,7 @@
 /* What to do against which source of noise: one table.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/whatif.h>
+#include <idlewave/remedy.h>
 
 #include <fnmatch.h>
 

@@ -4,7 +4,7 @@
 #ifndef IWI_BAR_ROWS_H
 #define IWI_BAR_ROWS_H
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "kit/figure/figure.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "features/study/study_report.h"
 #include "kit/figure/figure_parts.h"
 #include "kit/text/words.h"
 

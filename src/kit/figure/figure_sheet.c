@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/result.h>
+#include <idlewave/output.h>
 
 #include "core/base/base.h"
 #include "kit/figure/gnuplot.h"

@@ -8,7 +8,6 @@
 
 #include "core/base/base.h"
 #include "kit/figure/figure_sheet.h"
-#include "kit/html/html.h"
 #include "kit/text/words.h"
 
 enum { WIDTH = 640, LEFT = 66, RIGHT = 34, ABOVE = 34, BELOW = 46, ROW_LEFT = 16, EDGE = 2 };

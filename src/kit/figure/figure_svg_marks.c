@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 #include "kit/figure/figure_svg.h"
-#include "kit/html/html.h"
+#include "kit/text/words.h"
 
 enum { NAME_ROOM = 90 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <idlewave/result.h>
+#include <idlewave/output.h>
 
 #include "core/base/base.h"
 #include "kit/text/words.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/status.h>
 
 #include "core/base/base.h"
 #include "kit/html/html_assets.h"

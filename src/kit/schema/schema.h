@@ -23,7 +23,7 @@
 
 #include <jansson.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "core/base/arena.h"
 

@@ -9,6 +9,22 @@
 
 #include "core/base/base.h"
 
+char *iwi_ns_text(iw_time ps, char buf[IWI_NS_TEXT_SIZE])
+{
+    const uint64_t magnitude = ps < 0 ? -(uint64_t)ps : (uint64_t)ps;
+    int length = snprintf(buf, IWI_NS_TEXT_SIZE, "%s%" PRIu64 ".%03u", ps < 0 ? "-" : "", magnitude / 1000,
+                          (unsigned)(magnitude % 1000));
+
+    while (buf[length - 1] == '0') {
+        length--;
+    }
+    if (buf[length - 1] == '.') {
+        length--;
+    }
+    buf[length] = '\0';
+    return buf;
+}
+
 /* Decimals that leave three significant digits of a value below 1000. */
 static int decimals_of(double value)
 {

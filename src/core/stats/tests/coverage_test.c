@@ -116,8 +116,8 @@ struct coverage {
                       laws */
 };
 
-/* The warnings of src/report/kinds/verdict_text.c: all trials alike, or one that makes up half of the cost.
- * For stepped laws, whose time without noise is 0. */
+/* The warnings of src/features/simulate/simulate_words.c: all trials alike, or one that makes up half of the
+ * cost. For stepped laws, whose time without noise is 0. */
 static bool is_warned_of(const iw_summary *s)
 {
     return s->min == s->max || s->max / (double)s->count > 0.499 * s->mean;

@@ -1,7 +1,11 @@
 /* Outcomes of checks: each by itself, and which one wins.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/fleet.h>
+
 #include "findings.h"
+
+_Static_assert((int)IW_CHECK_FEW_NODES == (int)IW_FLEET_FEW_NODES, "what fleets call few is few for a check");
 
 static void judge(struct findings *f, const iw_profile *profile)
 {

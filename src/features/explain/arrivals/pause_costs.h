@@ -4,7 +4,7 @@
 #ifndef IWI_PAUSE_COSTS_H
 #define IWI_PAUSE_COSTS_H
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "features/explain/arrivals/visits.h"
 

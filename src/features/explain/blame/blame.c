@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <idlewave/files.h>
-#include <idlewave/fleet.h>
 
 #include "core/base/base.h"
 #include "core/numeric/numeric.h"

@@ -7,7 +7,6 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "features/whatif/whatif_report.h"
 #include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
 

@@ -11,8 +11,9 @@
 #include <idlewave/measure.h>
 
 #include "features/record/attribution/rung.h"
+#include "features/record/record.h"
 
-extern const struct iwi_rung_ops iwi_rung_osnoise, iwi_rung_tracefs, iwi_rung_perf, iwi_rung_switches;
+extern const struct iwi_rung_ops iwi_rung_osnoise, iwi_rung_switches;
 
 enum { IWI_ATTRIBUTION_NOTE_SIZE = 1024 };
 

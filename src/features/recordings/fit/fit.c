@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "features/recordings/recordings.h"
 
 static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {

@@ -112,12 +112,4 @@ IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);
 IW_NODISCARD iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording,
                                              iw_noise_fit *fit);
 
-/* ---- again (fit.c) ---- */
-
-/* Fits a recording that was drawn anew from the one of `first`, for its specs alone: p and agreement stay
- * unknown, and a period among others is looked for where `first` has it. That saves the spectrum, which takes
- * nearly all the time of a fit. */
-IW_NODISCARD iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording,
-                                       const iw_noise_fit *first, iw_noise_fit **fit_p);
-
 #endif

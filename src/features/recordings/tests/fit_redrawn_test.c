@@ -5,7 +5,7 @@
 
 #include <idlewave/recording.h>
 
-#include "features/recordings/fit/fit.h"
+#include "features/recordings/recordings.h"
 #include "support/support.h"
 
 /* A tick among three times as many others, and nothing that tells which is which. */

@@ -17,12 +17,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/stats/distances.h"
-#include "features/recordings/compare/compare.h"
 #include "features/replay/fidelity/fidelity.h"
 
 double iw_fidelity_quantile(size_t q)

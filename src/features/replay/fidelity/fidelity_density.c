@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <idlewave/result.h>
+#include <idlewave/estimate.h>
 
 #include "core/base/base.h"
 #include "core/base/order.h"

@@ -14,7 +14,7 @@
 
 #include "core/noise/source.h"
 #include "features/study/files/study_settings.h"
-#include "features/training/setting_values.h"
+#include "features/training/training.h"
 #include "kit/files/io/input.h"
 #include "kit/files/recording/noise_file.h"
 

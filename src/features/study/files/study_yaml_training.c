@@ -10,7 +10,7 @@
 #include <idlewave/recording.h>
 
 #include "features/study/files/study_settings.h"
-#include "features/training/step_plan.h"
+#include "features/training/training.h"
 #include "kit/files/io/input.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/watch.h>
 
 #include "core/base/base.h"
 #include "kit/machine/sysinfo.h"

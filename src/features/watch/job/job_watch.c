@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <idlewave/idlewave.h>
+#include <idlewave/watch.h>
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
-#include "features/record/attribution/attribution.h"
+#include "features/record/record.h"
 #include "features/watch/job/job_recording.h"
 #include "features/watch/job/job_threads.h"
 #include "kit/machine/cpus.h"

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/files.h>
-#include <idlewave/fleet.h>
 #include <idlewave/recording.h>
 
 #include <string.h>

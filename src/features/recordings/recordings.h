@@ -1,10 +1,11 @@
-/* What all documents about recordings share: `noise show`, fresh recordings, edits.
+/* What other features use of recordings: tables and sections of documents, laws fitted again.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_NOISE_WORDS_H
-#define IWI_NOISE_WORDS_H
+#ifndef IWI_RECORDINGS_H
+#define IWI_RECORDINGS_H
 
 #include <idlewave/analysis.h>
+#include <idlewave/fit.h>
 
 #include "kit/doc/doc.h"
 
@@ -37,5 +38,11 @@ void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts);
 /* Figures, for pages and files; tables of sources and CPUs. Nothing where there is nothing to show. */
 void iwi_noise_figures(struct iwi_document *doc, const iw_noise_report *report);
 void iwi_noise_tables(struct iwi_document *doc, const iw_noise_facts *facts);
+
+/* Fits a recording that was drawn anew from the one of `first`, for its specs alone: p and agreement stay
+ * unknown, and a period among others is looked for where `first` has it. That saves the spectrum, which takes
+ * nearly all the time of a fit. */
+IW_NODISCARD iw_status iwi_fit_redrawn(const iw_log *log, const iw_recording *recording,
+                                       const iw_noise_fit *first, iw_noise_fit **fit_p);
 
 #endif

@@ -1,8 +1,8 @@
-/* What documents about verified nodes share: `verify`, `check`.
+/* What other features use of verified nodes: tables and sections of documents.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_VERIFY_WORDS_H
-#define IWI_VERIFY_WORDS_H
+#ifndef IWI_SETTINGS_H
+#define IWI_SETTINGS_H
 
 #include <idlewave/verify.h>
 

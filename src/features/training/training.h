@@ -1,8 +1,8 @@
-/* How the values of settings are read.
+/* What other features use of training: its settings, and how their values are read.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_SETTING_VALUES_H
-#define IWI_SETTING_VALUES_H
+#ifndef IWI_TRAINING_H
+#define IWI_TRAINING_H
 
 #include <idlewave/training.h>
 
@@ -37,5 +37,11 @@ IW_NODISCARD iw_status iwi_setting_read(const iw_log *log, const struct iwi_sett
 
 /* Sets the shape of a model that is known by its name, in any case of letters. */
 IW_NODISCARD iw_status iwi_training_set_model(const iw_log *log, const char *name, iw_training *spec);
+
+/* Sets "KEY=VALUE,KEY=VALUE"; a comma without a key behind it is part of the value. */
+IW_NODISCARD iw_status iwi_training_apply(const iw_log *log, const char *text, iw_training *spec);
+
+/* Refuses what does not fit together. */
+IW_NODISCARD iw_status iwi_training_check(const iw_log *log, const iw_training *spec);
 
 #endif
