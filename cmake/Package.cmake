@@ -24,7 +24,6 @@ function(iw_package target description)
   get_target_property(libraries ${target} LINK_LIBRARIES)
   list(REMOVE_ITEM libraries idlewave)
   set(private "")
-  set(modules "")
   set(finds "")
   if(type STREQUAL "STATIC_LIBRARY")
     foreach(library IN LISTS libraries)
@@ -36,7 +35,8 @@ function(iw_package target description)
       elseif(words)
         list(JOIN words " " words)
         string(APPEND finds "find_dependency(PkgConfig)\npkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${words})\n")
-        string(APPEND modules " ${words}")
+        list(JOIN ${name}_LDFLAGS " " words) # not Requires.private: what a static one of theirs would need may not be there
+        string(APPEND private " ${words}")
       elseif(TARGET ${library}) # HDF5 without a file for pkg-config
         get_target_property(files ${library} INTERFACE_LINK_LIBRARIES)
         list(JOIN files " " words)
@@ -60,7 +60,7 @@ Version: ${PROJECT_VERSION}
 Libs: -L\${libdir} -l${target}
 Cflags: -I\${includedir}
 ")
-  foreach(line "Requires: ${ARGN}" "Requires.private:${modules}" "Libs.private:${private}")
+  foreach(line "Requires: ${ARGN}" "Libs.private:${private}")
     if(NOT line MATCHES ": *$")
       string(APPEND text "${line}\n")
     endif()
