@@ -27,7 +27,7 @@ if(IW_SANITIZE)
   target_compile_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all -UNDEBUG) # asserts too: RelWithDebInfo would drop them
   target_link_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE})
-elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
+elseif((CMAKE_BUILD_TYPE OR CMAKE_CONFIGURATION_TYPES) AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
   target_compile_options(iw_plain_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) # needs optimisation
 endif()
 
@@ -92,8 +92,10 @@ function(iw_library library target)
   file(GENERATE OUTPUT ${map} CONTENT "${versions}")
   set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion} LINK_DEPENDS ${map})
   # options only: iw_flags itself would have to be installed beside a static library
-  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic $<$<NOT:$<BOOL:${IW_SANITIZE}>>:-Wl,--no-undefined>
-                      $<TARGET_PROPERTY:iw_flags,INTERFACE_LINK_OPTIONS>)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic $<TARGET_PROPERTY:iw_flags,INTERFACE_LINK_OPTIONS>)
+  if(NOT IW_SANITIZE) # the sanitizers' functions come with the program
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   install(TARGETS ${target} EXPORT ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${A_COMPONENT} NAMELINK_COMPONENT headers
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT headers)
 endfunction()
