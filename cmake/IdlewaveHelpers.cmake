@@ -27,7 +27,7 @@ if(IW_SANITIZE)
   target_compile_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all -UNDEBUG) # asserts too: RelWithDebInfo would drop them
   target_link_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE})
-elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
+elseif((CMAKE_BUILD_TYPE OR CMAKE_CONFIGURATION_TYPES) AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
   target_compile_options(iw_plain_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) # needs optimisation
 endif()
 
@@ -47,7 +47,8 @@ function(iw_component name)
     endforeach()
   endif()
   add_library(iw_${name} STATIC ${A_SOURCES})
-  set_property(GLOBAL APPEND PROPERTY IW_COMPONENTS ${name})
+  set_property(GLOBAL APPEND PROPERTY IW_COMPONENTS_${IW_LIBRARY} ${name}) # see iw_library()
+  set_property(GLOBAL APPEND PROPERTY IW_LIBRARIES_${IW_LIBRARY} ${A_LIBRARIES})
   list(TRANSFORM A_USES PREPEND iw_)
   target_link_libraries(iw_${name} PUBLIC iw_flags ${A_USES} ${A_LIBRARIES})
   target_include_directories(iw_${name} SYSTEM PUBLIC ${A_INCLUDES})
@@ -61,6 +62,42 @@ function(iw_group name)
   add_library(iw_${name} INTERFACE)
   list(TRANSFORM ARGN PREPEND iw_)
   target_link_libraries(iw_${name} INTERFACE ${ARGN})
+endfunction()
+
+# iw_library(core idlewave COMPONENT library [PRIVATE] [USES targets ...]): what users link, libidlewave.so or (BUILD_SHARED_LIBS=OFF) .a, of
+# all components that were made where IW_LIBRARY was "core", with their libraries. Before 1.0 each minor version may break programs: its
+# soname has both numbers. Names have versions, iw_* the soname's. PRIVATE: iwi_* are there too, for another library of ours, under the
+# whole version, so that two builds do not mix (docs/decisions/0091-two-libraries.md).
+function(iw_library library target)
+  cmake_parse_arguments(A "PRIVATE" "COMPONENT" "USES" ${ARGN})
+  get_property(components GLOBAL PROPERTY IW_COMPONENTS_${library})
+  get_property(libraries GLOBAL PROPERTY IW_LIBRARIES_${library})
+  list(TRANSFORM components REPLACE "(.+)" "$<TARGET_OBJECTS:iw_\\1>" OUTPUT_VARIABLE objects)
+  list(REMOVE_DUPLICATES libraries)
+  add_library(${target} ${objects})
+  target_link_libraries(${target} PUBLIC ${A_USES} PRIVATE ${libraries} m)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set(soversion ${PROJECT_VERSION_MAJOR})
+  if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(soversion 0.${PROJECT_VERSION_MINOR})
+  endif()
+  string(REPLACE "-" "_" node ${target})
+  string(TOUPPER ${node} node)
+  set(versions "${node}_${soversion} { global: iw_*; local: *; };\n")
+  if(A_PRIVATE)
+    string(APPEND versions "${node}_PRIVATE_${PROJECT_VERSION} { global: iwi_*; };\n")
+  endif()
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
+  file(GENERATE OUTPUT ${map} CONTENT "${versions}")
+  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion} LINK_DEPENDS ${map})
+  # options only: iw_flags itself would have to be installed beside a static library
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic $<TARGET_PROPERTY:iw_flags,INTERFACE_LINK_OPTIONS>)
+  if(NOT IW_SANITIZE) # the sanitizers' functions come with the program
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+  install(TARGETS ${target} EXPORT ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${A_COMPONENT} NAMELINK_COMPONENT headers
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT headers)
 endfunction()
 
 # iw_tests(noise [CORE] [LIBRARIES ...] [WITHOUT name ...] [SOURCES shared.c ...] [TESTS finish_test ...]): the tests of this folder, files

@@ -1,24 +1,81 @@
-# What is installed for others: how they find the library (pkg-config, CMake's find_package(idlewave)), documentation, examples; and
-# the tarball of a release. Components: command, library, headers, mpi-<MPI> for each one, docs, examples.
+# What is installed for others: how they find the libraries (pkg-config, CMake's find_package(idlewave)), documentation, examples; and
+# the tarball of a release. Components: command, library, tools, headers, mpi-<MPI> for each one, docs, examples.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/idlewave)
 
 # from lib/pkgconfig, or lib/x86_64-linux-gnu/pkgconfig, up to the prefix
 string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}")
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/idlewave.pc "# Paths follow this file: the prefix can be moved.
+
+# iw_modules_of(YAJL OUT): what pkg-config calls the target PkgConfig::YAJL: one module, or those that CMake keeps as YAJL_<module>_...
+function(iw_modules_of name out)
+  get_cmake_property(variables CACHE_VARIABLES)
+  list(FILTER variables INCLUDE REGEX "^${name}(_.+)?_MODULE_NAME$")
+  set(modules "")
+  foreach(variable IN LISTS variables)
+    list(APPEND modules ${${variable}})
+  endforeach()
+  set(${out} "${modules}" PARENT_SCOPE)
+endfunction()
+
+# iw_package(idlewave-tools DESCRIPTION [requires]): its file for pkg-config, and its targets for CMake. A static library names what it
+# needs: in <target>_finds, commands of CMake that make its targets; with a shared one nobody has to know.
+function(iw_package target description)
+  get_target_property(type ${target} TYPE)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  list(REMOVE_ITEM libraries idlewave)
+  set(private "")
+  set(finds "")
+  if(type STREQUAL "STATIC_LIBRARY")
+    foreach(library IN LISTS libraries)
+      string(REGEX REPLACE "^PkgConfig::" "" name ${library})
+      iw_modules_of(${name} words)
+      if(library STREQUAL "Threads::Threads")
+        string(APPEND private " -pthread")
+        string(APPEND finds "find_dependency(Threads)\n")
+      elseif(words)
+        list(JOIN words " " words)
+        string(APPEND finds "find_dependency(PkgConfig)\npkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${words})\n")
+        list(JOIN ${name}_LDFLAGS " " words) # not Requires.private: what a static one of theirs would need may not be there
+        string(APPEND private " ${words}")
+      elseif(TARGET ${library}) # HDF5 without a file for pkg-config
+        get_target_property(files ${library} INTERFACE_LINK_LIBRARIES)
+        list(JOIN files " " words)
+        string(APPEND private " ${words}")
+        string(APPEND finds "if(NOT TARGET ${library})\n  add_library(${library} INTERFACE IMPORTED)\n  "
+                            "set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES \"${files}\")\nendif()\n")
+      else()
+        string(APPEND private " -l${library}")
+      endif()
+    endforeach()
+  endif()
+  set(${target}_finds "${finds}" PARENT_SCOPE)
+  set(text "# Paths follow this file: the prefix can be moved.
 prefix=\${pcfiledir}/../${up}
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
 includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 
-Name: idlewave
-Description: ${PROJECT_DESCRIPTION}
+Name: ${target}
+Description: ${description}
 Version: ${PROJECT_VERSION}
-Libs: -L\${libdir} -lidlewave
+Libs: -L\${libdir} -l${target}
 Cflags: -I\${includedir}
 ")
+  foreach(line "Requires: ${ARGN}" "Libs.private:${private}")
+    if(NOT line MATCHES ": *$")
+      string(APPEND text "${line}\n")
+    endif()
+  endforeach()
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${target}.pc "${text}")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${target}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT headers)
+  install(EXPORT ${target} NAMESPACE idlewave:: FILE ${target}-targets.cmake DESTINATION ${package} COMPONENT headers)
+endfunction()
 
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT headers)
-install(EXPORT idlewave NAMESPACE idlewave:: FILE idlewave-config.cmake DESTINATION ${package} COMPONENT headers)
+iw_package(idlewave "Simulates parallel programs under operating-system noise")
+if(TARGET idlewave-tools)
+  iw_package(idlewave-tools "${PROJECT_DESCRIPTION}" "idlewave = ${PROJECT_VERSION}")
+endif()
+configure_file(cmake/idlewave-config.cmake.in idlewave-config.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-config.cmake DESTINATION ${package} COMPONENT headers)
 write_basic_package_version_file(idlewave-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-config-version.cmake DESTINATION ${package} COMPONENT headers)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
@@ -32,7 +89,7 @@ endif()
 
 # idlewave-VERSION.tar.gz of what is committed, its checksum, and recipes of packages for it: the same bytes from the same commit
 find_package(Git QUIET)
-if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+if(IW_IS_TOP AND GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
   set(name idlewave-${PROJECT_VERSION})
   configure_file(cmake/dist.sh.in dist.sh @ONLY)
   add_custom_target(dist COMMAND sh ${PROJECT_BINARY_DIR}/dist.sh VERBATIM)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the library with the one of the last tag, as far as stable headers reach, by abidiff.
+# Compares a library, libidlewave or libidlewave-tools, with the one of the last tag, as far as stable headers reach, by abidiff.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_abi.sh LIBRARY HEADERS [OLD_LIBRARY OLD_HEADERS]
@@ -23,7 +23,7 @@ stable() {
 # Types are seen only where both libraries have full debug information (-g); without it all removed names are listed.
 compare() {
     code=0
-    abidiff --no-added-syms --headers-dir1 "$2" --headers-dir2 "$4" "$1" "$3" > "$scratch/report" 2>&1 || code=$?
+    abidiff --no-added-syms --suppressions "$scratch/private" --headers-dir1 "$2" --headers-dir2 "$4" "$1" "$3" > "$scratch/report" 2>&1 || code=$?
     [ $((code & 3)) -eq 0 ] || return 1
     ! grep -q '^ *\[C\]' "$scratch/report" || return 1
     sed -n 's/^ *\[D\].*{\([A-Za-z_0-9]*\).*}$/\1/p' "$scratch/report" > "$scratch/removed"
@@ -31,6 +31,9 @@ compare() {
         ! grep -qw "$name" "$2"/*.h || return 1
     done < "$scratch/removed"
 }
+
+# what libidlewave shows to libidlewave-tools only
+printf '[suppress_function]\n  name_regexp = ^iwi_\n[suppress_variable]\n  name_regexp = ^iwi_\n' > "$scratch/private"
 
 self_check() {
     printf 'int iw_a(void);\nint iw_b(void);\n' > "$scratch/two.h"
@@ -61,14 +64,15 @@ else
         echo "check_abi: there is no tag yet, so nothing was compared; abidiff notices a removed function"
         exit 0
     fi
+    target=$(basename "$library" | sed 's/^lib\(.*\)\.so.*/\1/') # of the target that makes it
     git -C "$root" archive --prefix=tag/ "$what" | tar -x -C "$scratch"
     if ! { cmake -G Ninja -S "$scratch/tag" -B "$scratch/build" -DCMAKE_C_FLAGS=-g -DBUILD_TESTING=OFF -DIW_MPI=OFF &&
-        ninja -C "$scratch/build" idlewave; } > "$scratch/log" 2>&1; then
+        ninja -C "$scratch/build" "$target"; } > "$scratch/log" 2>&1; then
         tail -20 "$scratch/log"
         echo "error: '$what' cannot be built"
         exit 1
     fi
-    old_library=$(find "$scratch/build" -name 'libidlewave.so' | head -1)
+    old_library=$(find "$scratch/build" -name "lib$target.so" | head -1)
     old_headers=$scratch/tag/include
 fi
 stable "$old_headers" "$scratch/old"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs and libraries are hardened, look for libraries in absolute folders only, and have no MPI in them unless they are the
-# parts for one.
+# parts for one. libidlewave needs the C library only.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_binaries.sh FILE...
@@ -32,6 +32,12 @@ for file in "$@"; do
     case $file in
     */idlewave/openmpi/* | */idlewave/mpich/*) ;;
     *) ldd "$file" | grep -q 'libmpi' && complain "$file" "needs an MPI, by a library that does" ;;
+    esac
+    case $file in
+    */libidlewave.so*)
+        needed=$(printf '%s\n' "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | grep -v '^lib\(c\|m\|pthread\)\.so\|^ld-linux' || true)
+        [ -z "$needed" ] || complain "$file" "needs more than the C library: $(echo "$needed" | tr '\n' ' ')"
+        ;;
     esac
     symbols=$(nm -D "$file")
     printf '%s\n' "$symbols" | grep -q '__stack_chk_fail' || complain "$file" "has no stack protector"

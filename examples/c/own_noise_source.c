@@ -1,7 +1,9 @@
 /* Noise that no specification describes: detours made by a function of your own, given as a list.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * cc own_noise_source.c $(pkg-config --cflags --libs idlewave)
  */
-#include <idlewave/idlewave.h>
+#include <idlewave/sim.h>
 
 #include <stdio.h>
 #include <stdlib.h>

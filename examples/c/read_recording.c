@@ -1,5 +1,7 @@
 /* The longest detour of each CPU in a recording of `idlewave record`: read_recording FILE
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * cc read_recording.c $(pkg-config --cflags --libs idlewave-tools)
  */
 #include <idlewave/files.h>
 #include <idlewave/recording.h>

@@ -1,5 +1,7 @@
 /* Runs a study and lists its results: run_study FILE.yaml FOLDER. Run again, it finds what is done already.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * cc run_study.c $(pkg-config --cflags --libs idlewave-tools)
  */
 #include <idlewave/study.h>
 

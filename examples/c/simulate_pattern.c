@@ -1,7 +1,9 @@
 /* How much slower an allreduce gets when every node loses 0.25 % of its time to the operating system.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * cc simulate_pattern.c $(pkg-config --cflags --libs idlewave)
  */
-#include <idlewave/idlewave.h>
+#include <idlewave/sim.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,14 +34,17 @@ class ShellChecks(unittest.TestCase):
                               stderr=subprocess.STDOUT, check=False)
         return done.returncode, done.stdout.decode()
 
-    def make_library(self, code):
-        source, library = self.root / "thing.c", self.root / "libthing.so"
+    def check_symbols(self, code, of="tools", versions="IDLEWAVE_TOOLS_1 { global: iw_*; local: *; };"):
+        """What is said of a library whose headers are of_tools.h and of_core.h, version 1.2.3."""
+        self.header.rename(self.header.with_name(f"of_{of}.h"))
+        (self.root / "src" / "core").mkdir(parents=True)
+        (self.root / "src" / "core" / "headers.txt").write_text("of_core\n" if of == "core" else "", encoding="utf-8")
+        (self.root / "CMakeLists.txt").write_text("project(idlewave VERSION 1.2.3 LANGUAGES C)\n", encoding="utf-8")
+        source, library, script = self.root / "thing.c", self.root / "libthing.so", self.root / "versions"
         source.write_text(code, encoding="utf-8")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
-        return library
-
-    def check_symbols(self, code):
-        return self.run_tool("check_symbols.sh", self.make_library(code), self.root / "include")
+        script.write_text(versions, encoding="utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source), f"-Wl,--version-script={script}"], check=True)
+        return self.run_tool("check_symbols.sh", of, library, self.root)
 
     def test_headers_accepts_a_good_header(self):
         code, output = self.run_tool("check_headers.sh", self.root / "include")
@@ -72,14 +75,32 @@ class ShellChecks(unittest.TestCase):
         self.assertEqual(code, 0, output)
 
     def test_symbols_refuses_other_prefixes(self):
-        code, output = self.check_symbols("int iw_thing(int a) { return a; } int iwi_more(void) { return 0; }")
+        code, output = self.check_symbols("int iw_thing(int a) { return a; } int more(void) { return 0; }",
+                                          versions="IDLEWAVE_TOOLS_1 { global: iw_*; more; local: *; };")
         self.assertEqual(code, 1)
-        self.assertIn("without the prefix iw_: iwi_more", output)
+        self.assertIn("without the prefix iw_: more", output)
+
+    def test_symbols_accepts_private_ones_of_core_under_the_whole_version(self):
+        both = "int iw_thing(int a) { return a; } int iwi_more(void) { return 0; }"
+        public = "IDLEWAVE_1 { global: iw_*; local: *; };"
+        code, output = self.check_symbols(both, "core", public + "IDLEWAVE_PRIVATE_1.2.3 { global: iwi_*; };")
+        self.assertEqual(code, 0, output)
+        self.setUp()
+        code, output = self.check_symbols(both, "core", public + "IDLEWAVE_PRIVATE_1 { global: iwi_*; };")
+        self.assertEqual(code, 1)
+        self.assertIn("as if it were not: iwi_more", output)
+        self.setUp()
+        self.assertEqual(self.check_symbols(both, versions="IDLEWAVE_TOOLS_1 { global: iw*; local: *; };")[0], 1)
+
+    def test_symbols_refuses_another_version(self):
+        code, output = self.check_symbols("int iw_thing(int a) { return a; }", versions="IDLEWAVE_TOOLS_2 { global: iw_*; };")
+        self.assertEqual(code, 1)
+        self.assertIn("not exported: iw_thing@@IDLEWAVE_TOOLS_1", output)
 
     def test_symbols_refuses_what_no_header_declares(self):
         code, output = self.check_symbols("int iw_thing(int a) { return a; } int iw_more(void) { return 0; }")
         self.assertEqual(code, 1)
-        self.assertIn("not declared in a public header: iw_more", output)
+        self.assertIn("not declared in a public header of this library: iw_more", output)
 
     def test_symbols_refuses_what_is_declared_only(self):
         code, output = self.check_symbols("int iw_other(int a) { return a; }")
