@@ -13,7 +13,8 @@ src/features/*/verb, are part of cli; tests do not count. Rules:
   * no two names differ by iw_ and iwi_ alone;
   * no text of the library names an option of the command: it says `setting`, as a public header spells it, and the
     command puts its option there (cli/process/setting_names.c).
-Local names may be the same in several files. EXCEPTIONS lists names that are defined twice for a reason.
+Local names may be the same in several files. What stands in for a feature that is left out (#else of #if IW_FEATURE_...) does
+not count. EXCEPTIONS lists names that are defined twice for a reason.
 """
 
 import collections
@@ -39,6 +40,7 @@ OPTION = re.compile(r"(?<![\w-])(?<!var\()--([A-Za-z][\w-]*)(?![\w=-])")
 SETTING = re.compile(r"`([\w.]+)`")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"((?:\\.|[^"\\\n])*)"', re.S)
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+STAND_IN = re.compile(r"(^#if IW_FEATURE_\w+\n(?:(?!#if|#else).*\n)*?#else\n)((?:(?!#if|#endif).*\n)*)(?=#endif)", re.M)
 TAG = re.compile(r"\b(struct|union|enum)\s+(\w+)\s*\{")
 FUNCTION = re.compile(r"^(?!#|typedef\b)[A-Za-z_][\w \t*()]*?[ \t*](\w+)\(([^;{}]*)\)\s*\n?\{", re.M)
 DECLARED = re.compile(r"\b(\w+)\([^;{}()]*\)[^;{}()]*;")
@@ -48,7 +50,8 @@ PREFIX = re.compile(r"^iwi?_")
 def code_of(file):
     """The text without comments and strings, line by line as it was."""
     text = file.read_text(encoding="utf-8")
-    return NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    code = NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    return STAND_IN.sub(lambda match: match.group(1) + "\n" * match.group(2).count("\n"), code)
 
 
 def read(root):

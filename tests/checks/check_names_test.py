@@ -110,6 +110,14 @@ class CheckNames(unittest.TestCase):
         self.write("src/features/wave/verb/under.c", "static void become(void)\n{\n}\n")
         self.assert_found("'become'", "function in src/features/wave/verb/under.c")
 
+    def test_what_stands_in_for_a_feature_that_is_left_out_does_not_count(self):
+        self.write("cli/process/show.c", "int show(void)\n{\n}\n")
+        header = "#if {}\nint show(void);\n#else\nstatic inline int show(void)\n{{\n}}\n#endif\n"
+        self.write("cli/process/show.h", header.format("IW_FEATURE_FLEET"))
+        self.assert_nothing_found()
+        self.write("cli/process/show.h", header.format("IW_HAVE_FLEET"))
+        self.assert_found("'show'")
+
     def test_names_of_tests_do_not_count(self):
         self.write("src/core/noise/tests/stream_test.c", "struct iwi_stream {\n    int a;\n};\n")
         self.assert_nothing_found()
