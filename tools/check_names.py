@@ -25,8 +25,6 @@ import sys
 FOLDERS = ("include", "src", "cli", "mpi", "nccl")
 EXCEPTIONS = {
     "main": "each program has one",
-    "show_digest": "the header answers where the feature fleet is left out",
-    "training_answer": "the header answers where the feature training is left out",
     "MPI_Pcontrol": "the tracer and the replay library each wrap it; no process loads both",
 }
 
