@@ -71,6 +71,7 @@ PLUG_POINTS = {
     "iwi_trace_readers": "declared by kit/files, filled by src/features/tables.c",
     "poll": "of cli/process/patient_polls.c: takes the place of libc's",
     "verbs": "declared by cli/options, filled by cli/verbs.c",
+    "verbs_left_out": "the same",
 }
 
 INTERNAL = "idlewave/internal/"
