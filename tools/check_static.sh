@@ -28,7 +28,7 @@ since = sys.argv[4]
 wanted = {str(pathlib.Path(name).resolve()) for name in sys.argv[5:]}
 entries = {}
 for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-    if re.match(f"{re.escape(str(root))}/(src|cli|bench|mpi|nccl)/", entry["file"]):
+    if re.match(f"{re.escape(str(root))}/(src|cli|bench|mpi|nccl)/", entry["file"]) and "/tests/" not in entry["file"]:
         entries.setdefault(entry["file"], entry)
 entries = [entries[name] for name in sorted(entries) if not wanted or name in wanted]
 if not entries:
