@@ -234,7 +234,7 @@ static int measure_here(struct ui *ui, const struct net_measure_opts *opts)
     node_log_take_ui(&node_log, ui);
     code = prepare(ui, opts, sizes, &size_count, &part);
     node_log_leave_ui(&node_log, ui);
-    return code == UI_DONE ? measure(ui, opts, part, sizes, size_count) : code;
+    return code == UI_DONE && part != NULL ? measure(ui, opts, part, sizes, size_count) : code;
 }
 
 /* ---- several launches: this process starts them ---- */
