@@ -127,5 +127,20 @@ const struct left_out verbs_left_out[] = {
 #if !IW_FEATURE_WAVE
     {"wave", "wave"},
 #endif
+#if !IW_FEATURE_RECORDINGS
+    {"noise show", "recordings"},
+    {"noise compare", "recordings"},
+    {"noise spectrum", "recordings"},
+    {"noise fit", "recordings"},
+    {"noise convert", "recordings"},
+    {"noise synth", "recordings"},
+    {"noise cut", "recordings"},
+    {"noise merge", "recordings"},
+#endif
+#if !IW_FEATURE_FLEET
+    {"noise fleet", "fleet"},
+    {"noise digest", "fleet"},
+    {"noise history", "fleet"},
+#endif
     {NULL, NULL},
 };

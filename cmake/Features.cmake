@@ -1,7 +1,7 @@
 # What of idlewave is built: the core always, and features beside it (src/features/README.md).
 #
 # IW_ALL_FEATURES lists them, those that others use first. IW_NEEDS_<feature>: what its library half, or its verb as a whole, cannot do
-# without. Where a verb only loses an option, it says so when that is asked for (iw_feature() of cli/options/verbs.h).
+# without. Where a verb only loses an option, it says so when that is asked for (ui_lacks() of cli/process/ui.h).
 set(IW_ALL_FEATURES recordings record settings watch fleet replay bench network model training simulate whatif study wave explain check
     trace)
 set(IW_NEEDS_record recordings)

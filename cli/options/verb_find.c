@@ -98,15 +98,24 @@ static void find_meant(const char *word, char meant[MEANT_SIZE])
     append_subverbs(meant, word);
 }
 
+/* The feature of a verb that this build leaves out; NULL: it leaves out none of that name. */
+static const char *feature_left_out(const char *name)
+{
+    size_t i = 0;
+
+    while (verbs_left_out[i].verb != NULL && strcmp(verbs_left_out[i].verb, name) != 0) {
+        i++;
+    }
+    return verbs_left_out[i].feature;
+}
+
 int verb_unknown(const struct ui *ui, const char *name)
 {
     struct suggestion suggestion;
     char meant[MEANT_SIZE];
 
-    for (size_t i = 0; verbs_left_out[i].verb != NULL; i++) {
-        if (strcmp(verbs_left_out[i].verb, name) == 0) {
-            return ui_lacks(ui, name, verbs_left_out[i].feature);
-        }
+    if (feature_left_out(name) != NULL) {
+        return ui_lacks(ui, name, feature_left_out(name));
     }
     suggest_begin(&suggestion, name);
     for (size_t i = 0; verbs[i] != NULL; i++) {
@@ -128,8 +137,12 @@ int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *w
 {
     const struct verb *other = verb_find(word);
     struct suggestion suggestion;
-    char meant[MEANT_SIZE];
+    char meant[MEANT_SIZE], name[MEANT_SIZE];
 
+    (void)snprintf(name, sizeof name, "%s %s", verb->name, word);
+    if (feature_left_out(name) != NULL) {
+        return ui_lacks(ui, name, feature_left_out(name));
+    }
     suggest_begin(&suggestion, word);
     for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
         suggest_offer(&suggestion, verb_last_word(verb->subverbs[i]));

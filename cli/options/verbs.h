@@ -43,7 +43,7 @@ extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];
 
-/* Verbs whose feature is not built; .verb is NULL after the last. */
+/* Verbs and subverbs whose feature is not built; both are NULL after the last. */
 struct left_out {
     const char *verb, *feature;
 };
