@@ -152,7 +152,7 @@ class Tool:
 
 def job(ranks):
     return ("--pattern", "allreduce", "--bytes", 8, "--ranks", ranks, "--compute", f"{STEP_US}us", "--repeat", STEPS,
-            "--threads", 1)
+            "--net", "chic", "--threads", 1)
 
 
 def plain(spec):

@@ -195,7 +195,7 @@ def measure_ends(arguments):
 def simulated_ms(arguments, level, options):
     noise = ["--noise", f"phase-exp:{level}%"] if level > 0 else []
     done = run_mpi.run([str(arguments.idlewave), "simulate", "--pattern", "halo1d", "--ranks", str(END_RANKS), "--repeat", str(END_STEPS), "--compute", f"{END_WORK_US}us", "--boundary", "periodic",
-                        "--exchange", "joint", "--bytes", "1KiB", *noise, *options, "--trials", str(END_TRIALS), "--format", "csv"])
+                        "--exchange", "joint", "--bytes", "1KiB", "--net", "chic", *noise, *options, "--trials", str(END_TRIALS), "--format", "csv"])
     return [float(row["makespan_ns"]) / 1e6 for row in csv.DictReader(io.StringIO(done.stdout))]
 
 

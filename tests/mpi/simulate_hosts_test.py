@@ -15,7 +15,7 @@ import net_support
 import run_mpi
 from simulate_matrix import TRACE
 
-NOISE = ["--noise", "periodic:1kHz,20us", "--seed", "3"]
+NOISE = ["--noise", "periodic:1kHz,20us", "--net", "chic", "--seed", "3"]
 CASES = {  # the second has few, large exchanges in each round; the others many small ones
     "extrapolated trace": [TRACE, "--ranks", "512", "--trials", "3"],
     "dissemination of 2^18 ranks": ["--pattern", "barrier:dissemination", "--ranks", "256Ki"],

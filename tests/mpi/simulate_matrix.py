@@ -34,7 +34,7 @@ class Case:
     def command(self, idlewave, trials):
         delays = ["--delay", f"rank={self.ranks // 2},time=3ms", "--delay", f"rank={self.ranks - 1},time=1ms"]
         ranks = [] if self.is_graph else ["--ranks", self.ranks]
-        return [idlewave, "simulate", *self.options, *ranks, *self.noise, *delays, "--trials", trials, "--seed",
+        return [idlewave, "simulate", *self.options, *ranks, "--net", "chic", *self.noise, *delays, "--trials", trials, "--seed",
                 7, "--format", "json"]
 
 

@@ -29,7 +29,7 @@ class Simulate(trace_run.Case):
         return done
 
     def messages(self, *options):
-        done = self.idlewave("simulate", self.trace, "--format", "json", *options)
+        done = self.idlewave("simulate", self.trace, "--net", "chic", "--format", "json", *options)
         return json.loads(done.stdout)["messages"]
 
     def sends_in_lists(self, ranks):
