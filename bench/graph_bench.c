@@ -104,6 +104,32 @@ static void make_dissemination(struct maker *m, uint32_t ranks)
     }
 }
 
+/* Several in a row, each as above after the end of the one before. The messages of one pair have one tag, so
+ * that the order of time decides who meets whom. */
+static void make_repeated(struct maker *m, uint32_t ranks)
+{
+    enum { TIMES = 3 };
+
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        uint32_t recv = UINT32_MAX, end = UINT32_MAX;
+
+        for (uint32_t time = 0; time < TIMES; time++) {
+            for (uint32_t distance = 1; distance < ranks; distance *= 2) {
+                add_send(m, (rank + distance) % ranks);
+                if (recv != UINT32_MAX) {
+                    requires(m, recv);
+                }
+                recv = add_recv(m, (rank + ranks - distance) % ranks);
+                if (end != UINT32_MAX) {
+                    requires(m, end);
+                }
+            }
+            end = recv;
+        }
+        end_rank(m, rank);
+    }
+}
+
 /* All sends of a rank require its receive. */
 static void make_binomial(struct maker *m, uint32_t ranks)
 {
@@ -185,6 +211,7 @@ static const struct bench_case {
     uint32_t ranks;
     void (*make)(struct maker *m, uint32_t ranks);
 } cases[] = {{"dissemination", 65536, make_dissemination},
+             {"repeated", 32768, make_repeated},
              {"binomial", 65536, make_binomial},
              {"alltoall", 512, make_alltoall},
              {"sweep", 4096, make_sweep}};
@@ -359,7 +386,7 @@ static int bench(const struct bench_case *c, const char *loggopsim)
         fprintf(stderr, "cannot write '%s'\n", path);
         return 1;
     }
-    flow = run_alone(path, IW_ENGINE_FLOW);
+    flow = run_alone(path, IW_ENGINE_AUTO);
     event = run_alone(path, IW_ENGINE_EVENT);
     if (loggopsim != NULL) {
         other_s = time_loggopsim(loggopsim, path);

@@ -112,7 +112,7 @@ static void add_message(struct graph_maker *m)
     recv.kind = IWI_RECV;
     recv.peer = is_wild && (!kind->can_deadlock || draw(m, 3) > 0) ? IWI_ANY : from;
     recv.tag = is_wild && kind->can_deadlock && draw(m, 2) > 0 ? IWI_ANY : recv.tag;
-    recv.amount = draw(m, 5) == 0 ? send.amount / 2 : send.amount; /* what counts is sent */
+    recv.amount = draw(m, 5) == 0 && !kind->has_exact_sizes ? send.amount / 2 : send.amount;
     add(m, from, send, false);
     add(m, to, recv, is_wild);
 }

@@ -13,6 +13,7 @@ struct iwt_graph_kind {
     uint32_t wild_percent; /* of the receives: from any source; some of them with any tag */
     uint32_t tags; /* only where it can deadlock; otherwise each message has its own, or that of wildcards */
     uint64_t most_bytes;
+    bool has_exact_sizes; /* receives expect what they get; otherwise some expect half of it */
     iw_time most_ps;      /* a calc */
     iw_time grain_ps;     /* calcs are multiples of it: coarse ones end at the same instants */
     uint32_t dependences; /* at most, of an operation */

@@ -60,6 +60,38 @@ static iw_status plan_trace(const iw_log *log, const iw_program *program, const 
     return IW_OK;
 }
 
+/* UINT64_MAX: it is not for one of its operations that an engine refuses the schedule. */
+static void note_refusal(struct iwi_plan *plan, const struct iwi_schedule *schedule, const char *refusal,
+                         uint64_t node)
+{
+    uint32_t rank = 0;
+
+    if (schedule == NULL || node == UINT64_MAX) {
+        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
+        return;
+    }
+    while (schedule->first_node[rank + 1] <= node) {
+        rank++;
+    }
+    (void)snprintf(plan->note, sizeof plan->note,
+                   "%s; the first such operation is %" PRIu64 " of rank %" PRIu32, refusal,
+                   node - schedule->first_node[rank], rank);
+}
+
+static iw_status plan_graph(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
+                            struct iwi_plan *plan)
+{
+    struct iwi_graph_refusal refusal;
+
+    IW_TRY(iwi_graph_new(log, schedule, net, &refusal, &plan->graph));
+    if (plan->graph == NULL) {
+        note_refusal(plan, schedule, refusal.why, refusal.node);
+    } else {
+        plan->schedule = schedule;
+    }
+    return IW_OK;
+}
+
 /* Sets plan->note, and no schedule, if the flow engine cannot run it. */
 static iw_status plan_flow(const iw_log *log, const iw_program *program, const iw_net *net,
                            const iw_sim_opts *opts, struct iwi_plan *plan)
@@ -84,9 +116,7 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
         return IW_OK;
     }
     if (!schedule->is_in_order) {
-        IW_TRY(iwi_graph_new(log, schedule, net, plan->note, &plan->graph));
-        plan->schedule = plan->graph == NULL ? NULL : schedule;
-        return IW_OK;
+        return plan_graph(log, schedule, net, plan);
     }
     refusal = iwi_flow_refusal(schedule);
     if (refusal != NULL) {
@@ -96,24 +126,6 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     plan->schedule = schedule;
     plan->runs_stored = true;
     return IW_OK;
-}
-
-/* UINT64_MAX: it is not for one of its operations that an engine refuses the schedule. */
-static void note_refusal(struct iwi_plan *plan, const char *refusal, uint64_t node)
-{
-    const struct iwi_schedule *schedule = plan->schedule;
-    uint32_t rank = 0;
-
-    if (schedule == NULL || node == UINT64_MAX) {
-        (void)snprintf(plan->note, sizeof plan->note, "%s", refusal);
-        return;
-    }
-    while (schedule->first_node[rank + 1] <= node) {
-        rank++;
-    }
-    (void)snprintf(plan->note, sizeof plan->note,
-                   "%s; the first such operation is %" PRIu64 " of rank %" PRIu32, refusal,
-                   node - schedule->first_node[rank], rank);
 }
 
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
@@ -134,13 +146,13 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
     if (refusal == NULL) {
         IW_TRY(iwi_window_plan_new(log, plan->schedule, net, opts->rendezvous, &plan->window));
         if (plan->window->immediate != NULL) {
-            note_refusal(plan, plan->window->immediate, plan->window->immediate_node);
+            note_refusal(plan, plan->schedule, plan->window->immediate, plan->window->immediate_node);
         }
         return IW_OK;
     }
     if (opts->engine == IW_ENGINE_WINDOW ||
         (program->schedule != NULL && !program->schedule->is_in_order)) { /* else flow has said why not */
-        note_refusal(plan, refusal, node);
+        note_refusal(plan, plan->schedule, refusal, node);
     }
     return IW_OK;
 }

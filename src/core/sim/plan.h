@@ -11,17 +11,19 @@
 #include "core/sim/graph/graph.h"
 #include "core/sim/window/window_plan.h"
 
+enum { IWI_PLAN_NOTE = 160 };
+
 struct iwi_plan {
     iw_engine engine;
     iw_rules rules;
     const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
     bool runs_stored;                    /* flow on a schedule in order */
-    struct iwi_graph *graph;             /* flow on any other, or NULL */
+    struct iwi_graph *graph;             /* flow on one that is not, or NULL */
     struct iwi_trace_code *code;         /* flow on a trace, or by members on a schedule; or NULL */
     struct iwi_trace_program *own_trace; /* the schedule as a trace, for members, or NULL */
     struct iwi_window_plan *window;      /* of the window engine, or NULL */
-    char note[IWI_GRAPH_NOTE];           /* why auto did not take flow, or a trace had to be stored */
+    char note[IWI_PLAN_NOTE];            /* why auto did not take flow, or a trace had to be stored */
 };
 
 /* IW_ERR_UNSUPPORTED (logged) if the wanted engine cannot run the program; `net` tells which messages of a

@@ -26,7 +26,30 @@ struct partners {
     uint64_t *is_taken; /* a bit for each node: receives that have a send */
     uint64_t steps;     /* of searches that are left */
     uint64_t sends, recvs;
+    struct iwi_graph_refusal *refusal;
 };
+
+/* Passes cannot run the graph. */
+static bool refuse(struct partners *p, const char *why, uint64_t node)
+{
+    *p->refusal = (struct iwi_graph_refusal){why, node};
+    return false;
+}
+
+static const char NO_PARTNER[] =
+    "a send or a receive has no partner of its own, by source, destination, tag and size",
+                  TOO_LONG[] = "partners of sends take too long to find";
+
+/* Of one operation, a send or a receive: NULL if it is not in the way. */
+static const char *refusal_of(const struct iwi_node *op, const iw_net *net)
+{
+    if (op->peer == IWI_ANY || op->tag == IWI_ANY) {
+        return op->kind == IWI_SEND ? "a send has any tag" : "a receive takes any source or any tag";
+    }
+    return op->kind == IWI_SEND && (op->amount > net->S_bytes || (op->flags & IWI_NODE_SYNCHRONOUS) != 0)
+               ? "a message goes by rendezvous"
+               : NULL;
+}
 
 /* False if the rank has another receive like it. */
 static bool is_new_key(struct partners *p, uint32_t rank, uint32_t source, uint32_t tag)
@@ -57,15 +80,17 @@ static bool number_rank(struct partners *p, uint32_t rank)
             phases += (op->flags & IWI_NODE_PHASE) != 0;
             continue;
         }
-        if (iwi_graph_refuses(op, p->net)) {
-            return false;
+        const char *why = refusal_of(op, p->net);
+
+        if (why != NULL) {
+            return refuse(p, why, node);
         }
         if (op->kind == IWI_SEND) {
             p->sends++;
             continue;
         }
         if (!is_new_key(p, rank, op->peer, op->tag)) {
-            return false;
+            return refuse(p, NO_PARTNER, node);
         }
         p->recvs++;
     }
@@ -128,7 +153,7 @@ static bool match_rank(struct partners *p, uint32_t rank)
             const uint64_t recv = find_receive(p, rank, node), bit = UINT64_C(1) << recv % 64;
 
             if (recv == NO_RECEIVE || (p->is_taken[recv / 64] & bit) != 0) {
-                return false;
+                return refuse(p, p->steps == 0 ? TOO_LONG : NO_PARTNER, node);
             }
             p->is_taken[recv / 64] |= bit;
             p->passes->partner_of[node] = (uint32_t)recv;
@@ -137,30 +162,44 @@ static bool match_rank(struct partners *p, uint32_t rank)
     return true;
 }
 
+/* The first receive that no send has taken, when all have theirs; UINT64_MAX: there is none. */
+static uint64_t first_left_over(const struct partners *p)
+{
+    const struct iwi_schedule *schedule = p->passes->schedule;
+
+    for (uint64_t node = 0; p->sends < p->recvs && node < schedule->first_node[schedule->ranks]; node++) {
+        if (schedule->nodes[node].kind == IWI_RECV && (p->is_taken[node / 64] >> node % 64 & 1) == 0) {
+            return node;
+        }
+    }
+    return UINT64_MAX;
+}
+
 static bool match_all(struct partners *p)
 {
     const uint32_t ranks = p->passes->schedule->ranks;
+    uint64_t left;
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (!number_rank(p, rank)) {
             return false;
         }
     }
-    if (p->sends != p->recvs) {
-        return false;
-    }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (!match_rank(p, rank)) {
             return false;
         }
     }
-    return true;
+    left = first_left_over(p);
+    return left == UINT64_MAX || refuse(p, NO_PARTNER, left);
 }
 
-iw_status iwi_passes_match(const iw_log *log, const iw_net *net, struct iwi_passes *passes, bool *is_whole_p)
+iw_status iwi_passes_match(const iw_log *log, const iw_net *net, struct iwi_passes *passes,
+                           struct iwi_graph_refusal *refusal)
 {
     const uint64_t nodes = passes->schedule->first_node[passes->schedule->ranks];
-    struct partners p = {.passes = passes, .net = net, .key_slots = 8, .steps = 4 * nodes + FREE_STEPS};
+    struct partners p = {
+        .passes = passes, .net = net, .key_slots = 8, .steps = 4 * nodes + FREE_STEPS, .refusal = refusal};
     iw_status status = IW_ERR_NOMEM;
 
     while (p.key_slots < UINT64_C(2) * passes->largest_rank) {
@@ -170,7 +209,7 @@ iw_status iwi_passes_match(const iw_log *log, const iw_net *net, struct iwi_pass
     p.keys = iwi_new_array(log, p.key_slots, sizeof *p.keys);
     p.is_taken = iwi_new_array(log, (size_t)(nodes / 64 + 1), sizeof *p.is_taken);
     if (p.guesses != NULL && p.keys != NULL && p.is_taken != NULL) {
-        *is_whole_p = match_all(&p);
+        (void)match_all(&p);
         status = IW_OK;
     }
     free(p.guesses);

@@ -4,6 +4,7 @@
 #include "core/sim/graph/graph_passes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/net/cost.h"
@@ -121,7 +122,7 @@ STEP void become_ready(struct pass_run *run, const struct pass_here *here, uint3
         push(run, iwi_max(time, arrival), iwi_graph_ready(local));
     }
     if (run->passes->has_posting) {
-        push(run, time, iwi_graph_post(0, local));
+        push(run, time, iwi_graph_post(local));
     }
 }
 

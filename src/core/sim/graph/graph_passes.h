@@ -9,7 +9,7 @@
 #ifndef IWI_GRAPH_PASSES_H
 #define IWI_GRAPH_PASSES_H
 
-#include "core/sim/engine.h"
+#include "core/sim/graph/graph.h"
 
 /* Every send has exactly one receive with its (source, destination, tag), of the same size: a message. */
 struct iwi_passes {
@@ -21,14 +21,15 @@ struct iwi_passes {
     bool has_posting; /* some receives let others go when they are posted */
 };
 
-/* *passes_p is NULL if the graph has other messages, or too many to look for. At most 2^30 nodes. */
+/* *passes_p is NULL if the graph is refused: it has other messages, or too many to look for. */
 IW_NODISCARD iw_status iwi_passes_new(const iw_log *log, const struct iwi_schedule *schedule,
-                                      const iw_net *net, struct iwi_passes **passes_p);
+                                      const iw_net *net, struct iwi_graph_refusal *refusal,
+                                      struct iwi_passes **passes_p);
 void iwi_passes_free(struct iwi_passes *passes);
 
-/* Fills partner_of; *is_whole_p is false if there are other messages. */
+/* Fills partner_of, or says what is in the way. */
 IW_NODISCARD iw_status iwi_passes_match(const iw_log *log, const iw_net *net, struct iwi_passes *passes,
-                                        bool *is_whole_p);
+                                        struct iwi_graph_refusal *refusal);
 
 /* *is_done_p is false, and nothing else is set, if ranks would have to run again too often, or not all nodes
  * can run, or not in time: windows then do it, or say why not. */

@@ -8,6 +8,64 @@
 #include "core/sim/graph/graph.h"
 #include "core/sim/graph/graph_passes.h"
 #include "core/sim/rank_array.h"
+#include "core/sim/window/window_plan.h"
+
+enum { MOST_NODES = 1 << 30 };
+
+/* ---- what passes cannot run ---- */
+
+static iw_time least_cost(const iw_net_costs *costs)
+{
+    iw_time least = costs->o_send_ps + costs->L_ps;
+
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        least = iwi_min(least, costs->segments[i].o_send_ps + costs->segments[i].L_ps);
+    }
+    return least;
+}
+
+/* From the start of a send to the arrival of its message, at least. */
+static iw_time least_delay(const iw_net *net)
+{
+    iw_time least = least_cost(&net->costs);
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        least = iwi_min(least, least_cost(&net->inner[i].costs));
+    }
+    return least;
+}
+
+/* UINT64_MAX: all are on the first CPU. */
+static uint64_t first_on_other_cpu(const struct iwi_schedule *schedule)
+{
+    const uint64_t count = schedule->cpu_count > 1 ? schedule->first_node[schedule->ranks] : 0;
+    uint64_t node = 0;
+
+    while (node < count && schedule->nodes[node].cpu == 0) {
+        node++;
+    }
+    return node < count ? node : UINT64_MAX;
+}
+
+/* Of the whole graph. */
+static struct iwi_graph_refusal refusal_of(const struct iwi_schedule *schedule, const iw_net *net)
+{
+    const uint64_t node_count = schedule->first_node[schedule->ranks];
+
+    if (schedule->cpu_count > 1) {
+        return (struct iwi_graph_refusal){"the graph uses several CPUs on a rank",
+                                          first_on_other_cpu(schedule)};
+    }
+    if (least_delay(net) < 1) {
+        return (struct iwi_graph_refusal){"messages of the graph may take no time: o and L are 0",
+                                          UINT64_MAX};
+    }
+    if (node_count > MOST_NODES || schedule->first_dep[node_count] > UINT32_MAX) {
+        return (struct iwi_graph_refusal){"the graph has more than 2^30 operations or 2^32 dependences",
+                                          UINT64_MAX};
+    }
+    return (struct iwi_graph_refusal){NULL, UINT64_MAX};
+}
 
 /* ---- successors ---- */
 
@@ -38,7 +96,8 @@ static void list_successors_of_rank(struct iwi_passes *passes, uint32_t rank)
 
 /* ---- the whole ---- */
 
-static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *passes, bool *is_whole_p)
+static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *passes,
+                      struct iwi_graph_refusal *refusal)
 {
     const struct iwi_schedule *schedule = passes->schedule;
     const size_t nodes = (size_t)schedule->first_node[schedule->ranks];
@@ -49,8 +108,8 @@ static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *p
     if (passes->partner_of == NULL) {
         return IW_ERR_NOMEM;
     }
-    IW_TRY(iwi_passes_match(log, net, passes, is_whole_p));
-    if (!*is_whole_p) {
+    IW_TRY(iwi_passes_match(log, net, passes, refusal));
+    if (refusal->why != NULL) {
         return IW_OK;
     }
     passes->first_successor = iwi_rank_array_new(log, nodes + 1, sizeof *passes->first_successor);
@@ -66,18 +125,21 @@ static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *p
 }
 
 iw_status iwi_passes_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
-                         struct iwi_passes **passes_p)
+                         struct iwi_graph_refusal *refusal, struct iwi_passes **passes_p)
 {
-    struct iwi_passes *passes = iwi_new_array(log, 1, sizeof *passes);
-    bool is_whole = false;
-    iw_status status;
+    struct iwi_passes *passes = NULL;
+    iw_status status = IW_OK;
 
-    if (passes == NULL) {
-        return IW_ERR_NOMEM;
+    *refusal = refusal_of(schedule, net);
+    if (refusal->why == NULL) {
+        passes = iwi_new_array(log, 1, sizeof *passes);
+        if (passes == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        passes->schedule = schedule;
+        status = fill(log, net, passes, refusal);
     }
-    passes->schedule = schedule;
-    status = fill(log, net, passes, &is_whole);
-    if (status != IW_OK || !is_whole) {
+    if (status != IW_OK || refusal->why != NULL) {
         iwi_passes_free(passes);
         passes = NULL;
     }
@@ -99,74 +161,58 @@ void iwi_passes_free(struct iwi_passes *passes)
 
 /* ---- which way ---- */
 
-static iw_status choose(const iw_log *log, const iw_net *net, char note[IWI_GRAPH_NOTE],
-                        struct iwi_graph *graph)
-{
-    const char *refusal = iwi_graph_refusal(graph->schedule, net);
-
-    if (refusal == NULL) {
-        IW_TRY(iwi_passes_new(log, graph->schedule, net, &graph->passes));
-    }
-    return graph->passes != NULL ? IW_OK : iwi_windows_new(log, graph->schedule, net, note, &graph->windows);
-}
-
 iw_status iwi_graph_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
-                        char note[IWI_GRAPH_NOTE], struct iwi_graph **graph_p)
+                        struct iwi_graph_refusal *refusal, struct iwi_graph **graph_p)
 {
-    struct iwi_graph *graph = iwi_new_array(log, 1, sizeof *graph);
-    iw_status status;
+    struct iwi_passes *passes = NULL;
+    struct iwi_graph *graph = NULL;
 
-    if (graph == NULL) {
-        return IW_ERR_NOMEM;
+    IW_TRY(iwi_passes_new(log, schedule, net, refusal, &passes));
+    if (passes != NULL) {
+        graph = iwi_new_array(log, 1, sizeof *graph);
+        if (graph == NULL) {
+            iwi_passes_free(passes);
+            return IW_ERR_NOMEM;
+        }
+        graph->schedule = schedule;
+        graph->passes = passes;
+        (void)pthread_mutex_init(&graph->lock, NULL);
     }
-    note[0] = '\0';
-    graph->schedule = schedule;
-    (void)pthread_mutex_init(&graph->lock, NULL);
-    status = choose(log, net, note, graph);
-    if (status != IW_OK || note[0] != '\0') {
-        iwi_graph_free(graph);
-        graph = NULL;
-    }
-    if (status == IW_OK) {
-        *graph_p = graph;
-    }
-    return status;
+    *graph_p = graph;
+    return IW_OK;
 }
 
 void iwi_graph_free(struct iwi_graph *graph)
 {
     if (graph != NULL) {
         iwi_passes_free(graph->passes);
-        iwi_windows_free(graph->windows);
+        iwi_window_plan_free(graph->window);
         (void)pthread_mutex_destroy(&graph->lock);
         free(graph);
     }
 }
 
-/* The windows of a graph that passes could not run. */
-static iw_status need_windows(const iw_log *log, const iw_net *net, struct iwi_graph *graph)
+static iw_status need_window(const iw_log *log, const struct iwi_job *job, struct iwi_graph *graph)
 {
-    char note[IWI_GRAPH_NOTE];
     iw_status status = IW_OK;
 
     (void)pthread_mutex_lock(&graph->lock);
-    if (graph->windows == NULL) {
-        status = iwi_windows_new(log, graph->schedule, net, note, &graph->windows);
+    if (graph->window == NULL) {
+        status = iwi_window_plan_new(log, graph->schedule, job->net, job->rendezvous, &graph->window);
     }
     (void)pthread_mutex_unlock(&graph->lock);
     return status;
 }
 
+/* Windows take whatever passes can begin. */
 iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job, struct iwi_graph *graph)
 {
     bool is_done = false;
 
-    if (graph->passes != NULL) {
-        IW_TRY(iwi_passes_run(log, job, graph->passes, &is_done));
-        if (is_done) {
-            return IW_OK;
-        }
-        IW_TRY(need_windows(log, job->net, graph));
+    IW_TRY(iwi_passes_run(log, job, graph->passes, &is_done));
+    if (is_done) {
+        return IW_OK;
     }
-    return iwi_windows_run(log, job, graph->windows);
+    IW_TRY(need_window(log, job, graph));
+    return iwi_window_run(log, job, graph->window);
 }

@@ -305,25 +305,20 @@ static double measure_speed(void)
 }
 
 /* Of a graph that is no program: how it runs, and what keeps it from being one. */
-static iw_status note_graph(const iw_log *log, const iw_program *program, const iw_net *net,
-                            const struct iwi_plan *plan, iw_forecast *all)
+static iw_status note_graph(const iw_log *log, const iw_program *program, const struct iwi_plan *plan,
+                            iw_forecast *all)
 {
-    char way[64] = "passes over its ranks";
     struct iwi_disorder disorder;
 
     if (plan->graph == NULL) {
         return IW_OK;
     }
     IW_TRY(iwi_schedule_find_disorder(log, program->schedule, &disorder));
-    if (plan->graph->passes == NULL) { /* the (source, destination, tag) of a message is not its own */
-        (void)snprintf(way, sizeof way, "windows of %.4g us",
-                       (double)iwi_graph_lookahead(net) / IW_PS_PER_US);
-    }
     (void)snprintf(all->engine_note, sizeof all->engine_note,
-                   "a graph, by %s: %" PRIu32 " of %" PRIu32
+                   "a graph, by passes over its ranks: %" PRIu32 " of %" PRIu32
                    " ranks are not in order; the first operation out of order is %" PRIu64
                    " of rank %" PRIu32,
-                   way, disorder.ranks, program->ranks, disorder.node, disorder.rank);
+                   disorder.ranks, program->ranks, disorder.node, disorder.rank);
     return IW_OK;
 }
 
@@ -341,7 +336,7 @@ iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const i
     IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
     machine.speed = measure_speed();
     iwi_forecast_fill(&plan, program, noise, opts, &machine, forecast_p);
-    status = note_graph(log, program, net, &plan, forecast_p);
+    status = note_graph(log, program, &plan, forecast_p);
     iwi_plan_release(&plan);
     return status == IW_OK ? iwi_forecast_check(log, opts, forecast_p) : status;
 }

@@ -6,7 +6,7 @@
 
 #include "core/program/program.h"
 
-enum { IWT_DAG_MAX = 32 };
+enum { IWT_DAG_MAX = 320 };
 
 struct iwt_dag {
     struct iwi_schedule schedule; /* valid after iwt_dag_end() */

@@ -36,10 +36,10 @@ static void expect_by_flow(const struct iwt_dag *d, const struct iwi_job *like, 
     iw_time end[IWT_DAG_MAX];
     struct iwi_job job = *like;
     struct iwi_graph *graph = NULL;
-    char note[IWI_GRAPH_NOTE];
+    struct iwi_graph_refusal refusal;
 
-    assert_ok(iwi_graph_new(NULL, &d->schedule, like->net, note, &graph));
-    assert_int_equal(graph == NULL, note[0] != '\0');
+    assert_ok(iwi_graph_new(NULL, &d->schedule, like->net, &refusal, &graph));
+    assert_int_equal(graph == NULL, refusal.why != NULL);
     if (graph == NULL) {
         return;
     }
