@@ -7,8 +7,11 @@
  * they are served: their dependants wait for the CPU's clock, not for them. A message is served at the
  * receiver's CPU at arrival of its first byte, with the cpu and nic of its send, whether a receive is posted
  * or not; a receive only matches and costs nothing. A rendezvous send is held until its message is matched.
+ * What becomes ready at once on a rank goes by kind, then in the order in which it became so: what needed the
+ * start of the operation before what needed its end, and among these in program order.
  * Where LogGOPSim itself goes wrong we keep a defined result: a send finishes once, ready operations keep
- * their program order (its sort does not), times are signed and checked, noise see loggopsim_noise.c.
+ * that order (its sort does not, if there are more than 16), times are signed and checked, noise see
+ * loggopsim_noise.c.
  */
 #include <stdlib.h>
 
@@ -88,8 +91,11 @@ static iw_status add_ready(struct lgs_run *run, uint64_t node)
 
     IW_TRY(iwi_grow(run->log, &array, &run->ready_capacity, run->ready_count + 1, sizeof *run->ready));
     run->ready = array;
-    run->ready[run->ready_count++] = (struct lgs_ready){
-        .node = node, .rank = run->rank_of[node], .turn = turn_of(&run->schedule->nodes[node])};
+    run->ready[run->ready_count] = (struct lgs_ready){.node = node,
+                                                      .order = run->ready_count,
+                                                      .rank = run->rank_of[node],
+                                                      .turn = turn_of(&run->schedule->nodes[node])};
+    run->ready_count++;
     return IW_OK;
 }
 
@@ -130,7 +136,7 @@ static int compare_ready(const void *left, const void *right)
     if (a->turn != b->turn) {
         return a->turn < b->turn ? -1 : 1;
     }
-    return a->node < b->node ? -1 : a->node > b->node;
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
 static iw_status enqueue(struct lgs_run *run, enum iwi_lgs_event_kind kind, uint64_t node, iw_time time_ps)

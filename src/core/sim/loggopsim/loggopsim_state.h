@@ -19,6 +19,7 @@ struct lgs_successor {
 
 struct lgs_ready {
     uint64_t node;
+    uint64_t order; /* in which it became so */
     uint32_t rank;
     uint32_t turn; /* sends, then receives, then calcs */
 };

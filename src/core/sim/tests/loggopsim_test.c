@@ -97,6 +97,26 @@ static void a_rendezvous_send_is_held_until_its_message_is_served(void **state)
     assert_int_equal(f.end_ps[1], 500 + 2 + 100);
 }
 
+/* As LogGOPSim does: rank 0 ends at 27; by program order it would be 17. */
+static void what_needs_a_start_is_let_go_before_what_needs_an_end(void **state)
+{
+    struct fixture f = {.dag = {.ranks = 0}};
+
+    (void)state;
+    iwt_dag_rank(&f.dag);
+    iwt_dag_calc(&f.dag, 10);
+    iwt_dag_send(&f.dag, 1, 1, 0);
+    iwt_dag_requires(&f.dag, 0);
+    iwt_dag_send(&f.dag, 1, 11, 1);
+    iwt_dag_irequires(&f.dag, 0);
+    iwt_dag_rank(&f.dag);
+    iwt_dag_recv(&f.dag, 0, 1, 0);
+    iwt_dag_recv(&f.dag, 0, 11, 1);
+    assert_ok(run(&f));
+    assert_int_equal(f.end_ps[0], 10 + (5 + 10) + 2);
+    assert_int_equal(f.end_ps[1], 25 + 2 + 10 + 2);
+}
+
 /* The message waits for the first calc of rank 1, is older than the second, and served between them. */
 static void an_eager_send_whose_receive_is_large_finishes_once(void **state)
 {
@@ -247,6 +267,7 @@ int main(void)
         cmocka_unit_test(an_unexpected_message_is_paid_at_arrival_and_its_receive_costs_nothing),
         cmocka_unit_test(a_zero_byte_message_saves_the_cost_of_a_byte),
         cmocka_unit_test(a_rendezvous_send_is_held_until_its_message_is_served),
+        cmocka_unit_test(what_needs_a_start_is_let_go_before_what_needs_an_end),
         cmocka_unit_test(an_eager_send_whose_receive_is_large_finishes_once),
         cmocka_unit_test(a_dependence_on_another_cpu_is_not_timed),
         cmocka_unit_test(sends_go_before_calcs_that_are_ready_too),
