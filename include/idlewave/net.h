@@ -35,6 +35,7 @@ typedef struct iw_net_segment {
     iw_fs_per_byte G;  /* further gap for each byte after the first */      \
     iw_fs_per_byte O;  /* further CPU time for each byte after the first */ \
     uint32_t segment_count;                                                 \
+    bool is_device_progress; /* a device moves messages: what takes no CPU time needs no CPU */ \
     iw_net_segment segments[IW_NET_SEGMENTS_MAX]; /* by from_bytes */
 
 typedef struct iw_net_costs {

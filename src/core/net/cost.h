@@ -10,6 +10,9 @@
 
 struct iwi_cost {
     iw_time send_cpu, recv_cpu; /* o + (k-1)O */
+    /* 1 where the CPU has to be there for a part that takes no time (rule 1), else 0: the part from t on ends
+     * at finish(t, send_cpu + send_touch) - send_touch. */
+    iw_time send_touch, recv_touch;
     iw_time gap;                /* g + (k-1)G */
     iw_time wire;               /* L + (k-1)G */
     iw_time bytes_part;         /* (k-1)G alone, or (k-from)G of a segment, for explaining */
@@ -37,12 +40,9 @@ static inline struct iwi_cost iwi_cost_of_segment(const iw_net_costs *costs, uin
                              .costs = costs};
 }
 
-/* A message of 0 bytes costs as one of 1 byte: there is an envelope to carry. */
-static inline struct iwi_cost iwi_cost_by(const iw_net_costs *costs, uint64_t bytes)
+/* Below the first segment. A message of 0 bytes costs as one of 1 byte: there is an envelope to carry. */
+static inline struct iwi_cost iwi_cost_before_segments(const iw_net_costs *costs, uint64_t bytes)
 {
-    if (costs->segment_count > 0 && bytes >= costs->segments[0].from_bytes) {
-        return iwi_cost_of_segment(costs, bytes);
-    }
     const uint64_t further = bytes > 0 ? bytes - 1 : 0;
     const iw_time overhead = iwi_bytes_cost(costs->O, further);
     const iw_time transfer = iwi_bytes_cost(costs->G, further);
@@ -53,6 +53,50 @@ static inline struct iwi_cost iwi_cost_by(const iw_net_costs *costs, uint64_t by
                              .wire = costs->L_ps + transfer,
                              .bytes_part = transfer,
                              .costs = costs};
+}
+
+static inline struct iwi_cost iwi_cost_by(const iw_net_costs *costs, uint64_t bytes)
+{
+    struct iwi_cost cost = costs->segment_count > 0 && bytes >= costs->segments[0].from_bytes
+                               ? iwi_cost_of_segment(costs, bytes)
+                               : iwi_cost_before_segments(costs, bytes);
+
+    cost.send_touch = cost.send_cpu == 0 && !costs->is_device_progress;
+    cost.recv_touch = cost.recv_cpu == 0 && !costs->is_device_progress;
+    return cost;
+}
+
+/* Some messages may have parts of which send_touch or recv_touch is 1. */
+static inline bool iwi_costs_may_touch(const iw_net_costs *costs)
+{
+    bool is_free = costs->o_send_ps == 0 || costs->o_recv_ps == 0;
+
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        is_free |= costs->segments[i].o_send_ps == 0 || costs->segments[i].o_recv_ps == 0;
+    }
+    return is_free && !costs->is_device_progress;
+}
+
+static inline bool iwi_net_may_touch(const iw_net *net)
+{
+    bool may = iwi_costs_may_touch(&net->costs);
+
+    for (uint32_t level = 0; level < net->inner_count; level++) {
+        may |= iwi_costs_may_touch(&net->inner[level].costs);
+    }
+    return may;
+}
+
+/* 1 where receives are posted when no detour holds the CPU, 0 where a device does it: at all levels, since
+ * the sender may be anybody. */
+static inline iw_time iwi_post_touch(const iw_net *net)
+{
+    bool is_device = net->costs.is_device_progress;
+
+    for (uint32_t level = 0; level < net->inner_count; level++) {
+        is_device &= net->inner[level].costs.is_device_progress;
+    }
+    return !is_device;
 }
 
 /* Messages wait for NICs: of networks as iw_net_share() leaves them, and of others. */

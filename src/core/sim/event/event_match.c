@@ -18,7 +18,9 @@ static bool accepts(const struct iwi_node *recv, const struct event_message *mes
 
 static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time)
 {
-    const struct iwi_event event = {.time = iwi_max(run->now, time),
+    /* in a graph it asks for its CPU when it is posted, and not before */
+    const iw_time posted = run->schedule->is_in_order ? 0 : run->nodes[node].posted;
+    const struct iwi_event event = {.time = iwi_max(run->now, iwi_max(time, posted)),
                                     .kind = IWI_EVENT_ARRIVED,
                                     .rank = run->rank_of[node],
                                     .sequence = node,
@@ -53,7 +55,7 @@ static iw_split explain_meeting(struct event_run *run, uint64_t recv, const stru
     iw_split path = path_to_notice(run, message->noticed_with);
 
     if (cost->is_rendezvous) {
-        path = is_late_receive ? run->paths->ready[recv] : path;
+        path = is_late_receive ? run->paths->posted[recv] : path;
         iwi_path_add(&path, cost, IW_PART_RENDEZVOUS, iwi_cost_handshake(cost->costs, run->job->rendezvous));
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
@@ -151,7 +153,12 @@ iw_status iwi_event_post(struct event_run *run, uint64_t recv)
     struct event_rank *rank = &run->ranks[run->rank_of[recv]];
     size_t previous = IWI_NO_MESSAGE;
 
-    run->nodes[recv].posted = run->now;
+    run->nodes[recv].ready = run->now;
+    if (run->paths != NULL) {
+        run->paths->posted[recv] = run->paths->ready[recv];
+    }
+    run->nodes[recv].posted =
+        iwi_event_post_time(run, recv, run->paths == NULL ? NULL : &run->paths->posted[recv]);
     for (size_t message = rank->unexpected_head; message != IWI_NO_MESSAGE;
          message = run->messages[message].link) {
         if (accepts(&run->schedule->nodes[recv], &run->messages[message])) {

@@ -37,13 +37,28 @@ iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_ti
     return end;
 }
 
-/* The same for what is no compute phase: part of the step that the rank is in. */
-static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_split *path)
+/* The same for what is no compute phase: part of the step that the rank is in. `touch` as in struct iwi_cost.
+ */
+static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_time touch,
+                    iw_split *path)
 {
     if (run->watch.open != NULL) {
         iwi_step_busy(&run->watch, rank, d);
     }
-    return iwi_event_finish(run, cpu, rank, t, d, path);
+    return iwi_event_finish(run, cpu, rank, t, d + touch, path) - touch;
+}
+
+iw_time iwi_event_post_time(struct event_run *run, uint64_t recv, iw_split *path)
+{
+    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, run->rank_of[recv] * run->cores};
+    const size_t cpu = iwi_event_cpu(run, recv);
+    const bool is_graph = run->post_next != NULL;
+    const iw_time touch = run->post_touch;
+
+    return iwi_finish(run->job->noise, id, (is_graph ? run->post_words : run->noise_words) + cpu * run->words,
+                      is_graph ? &run->post_next[cpu] : &run->cpus[cpu].next_detour, run->now, touch,
+                      path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path)) -
+           touch;
 }
 
 void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
@@ -113,7 +128,7 @@ static iw_time calculate(struct event_run *run, uint64_t node, size_t cpu, iw_sp
     if (path != NULL) {
         path->part_ps[IW_PART_COMPUTE] += amount;
     }
-    return work(run, cpu, run->rank_of[node], run->now, amount, path);
+    return work(run, cpu, run->rank_of[node], run->now, amount, 0, path);
 }
 
 iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
@@ -123,6 +138,9 @@ iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
     const bool is_phase = (calc->flags & IWI_NODE_PHASE) != 0;
     const iw_time end = is_phase ? begin_phase(run, node, cpu, path) : calculate(run, node, cpu, path);
 
+    if (is_phase && run->job->noise != NULL && iwi_noise_has_phases(run->job->noise)) {
+        iwi_event_restart_posting(run, cpu);
+    }
     IW_TRY(iwi_event_started(run, node, run->now));
     if (is_phase && run->memory != NULL) {
         return iwi_event_memory_phase(run, node, cpu, end);
@@ -148,7 +166,7 @@ iw_status iwi_event_send(struct event_run *run, uint64_t node, size_t cpu)
         iwi_path_add(path, &cost, IW_PART_OVERHEAD, cost.send_cpu);
     }
     run->send_gap[nic] = start + cost.gap;
-    state->sent = work(run, cpu, rank, start, cost.send_cpu, path);
+    state->sent = work(run, cpu, rank, start, cost.send_cpu, cost.send_touch, path);
     iwi_event_free_cpu(run, cpu, state->sent, path);
     if (path != NULL) {
         run->paths->sent[node] = *path;
@@ -181,7 +199,7 @@ static iw_time serve(struct event_run *run, uint64_t node, size_t cpu, iw_time t
         iwi_path_add(path, &cost, IW_PART_OVERHEAD, cost.recv_cpu);
     }
     run->recv_gap[nic] = start + cost.gap;
-    return work(run, cpu, rank, start, cost.recv_cpu, path);
+    return work(run, cpu, rank, start, cost.recv_cpu, cost.recv_touch, path);
 }
 
 iw_status iwi_event_receive(struct event_run *run, uint64_t node, size_t cpu)

@@ -97,6 +97,7 @@ static void start_cpus(struct event_run *run)
 
                 iwi_cores_begin(&cores);
             }
+            iwi_event_restart_posting(run, cpu);
         }
     }
 }
@@ -110,6 +111,14 @@ static iw_status allocate(struct event_run *run)
 
     run->words = run->job->noise == NULL ? 0 : iwi_noise_words(run->job->noise);
     run->cores = run->job->noise == NULL ? 1 : iw_noise_cores_per_rank(run->job->noise);
+    run->post_touch = iwi_post_touch(run->job->net);
+    if (!schedule->is_in_order) {
+        run->post_next = iwi_new_array(run->log, cpu_count, sizeof *run->post_next);
+        run->post_words = iwi_new_array(run->log, cpu_count * run->words, sizeof *run->post_words);
+        if (run->post_next == NULL || run->post_words == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
     return (run->nodes = iwi_new_array(run->log, node_count, sizeof *run->nodes)) != NULL &&
                    (run->rank_of = iwi_new_array(run->log, node_count, sizeof *run->rank_of)) != NULL &&
                    (run->ranks = iwi_new_array(run->log, schedule->ranks, sizeof *run->ranks)) != NULL &&
@@ -140,6 +149,7 @@ static iw_status allocate_paths(struct event_run *run)
     }
     paths->ready = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->start = iwi_new_array(run->log, nodes, sizeof(iw_split));
+    paths->posted = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->sent = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->known = iwi_new_array(run->log, nodes, sizeof(iw_split));
     paths->end = iwi_new_array(run->log, nodes, sizeof(iw_split));
@@ -147,7 +157,7 @@ static iw_status allocate_paths(struct event_run *run)
     paths->cpu = iwi_new_array(run->log, cpus, sizeof(iw_split));
     paths->send_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
     paths->recv_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
-    return paths->ready != NULL && paths->start != NULL && paths->sent != NULL && paths->known != NULL &&
+    return paths->ready != NULL && paths->start != NULL && paths->posted != NULL && paths->sent != NULL && paths->known != NULL &&
                    paths->on_way != NULL && paths->end != NULL && paths->cpu != NULL &&
                    paths->send_gap != NULL && paths->recv_gap != NULL
                ? IW_OK
@@ -159,6 +169,7 @@ static void release_paths(struct event_paths *paths)
     if (paths != NULL) {
         free(paths->ready);
         free(paths->start);
+        free(paths->posted);
         free(paths->sent);
         free(paths->known);
         free(paths->end);
@@ -184,6 +195,8 @@ static void release(struct event_run *run)
     free(run->send_gap);
     free(run->recv_gap);
     free(run->noise_words);
+    free(run->post_next);
+    free(run->post_words);
     free(run->other_next);
     free(run->other_words);
     free(run->messages);

@@ -14,8 +14,8 @@
 #define IWI_NO_MESSAGE SIZE_MAX
 
 struct event_node {
-    iw_time ready;   /* when it entered its CPU's queue */
-    iw_time posted;  /* receive */
+    iw_time ready;   /* when it entered its CPU's queue; before that, when a receive was reached */
+    iw_time posted;  /* receive: rule 4's p */
     iw_time sent;    /* send: end of its CPU part */
     iw_time known;   /* receive: arrival; send: start of the transfer */
     uint64_t link;   /* next in the CPU's queue, or in the list of posted receives */
@@ -74,7 +74,8 @@ struct event_nics {
 /* When explaining: how times came about, each as the path that won every maximum on its way. NULL otherwise.
  */
 struct event_paths {
-    iw_split *ready, *start, *sent, *known, *end; /* of each node; ready of a receive: posted */
+    iw_split *ready, *start, *sent, *known, *end; /* of each node */
+    iw_split *posted;                    /* of each receive */
     iw_split *on_way;                    /* of the message of each send at NICs, then to its arrival */
     iw_split *cpu, *send_gap, *recv_gap; /* of each CPU and NIC */
 };
@@ -96,6 +97,10 @@ struct event_run {
     iw_time *send_gap, *recv_gap; /* ranks x nic_count: free from then on */
     int64_t *noise_words;         /* ranks x cpu_count x words */
     size_t words;
+    /* Of each CPU in a graph: where posting is, which goes on while the CPU works. NULL: where the CPU is. */
+    iw_time *post_next;
+    int64_t *post_words;
+    iw_time post_touch;   /* as iwi_post_touch() */
     uint32_t cores;       /* of a rank: K */
     iw_time *other_next;  /* of the other K - 1 cores, as each CPU of the rank sees them; as are the words */
     int64_t *other_words; /* ranks x cpu_count x (K - 1) x words */
@@ -123,6 +128,17 @@ static inline struct iwi_cores iwi_event_cores(const struct event_run *run, uint
                               .next = &run->cpus[cpu].next_detour,
                               .other_words = run->other_words + others * run->words,
                               .other_next = run->other_next + others};
+}
+
+/* Posting in a graph is where the CPU is, from now on. */
+static inline void iwi_event_restart_posting(struct event_run *run, size_t cpu)
+{
+    if (run->post_next != NULL) {
+        run->post_next[cpu] = run->cpus[cpu].next_detour;
+        for (size_t w = cpu * run->words; w < (cpu + 1) * run->words; w++) {
+            run->post_words[w] = run->noise_words[w];
+        }
+    }
 }
 
 /* Index of the CPU that runs a node. */
@@ -189,6 +205,9 @@ iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_ti
                          iw_split *path);
 void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path);
 
+/* Rule 4's p of a receive that is reached now; noise is added to `path` when explaining. */
+iw_time iwi_event_post_time(struct event_run *run, uint64_t recv, iw_split *path);
+
 /* ---- event_memory.c: phases that move bytes ---- */
 
 IW_NODISCARD iw_status iwi_event_memory_init(struct event_run *run);
@@ -205,7 +224,7 @@ IW_NODISCARD iw_status iwi_event_on_memory(struct event_run *run, uint32_t domai
 /* A send's CPU part ends at nodes[send].sent: its message goes to the receiver's side. */
 IW_NODISCARD iw_status iwi_event_message(struct event_run *run, uint64_t send);
 
-/* A receive is posted now. */
+/* A receive is reached now: it is posted as soon as no detour holds the CPU. */
 IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
 
 /* A message can be seen now. */

@@ -16,6 +16,7 @@
 /* Where a rank is. */
 struct standing {
     iw_time cpu, send_gap, recv_gap, next;
+    iw_time posted; /* its receives of this round */
 };
 
 /* Sends that end at value, value + slope, ..., all at one level. */
@@ -65,7 +66,10 @@ static void save(const struct exchange *x, uint32_t rank, struct standing *kept,
     const struct iwi_flow *flow = x->flow;
     const size_t i = element_of(x, rank);
 
-    kept[rank] = (struct standing){flow->cpu[i], flow->send_gap[i], flow->recv_gap[i], flow->next_detour[i]};
+    kept[rank].cpu = flow->cpu[i];
+    kept[rank].send_gap = flow->send_gap[i];
+    kept[rank].recv_gap = flow->recv_gap[i];
+    kept[rank].next = flow->next_detour[i];
     copy_words(x, rank, words, false);
 }
 
@@ -81,11 +85,13 @@ static void load(const struct exchange *x, uint32_t rank, const struct standing 
     copy_words(x, rank, words, true);
 }
 
-static iw_time do_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d)
+/* `touch` as in struct iwi_cost. */
+static iw_time do_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d, iw_time touch)
 {
     iw_time *next = &flow->next_detour[i];
 
-    return t + d <= *next ? t + d : iwi_flow_work_slow(flow, rank, i, next, t, d, NULL);
+    return t + d + touch <= *next ? t + d
+                                  : iwi_flow_work_slow(flow, rank, i, next, t, d + touch, NULL) - touch;
 }
 
 /* ---- sends ---- */
@@ -130,7 +136,7 @@ static uint32_t jump(const struct exchange *x, struct sender *sender, size_t i, 
 {
     struct iwi_flow *flow = x->flow;
     const iw_time slope = iwi_max(cost->send_cpu, cost->gap), first = sender->start + slope;
-    const iw_time left = flow->next_detour[i] - first - cost->send_cpu;
+    const iw_time left = flow->next_detour[i] - first - cost->send_cpu - cost->send_touch;
 
     if (left < 0) {
         return 0;
@@ -153,7 +159,7 @@ static void step(const struct exchange *x, struct sender *sender, uint32_t rank,
 
     sender->start = iwi_max(flow->cpu[i], flow->send_gap[i]);
     flow->send_gap[i] = sender->start + cost->gap;
-    flow->cpu[i] = do_work(flow, rank, i, sender->start, cost->send_cpu);
+    flow->cpu[i] = do_work(flow, rank, i, sender->start, cost->send_cpu, cost->send_touch);
     sender->is_steady = flow->cpu[i] == sender->start + cost->send_cpu;
     line->value = flow->cpu[i];
     line->slope = 0;
@@ -224,7 +230,7 @@ static iw_time next_arrival(const struct exchange *x, uint32_t sender, iw_time p
 /* Receive number k is from the rank k + 1 after this one; those right before it send to it first. */
 static void gather(const struct exchange *x, uint32_t rank)
 {
-    const iw_time posted = x->before[rank].cpu;
+    const iw_time posted = x->before[rank].posted;
     uint32_t count = 0;
 
     for (uint32_t sender = rank; sender-- > 0; count++) {
@@ -249,7 +255,7 @@ static void serve_sorted(const struct exchange *x, uint32_t rank)
         const iw_time start = iwi_max(iwi_max(cpu, x->arrivals[k].time), gap);
 
         gap = start + cost->gap;
-        cpu = do_work(flow, rank, i, start, cost->recv_cpu);
+        cpu = do_work(flow, rank, i, start, cost->recv_cpu, cost->recv_touch);
     }
     flow->cpu[i] = cpu;
     flow->recv_gap[i] = gap;
@@ -280,14 +286,24 @@ static void wait_for_transfers(const struct exchange *x, uint32_t rank, iw_time 
 
 /* ---- the round ---- */
 
+static void post(const struct exchange *x, uint32_t rank)
+{
+    struct iwi_flow *flow = x->flow;
+    const size_t i = element_of(x, rank);
+
+    x->before[rank].posted =
+        x->is_rendezvous ? do_work(flow, rank, i, flow->cpu[i], 0, flow->post_touch) : flow->cpu[i];
+}
+
 /* Where all senders are when receiver 0 comes; tells when the last of all posted its receives. */
 static iw_time run_sends(struct exchange *x)
 {
     iw_time last_posted = 0;
 
     for (uint32_t rank = 0; rank < x->ranks; rank++) {
+        post(x, rank);
         save(x, rank, x->before, x->before_words);
-        last_posted = iwi_max(last_posted, x->before[rank].cpu);
+        last_posted = iwi_max(last_posted, x->before[rank].posted);
         start_sender(x, rank, x->ranks - 1);
         save(x, rank, x->after, x->after_words);
         load(x, rank, x->before, x->before_words);

@@ -12,7 +12,7 @@ struct drain {
     struct iwi_flow *flow;
     uint32_t rank;
     size_t at;
-    iw_time work, gap; /* of a message */
+    iw_time work, touch, gap; /* of a message */
 };
 
 static iw_time free_from(const struct drain *drain)
@@ -28,8 +28,11 @@ static void serve_one(const struct drain *drain, iw_time start)
     const iw_time end = start + drain->work;
 
     flow->recv_gap[drain->at] = start + drain->gap;
-    flow->cpu[drain->at] =
-        end <= *next ? end : iwi_flow_work_slow(flow, drain->rank, drain->at, next, start, drain->work, NULL);
+    flow->cpu[drain->at] = end + drain->touch <= *next
+                               ? end
+                               : iwi_flow_work_slow(flow, drain->rank, drain->at, next, start,
+                                                    drain->work + drain->touch, NULL) -
+                                     drain->touch;
 }
 
 /* That many, which are there. */
@@ -39,7 +42,7 @@ static void serve_waiting(const struct drain *drain, size_t count)
 
     while (count > 0) {
         const iw_time start = free_from(drain),
-                      left = drain->flow->next_detour[drain->at] - start - drain->work;
+                      left = drain->flow->next_detour[drain->at] - start - drain->work - drain->touch;
         size_t some = 1;
 
         if (left >= 0 && slope > 0) {
@@ -67,7 +70,7 @@ static size_t keep_later(struct iwi_arrival *arrivals, size_t count, iw_time now
 void iwi_flow_drain(struct iwi_flow *flow, uint32_t rank, size_t at, const struct iwi_cost *cost,
                     struct iwi_arrival *arrivals, size_t count, struct iwi_arrival *scratch)
 {
-    const struct drain drain = {flow, rank, at, cost->recv_cpu, cost->gap};
+    const struct drain drain = {flow, rank, at, cost->recv_cpu, cost->recv_touch, cost->gap};
     size_t kept = keep_later(arrivals, count, free_from(&drain));
 
     while (count - kept > kept / 8) { /* going through them all is worth it */

@@ -72,7 +72,10 @@ static iw_status post(struct iwi_flow *flow, const struct iwi_round_run *run, co
     const size_t base = round_state_at(flow, run, rank);
     uint32_t to;
 
-    memcpy(flow->posted + base, flow->cpu + base, flow->lanes * sizeof *flow->cpu);
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        flow->posted[base + lane] =
+            step_post(flow, round_world_rank(run, rank), base + lane, NULL, false);
+    }
     for (uint32_t r = 0; r < role->recv_count; r++) {
         if (role->recvs[r].bytes > flow->job->net->S_bytes &&
             is_elsewhere(flow, run, role->recvs[r].peer, &to) &&

@@ -365,7 +365,16 @@ IWI_VECTOR_VERSIONS static void wait_at_levels(const struct iwi_halo_grid *grid)
 bool iwi_flow_is_grid(const struct iwi_flow *flow, const struct iwi_round_run *run)
 {
     return run->round.is_grid && run->round.fan <= IWI_GRID_FAN && run->group == NULL &&
-           flow->job->split == NULL && flow->watch.open == NULL;
+           flow->job->split == NULL && flow->watch.open == NULL && !flow->may_touch;
+}
+
+static void post_all(struct iwi_flow *flow)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        const uint32_t rank = flow->first_rank + (uint32_t)(i >> flow->lane_shift);
+
+        flow->posted[i] = step_post(flow, rank, i, NULL, false);
+    }
 }
 
 iw_status iwi_flow_grid(struct iwi_flow *flow, const struct iwi_round_run *run)
@@ -374,7 +383,7 @@ iw_status iwi_flow_grid(struct iwi_flow *flow, const struct iwi_round_run *run)
     const bool has_levels = flow->job->levels.count > 0;
 
     if (grid.is_rendezvous) {
-        memcpy(flow->posted, flow->cpu, flow->count * sizeof *flow->cpu);
+        post_all(flow);
     }
     (has_levels ? send_at_levels : grid.is_closed ? send_closed : send_open)(&grid);
     if (flow->partition != NULL) {

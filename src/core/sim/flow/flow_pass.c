@@ -12,17 +12,19 @@
 
 enum { BLOCK = 64 };
 
-iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d)
+iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d,
+                      iw_time touch)
 {
     const size_t row = k >> span->width_shift;
     const size_t at = span->first + row * span->stride + (k - (row << span->width_shift));
     const size_t i = at < flow->count ? at : at - flow->count;
 
-    if (t + d <= span->next_detour[k]) {
+    if (t + d + touch <= span->next_detour[k]) {
         return t + d;
     }
     return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
-                              &span->next_detour[k], t, d, NULL);
+                              &span->next_detour[k], t, d + touch, NULL) -
+           touch;
 }
 
 /* Of a block, if there were no detour: when each receive is served, each send starts, and all is done. */
@@ -43,12 +45,12 @@ static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, con
         const iw_time arrived = iwi_max(now, from + pass->in.wire);
 
         block->served[n] = kind.has_gaps ? iwi_max(arrived, span->recv_gap[k]) : arrived;
-        now = iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu);
-        now = iwi_span_work(flow, span, k, now, pass->reduce);
+        now = iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu, pass->in.recv_touch);
+        now = iwi_span_work(flow, span, k, now, pass->reduce, 0);
     }
     if (kind.has_send) {
         block->start[n] = kind.has_gaps ? iwi_max(now, span->send_gap[k]) : now;
-        now = iwi_span_work(flow, span, k, block->start[n], pass->out.send_cpu);
+        now = iwi_span_work(flow, span, k, block->start[n], pass->out.send_cpu, pass->out.send_touch);
     }
     block->done[n] = now;
 }
@@ -63,7 +65,7 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
                            kind.has_receive ? block->served : block->start, BLOCK);
     }
     for (size_t n = 0; n < BLOCK; n++) {
-        if (span->next_detour[k + n] < block->done[n]) {
+        if (span->next_detour[k + n] < block->done[n] + pass->touch) {
             pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
         }
     }
@@ -97,7 +99,7 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
     const iw_time *restrict recv_gap = kind.has_gaps ? span->recv_gap + k : NULL;
     const iw_time *restrict next = span->next_detour + k;
     const iw_time receive = pass->in.recv_cpu + pass->reduce, send = pass->out.send_cpu;
-    const iw_time wire = pass->in.wire;
+    const iw_time wire = pass->in.wire, touch = pass->touch;
     struct block block;
     iw_time slack = 0; /* negative as soon as one element meets a detour */
 
@@ -114,7 +116,7 @@ IWI_STEP void pass_block(struct iwi_flow *flow, const struct iwi_span *span, con
             at = block.start[n] + send;
         }
         block.done[n] = at;
-        slack |= next[n] - at;
+        slack |= next[n] - at - touch;
     }
     if (slack < 0) {
         pass_some(flow, span, pass, k, now, from, &block, kind);
@@ -159,7 +161,7 @@ static void pass_some_mixed(struct iwi_flow *flow, const struct iwi_span *span, 
                            kind.has_receive ? block->served : block->start, BLOCK);
     }
     for (size_t n = 0; n < BLOCK; n++) {
-        if (span->next_detour[k + n] < block->done[n]) {
+        if (span->next_detour[k + n] < block->done[n] + pass->touch) {
             struct iwi_pass own = *pass;
 
             own.in = pass->levels->in[costs->in[n]];
@@ -177,6 +179,7 @@ IWI_STEP void pass_mixed_block(struct iwi_flow *flow, const struct iwi_span *spa
     iw_time *restrict send_gap = kind.has_gaps ? span->send_gap + k : NULL;
     iw_time *restrict recv_gap = kind.has_gaps ? span->recv_gap + k : NULL;
     const iw_time *restrict next = span->next_detour + k;
+    const iw_time touch = pass->touch;
     struct block block;
     iw_time slack = 0;
 
@@ -193,7 +196,7 @@ IWI_STEP void pass_mixed_block(struct iwi_flow *flow, const struct iwi_span *spa
             at = block.start[n] + costs->send[n];
         }
         block.done[n] = at;
-        slack |= next[n] - at;
+        slack |= next[n] - at - touch;
     }
     if (slack < 0) {
         pass_some_mixed(flow, span, pass, k, now, from, costs, &block, kind);

@@ -19,6 +19,7 @@ struct iwi_pass {
     bool has_gaps;           /* false: neither gap can delay anything here, and nobody looks at them later */
     struct iwi_cost in, out; /* of the message received and of the one sent */
     iw_time reduce;          /* work after the receive */
+    iw_time touch;           /* 1 if some message of it has a part that only touches the CPU, else 0 */
     /* Where the message comes from: element k - shift, or k ^ flip (if is_flip). In elements, not ranks. */
     bool is_flip;
     size_t shift, flip;
@@ -77,7 +78,8 @@ struct iwi_level_run {
 struct iwi_level_run iwi_level_run_at(const struct iwi_flow *flow, const struct iwi_span *span,
                                       const struct iwi_pass *pass, size_t k, size_t end);
 
-/* Work of d on element k of the span from t on, as rule 1 has it. */
-iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d);
+/* Work of d on element k of the span from t on, as rule 1 has it; `touch` as in struct iwi_cost. */
+iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d,
+                      iw_time touch);
 
 #endif

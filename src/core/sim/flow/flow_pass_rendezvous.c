@@ -28,14 +28,15 @@ static void pass_element(struct iwi_flow *flow, const struct iwi_span *span, con
 
         block->served[n] = iwi_max(iwi_max(now, arrival), span->recv_gap[k]);
         gap = iwi_max(gap, transfer + pass->in.gap);
-        now = iwi_max(iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu), transfer);
-        now = iwi_span_work(flow, span, k, now, pass->reduce);
+        now = iwi_max(iwi_span_work(flow, span, k, block->served[n], pass->in.recv_cpu, pass->in.recv_touch),
+                      transfer);
+        now = iwi_span_work(flow, span, k, now, pass->reduce, 0);
     }
-    block->posted[n] = now;
+    block->posted[n] = iwi_span_work(flow, span, k, now, 0, flow->post_touch);
     if (pass->has_send) {
         now = iwi_max(now, gap);
         gap = now + pass->out.gap;
-        now = iwi_span_work(flow, span, k, now, pass->out.send_cpu);
+        now = iwi_span_work(flow, span, k, now, pass->out.send_cpu, pass->out.send_touch);
     }
     block->send_gap[n] = gap;
     block->done[n] = now;
@@ -53,7 +54,7 @@ IWI_STEP bool compute_block(const struct iwi_span *span, const struct iwi_pass *
     const iw_time *restrict next = span->next_detour + k;
     const iw_time notice = pass->notice, handshake = pass->handshake, arrive = handshake + pass->in.wire;
     const iw_time receive = pass->in.recv_cpu, reduce = pass->reduce, send = pass->out.send_cpu;
-    const iw_time in_gap = pass->in.gap, out_gap = pass->out.gap;
+    const iw_time in_gap = pass->in.gap, out_gap = pass->out.gap, touch = pass->touch;
     iw_time slack = 0;
 
     for (size_t n = 0; n < BLOCK; n++) {
@@ -75,7 +76,7 @@ IWI_STEP bool compute_block(const struct iwi_span *span, const struct iwi_pass *
         }
         block->send_gap[n] = gap;
         block->done[n] = at;
-        slack |= next[n] - at;
+        slack |= next[n] - at - touch;
     }
     return slack >= 0;
 }
@@ -106,7 +107,7 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
         iwi_noise_seek_all(flow->job->noise, span->next_detour + k, block->served, BLOCK);
     }
     for (size_t n = 0; n < BLOCK; n++) {
-        if (span->next_detour[k + n] < block->done[n]) {
+        if (span->next_detour[k + n] < block->done[n] + pass->touch) {
             pass_element(flow, span, pass, k + n, lines, first + n, block, n);
         }
     }

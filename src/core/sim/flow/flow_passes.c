@@ -31,6 +31,21 @@ static void fill_costs(const iw_net *net, uint64_t bytes, struct iwi_cost *costs
     }
 }
 
+/* Whether some message of the pass has a part that only touches the CPU, or is posted so. */
+static iw_time touch_of(const struct iwi_flow *flow, const struct iwi_pass *pass)
+{
+    const uint32_t levels = pass->levels != NULL ? flow->job->net->inner_count + 1 : 1;
+    iw_time touch = pass->is_rendezvous ? flow->post_touch : 0;
+
+    for (uint32_t k = 0; k < levels; k++) {
+        const struct iwi_cost *in = pass->levels != NULL ? &pass->levels->in[k] : &pass->in;
+        const struct iwi_cost *out = pass->levels != NULL ? &pass->levels->out[k] : &pass->out;
+
+        touch |= (pass->has_receive ? in->recv_touch : 0) | (pass->has_send ? out->send_touch : 0);
+    }
+    return touch;
+}
+
 static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
 {
     const struct iwi_flow *flow = run->flow;
@@ -62,6 +77,7 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
     pass.is_rendezvous = pass.has_receive ? pass.in.is_rendezvous : pass.out.is_rendezvous;
     pass.notice = iwi_cost_notice(&net->costs, flow->job->rendezvous);
     pass.handshake = iwi_cost_handshake(&net->costs, flow->job->rendezvous);
+    pass.touch = touch_of(flow, &pass);
     return pass;
 }
 

@@ -22,11 +22,12 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
     const size_t base = iwi_flow_at(flow, world);
 
     if (run->has_rendezvous) {
-        for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-            flow->posted[base + lane] = flow->cpu[base + lane];
-        }
         if (is_explaining) {
             step_copy(flow, &flow->posted_split[base], &flow->cpu_split[base]);
+        }
+        for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+            flow->posted[base + lane] = step_post(
+                flow, world, base + lane, is_explaining ? &flow->posted_split[base] : NULL, is_explaining);
         }
     }
     for (uint32_t s = 0; s < role.send_count; s++) {

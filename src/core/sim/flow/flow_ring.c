@@ -145,6 +145,7 @@ struct iwi_ring_costs iwi_ring_costs_at(const struct iwi_ring *ring, uint32_t ra
 
         costs.wire = cost->wire;
         costs.receive = cost->recv_cpu;
+        costs.receive_touch = cost->recv_touch;
         costs.reduce = stretch->reduce[size];
         costs.in_gap = cost->gap;
         costs.end = pass + rounds;
@@ -156,6 +157,7 @@ struct iwi_ring_costs iwi_ring_costs_at(const struct iwi_ring *ring, uint32_t ra
 
         costs.has_send = true;
         costs.send = cost->send_cpu;
+        costs.send_touch = cost->send_touch;
         costs.out_gap = cost->gap;
         costs.end = pass + rounds < costs.end ? pass + rounds : costs.end;
     }

@@ -42,6 +42,7 @@ struct iwi_ring_costs {
     uint64_t end;
     bool has_send;
     iw_time wire, receive, reduce, send, in_gap, out_gap;
+    iw_time receive_touch, send_touch; /* as in struct iwi_cost */
 };
 struct iwi_ring_costs iwi_ring_costs_at(const struct iwi_ring *ring, uint32_t rank, uint32_t in_level,
                                         uint32_t out_level, uint64_t pass);

@@ -83,12 +83,14 @@ IWI_STEP void post(struct schedule_run *run, struct schedule_op *op, const bool 
     struct iwi_flow *flow = run->flow;
     struct iwi_channel_message *message = iwi_channel_message(&run->channels, op->channel, op->number);
     iw_time *posted = iwi_message_posted(&run->channels, message);
+    iw_split *split = is_explaining ? &iwi_message_splits(&run->channels, message)[1] : NULL;
 
-    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        posted[lane] = flow->cpu[((size_t)op->rank << flow->lane_shift) + lane];
-    }
     if (is_explaining) {
-        step_copy(flow, &iwi_message_splits(&run->channels, message)[1], &flow->cpu_split[op->rank]);
+        step_copy(flow, split, &flow->cpu_split[op->rank]);
+    }
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        posted[lane] = step_post(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, split,
+                                 is_explaining);
     }
     op->channel->posted++;
     wake(run, op);

@@ -117,6 +117,8 @@ iw_status iwi_flow_new(const iw_log *log, const struct iwi_job *job, struct iwi_
     flow->words = job->noise == NULL ? 0 : iwi_noise_words(job->noise);
     flow->cores = job->noise == NULL ? 1 : iw_noise_cores_per_rank(job->noise);
     flow->has_closed_form = job->noise != NULL && iwi_noise_has_closed_form(job->noise);
+    flow->post_touch = iwi_post_touch(job->net);
+    flow->may_touch = job->noise != NULL && iwi_net_may_touch(job->net);
     memset(flow->cost_bytes, 0xff, sizeof flow->cost_bytes); /* no size: none is used yet */
     if (allocate(flow) != IW_OK || (flow->partition != NULL && iwi_exchange_new(flow) != IW_OK) ||
         iwi_step_watch_init(log, job->steps, flow->ranks, &flow->watch) != IW_OK) {

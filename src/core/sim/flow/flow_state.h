@@ -52,7 +52,9 @@ struct iwi_flow {
     size_t slot_count;                /* ranks x sends of each */
     size_t words;                     /* of noise state per element */
     int64_t *noise_words;
-    uint32_t cores; /* of a rank: K */
+    iw_time post_touch; /* as iwi_post_touch() */
+    bool may_touch;     /* as iwi_net_may_touch(); false without noise */
+    uint32_t cores;     /* of a rank: K */
     /* of the other K - 1 cores of each element, one core after the other; NULL: there are none */
     iw_time *other_next;
     int64_t *other_words;

@@ -47,6 +47,30 @@ IWI_STEP iw_time step_work(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     return step_finish(flow, rank, i, t, d, split, is_explaining);
 }
 
+/* The CPU part of a message: `touch` as in struct iwi_cost. */
+IWI_STEP iw_time step_message(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                              iw_time touch, iw_split *split, const bool is_explaining)
+{
+    if (flow->watch.open != NULL) {
+        iwi_step_busy(&flow->watch, rank, d);
+    }
+    return step_finish(flow, rank, i, t, d + touch, split, is_explaining) - touch;
+}
+
+/* Rule 4: when receives are posted that the rank reaches now. Not part of any step: it holds no CPU. */
+IWI_STEP iw_time step_post(struct iwi_flow *flow, uint32_t rank, size_t i, iw_split *split,
+                           const bool is_explaining)
+{
+    const iw_time t = flow->cpu[i], touch = flow->post_touch;
+
+    if (t + touch <= flow->next_detour[i]) {
+        return t;
+    }
+    return iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, touch,
+                              is_explaining ? &(struct iwi_lost)IWI_LOST_OF(split) : NULL) -
+           touch;
+}
+
 IWI_STEP void step_copy(const struct iwi_flow *flow, iw_split *to, const iw_split *from)
 {
     iwi_path_copy(to, from, flow->job->levels.count);
@@ -70,7 +94,7 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const st
         step_copy(flow, &flow->send_gap_split[i], path);
         iwi_path_add_gap(&flow->send_gap_split[i], cost);
     }
-    flow->cpu[i] = step_work(flow, rank, i, start, cost->send_cpu, path, is_explaining);
+    flow->cpu[i] = step_message(flow, rank, i, start, cost->send_cpu, cost->send_touch, path, is_explaining);
     *sent = flow->cpu[i];
     if (is_explaining) {
         iwi_path_add(path, cost, IW_PART_OVERHEAD, cost->send_cpu);
@@ -118,7 +142,7 @@ IWI_STEP void step_receive(struct iwi_flow *flow, uint32_t rank, size_t i, const
         step_copy(flow, &flow->recv_gap_split[i], path);
         iwi_path_add_gap(&flow->recv_gap_split[i], cost);
     }
-    flow->cpu[i] = step_work(flow, rank, i, start, cost->recv_cpu, path, is_explaining);
+    flow->cpu[i] = step_message(flow, rank, i, start, cost->recv_cpu, cost->recv_touch, path, is_explaining);
     if (is_explaining) {
         iwi_path_add(path, cost, IW_PART_OVERHEAD, cost->recv_cpu);
     }

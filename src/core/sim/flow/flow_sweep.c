@@ -17,7 +17,7 @@ struct sweep {
     struct iwi_flow *flow;
     const struct iwi_operation *op;
     uint64_t phase;
-    bool has_even_phases;
+    bool has_even_phases, is_rendezvous;
     iw_time *east;  /* by lane: when the send of the rank before to the east was over */
     iw_time *south; /* by column and lane: the same of those of the row before to the south */
 };
@@ -56,7 +56,7 @@ IWI_STEP void receive(const struct sweep *sweep, uint32_t rank, uint32_t row, ui
 
     for (uint32_t lane = 0; lane < lanes; lane++) {
         const size_t i = (size_t)rank * lanes + lane;
-        const iw_time posted = flow->cpu[i];
+        const iw_time posted = sweep->is_rendezvous ? step_post(flow, rank, i, NULL, false) : flow->cpu[i];
         const struct message w = arrival_of(flow, west, &sweep->east[lane], posted);
         const struct message n =
             arrival_of(flow, north, &sweep->south[(size_t)column * lanes + lane], posted);
@@ -86,12 +86,14 @@ IWI_STEP void work(const struct sweep *sweep, uint32_t rank, const uint32_t lane
     }
 }
 
-/* Rule 5: the wait for the send to a peer whose first element is `peer`. */
-IWI_STEP void wait_for_send(struct iwi_flow *flow, size_t i, size_t peer, const struct message *message)
+/* Rule 5: the wait for the send to rank `peer`, in a lane of `lanes`. */
+IWI_STEP void wait_for_send(struct iwi_flow *flow, size_t i, uint32_t peer, uint32_t lane,
+                            const struct message *message, const uint32_t lanes)
 {
     if (message->cost != NULL && message->cost->is_rendezvous) {
+        const iw_time posted = step_post(flow, peer, (size_t)peer * lanes + lane, NULL, false);
         const iw_time transfer =
-            step_transfer_start(flow, message->cost, message->time, NULL, flow->cpu[peer], NULL, NULL, false);
+            step_transfer_start(flow, message->cost, message->time, NULL, posted, NULL, NULL, false);
 
         step_send_done(flow, i, message->cost, transfer, NULL, false);
     }
@@ -116,8 +118,8 @@ IWI_STEP void send(const struct sweep *sweep, uint32_t rank, uint32_t row, uint3
             step_send(flow, rank, i, south.cost, &south.time, NULL, false);
             sweep->south[(size_t)column * lanes + lane] = south.time;
         }
-        wait_for_send(flow, i, i + lanes, &east);
-        wait_for_send(flow, i, i + (size_t)width * lanes, &south);
+        wait_for_send(flow, i, rank + 1, lane, &east, lanes);
+        wait_for_send(flow, i, rank + width, lane, &south, lanes);
     }
 }
 
@@ -179,6 +181,7 @@ iw_status iwi_flow_sweep(struct iwi_flow *flow, const struct iwi_operation *op, 
                           .phase = phase,
                           .has_even_phases = iwi_flow_has_even_phases(flow) &&
                                              !(flow->job->has_delays && flow->job->program->delay_count > 0),
+                          .is_rendezvous = op->bytes > flow->job->net->S_bytes,
                           .east = east};
     iw_status status;
 

@@ -48,11 +48,12 @@ IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uin
     const size_t at = slot_at(run, step->posted);
     const size_t i = iwi_flow_at(run->flow, rank);
 
-    for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
-        run->slots[at + lane] = run->flow->cpu[i + lane];
-    }
     if (is_explaining) {
         step_copy(run->flow, &run->splits[at], &run->flow->cpu_split[i]);
+    }
+    for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
+        run->slots[at + lane] =
+            step_post(run->flow, rank, i + lane, is_explaining ? &run->splits[at] : NULL, is_explaining);
     }
 }
 

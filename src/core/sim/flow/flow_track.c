@@ -20,6 +20,7 @@ struct course {
     bool is_steady;                  /* the last pass cost what the next ones will, and met no detour */
     struct iwi_ring_costs costs;
     iw_time work, slope; /* of a receive with its reduction; A */
+    iw_time touch;       /* 1 if a part of a pass only touches the CPU, else 0 */
 };
 
 /* ---- tracks ---- */
@@ -47,9 +48,12 @@ static void add_line(struct iwi_track *track, uint64_t first, iw_time value, iw_
 
 /* ---- passes ---- */
 
-static inline iw_time do_work(struct course *c, iw_time t, iw_time d)
+/* `touch` as in struct iwi_cost. */
+static inline iw_time do_work(struct course *c, iw_time t, iw_time d, iw_time touch)
 {
-    return t + d <= *c->next ? t + d : iwi_flow_work_slow(c->flow, c->world, c->at, c->next, t, d, NULL);
+    return t + d + touch <= *c->next
+               ? t + d
+               : iwi_flow_work_slow(c->flow, c->world, c->at, c->next, t, d + touch, NULL) - touch;
 }
 
 /* One pass, exactly. */
@@ -59,13 +63,13 @@ static void step(struct course *c, iw_time arrival)
 
     c->served = iwi_max(iwi_max(c->cpu, arrival), c->recv_gap);
     c->recv_gap = c->served + costs->in_gap;
-    c->cpu = do_work(c, c->served, costs->receive);
-    c->cpu = do_work(c, c->cpu, costs->reduce);
+    c->cpu = do_work(c, c->served, costs->receive, costs->receive_touch);
+    c->cpu = do_work(c, c->cpu, costs->reduce, 0);
     c->is_steady = false;
     if (costs->has_send) {
         c->start = iwi_max(c->cpu, c->send_gap);
         c->send_gap = c->start + costs->out_gap;
-        c->cpu = do_work(c, c->start, costs->send);
+        c->cpu = do_work(c, c->start, costs->send, costs->send_touch);
         c->is_steady = c->cpu == c->start + costs->send &&
                        (costs->in_gap <= c->slope || c->start == c->served + c->work);
     }
@@ -91,7 +95,7 @@ static uint64_t jump(struct course *c, iw_time arrival, iw_time arrival_slope, u
 
         room = met < room ? met : room;
     }
-    left = *c->next - first - costs->send;
+    left = *c->next - first - costs->send - c->touch;
     if (left < 0) {
         return 0;
     }
@@ -117,7 +121,7 @@ static const struct iwi_track_piece *follow(struct course *c, const struct iwi_t
                                             uint64_t pass, uint64_t limit, struct iwi_track *out)
 {
     const iw_time slope = iwi_max(c->slope, c->costs.in_gap), send = c->costs.send;
-    const iw_time later = c->costs.wire + c->work, latest = *c->next - send;
+    const iw_time later = c->costs.wire + c->work, latest = *c->next - send - c->touch;
     const struct iwi_track_piece *const begin = piece;
     iw_time value = piece->value + (iw_time)(pass - 1 - piece->first) * piece->slope + later;
     iw_time last = c->start;
@@ -159,6 +163,7 @@ static void take_costs(struct course *c, const struct iwi_runner *runner, uint64
         c->costs.in_gap = c->costs.out_gap = 0;
     }
     c->work = c->costs.receive + c->costs.reduce;
+    c->touch = c->costs.receive_touch | c->costs.send_touch;
     c->slope = iwi_max(c->work + c->costs.send, c->costs.out_gap);
     c->is_steady = false;
 }
@@ -192,7 +197,7 @@ void iwi_runner_start(const struct iwi_runner *runner)
     take_costs(&c, runner, 0);
     c.start = iwi_max(c.cpu, c.send_gap);
     c.send_gap = c.start + c.costs.out_gap;
-    c.cpu = do_work(&c, c.start, c.costs.send);
+    c.cpu = do_work(&c, c.start, c.costs.send, c.costs.send_touch);
     keep_course(&c);
 }
 

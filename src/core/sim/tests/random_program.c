@@ -127,12 +127,15 @@ iw_noise *iwt_random_clock_noise(struct iwt_random *random)
 
 static iw_net_costs random_costs(struct iwt_random *random)
 {
+    const bool has_send = iwt_below(random, 4) > 0, has_recv = iwt_below(random, 4) > 0;
+
     return (iw_net_costs){.L_ps = (iw_time)iwt_below(random, 20000),
-                          .o_send_ps = (iw_time)iwt_below(random, 5000),
-                          .o_recv_ps = (iw_time)iwt_below(random, 5000),
+                          .o_send_ps = has_send ? (iw_time)iwt_below(random, 5000) : 0,
+                          .o_recv_ps = has_recv ? (iw_time)iwt_below(random, 5000) : 0,
                           .g_ps = (iw_time)iwt_below(random, 10000),
                           .G = (iw_fs_per_byte)iwt_below(random, 1000000),
-                          .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000))};
+                          .O = (iw_fs_per_byte)(iwt_below(random, 2) * iwt_below(random, 50000)),
+                          .is_device_progress = iwt_below(random, 8) == 0};
 }
 
 iw_net iwt_random_flat_net(struct iwt_random *random)

@@ -219,6 +219,35 @@ static void a_detour_on_the_sender_delays_its_message(void **state)
     iwt_builder_release(&b);
 }
 
+static void what_takes_no_time_waits_for_the_cpu(void **state)
+{
+    iw_noise *noise = iwt_noise_at((struct iwt_detour[]){{0, 5}, {14, 40}}, 2);
+    iw_net net = iwt_example_net();
+    struct iwt_builder b;
+
+    (void)state;
+    net.o_send_ps = net.o_recv_ps = 0;
+    one_message(&b, 0, 0, 11);
+    expect_on(&net, &b, noise, plain(), (iw_time[]){5, 40});
+    net.is_device_progress = true;
+    expect_on(&net, &b, noise, plain(), (iw_time[]){0, 20});
+    iwt_builder_release(&b);
+    iw_noise_free(noise);
+}
+
+static void a_receive_is_posted_behind_a_detour(void **state)
+{
+    const iw_net net = iwt_example_net();
+    iw_noise *noise = iwt_noise_on_rank(1, 0, 30);
+    struct iwt_builder b;
+
+    (void)state;
+    one_message(&b, 0, 0, 201);
+    expect_on(&net, &b, noise, plain(), (iw_time[]){30, 242});
+    iwt_builder_release(&b);
+    iw_noise_free(noise);
+}
+
 static void a_detour_under_way_at_arrival_must_end_first(void **state)
 {
     struct iwt_builder b;
@@ -626,6 +655,8 @@ int main(void)
         cmocka_unit_test(a_nonblocking_rendezvous_overlaps_too),
         cmocka_unit_test(a_detour_during_waiting_is_absorbed),
         cmocka_unit_test(a_detour_on_the_sender_delays_its_message),
+        cmocka_unit_test(what_takes_no_time_waits_for_the_cpu),
+        cmocka_unit_test(a_receive_is_posted_behind_a_detour),
         cmocka_unit_test(a_detour_under_way_at_arrival_must_end_first),
         cmocka_unit_test(detours_in_stretched_time_count),
         cmocka_unit_test(a_detour_during_a_detour_counts_once),
