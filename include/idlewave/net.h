@@ -27,14 +27,14 @@ typedef struct iw_net_segment {
 /* What messages cost. Measured networks have segments: messages of segments[0].from_bytes and more cost as
  * their segment says, smaller ones and the control messages of a rendezvous as is said before. Most networks
  * have none. */
-#define IW_NET_COSTS                                                        \
-    iw_time L_ps;      /* latency */                                        \
-    iw_time o_send_ps; /* CPU time of a send */                             \
-    iw_time o_recv_ps; /* CPU time of a receive */                          \
-    iw_time g_ps;      /* least time between the starts of two messages */  \
-    iw_fs_per_byte G;  /* further gap for each byte after the first */      \
-    iw_fs_per_byte O;  /* further CPU time for each byte after the first */ \
-    uint32_t segment_count;                                                 \
+#define IW_NET_COSTS                                                                            \
+    iw_time L_ps;      /* latency */                                                            \
+    iw_time o_send_ps; /* CPU time of a send */                                                 \
+    iw_time o_recv_ps; /* CPU time of a receive */                                              \
+    iw_time g_ps;      /* least time between the starts of two messages */                      \
+    iw_fs_per_byte G;  /* further gap for each byte after the first */                          \
+    iw_fs_per_byte O;  /* further CPU time for each byte after the first */                     \
+    uint32_t segment_count;                                                                     \
     bool is_device_progress; /* a device moves messages: what takes no CPU time needs no CPU */ \
     iw_net_segment segments[IW_NET_SEGMENTS_MAX]; /* by from_bytes */
 

@@ -13,9 +13,9 @@ struct iwi_cost {
     /* 1 where the CPU has to be there for a part that takes no time (rule 1), else 0: the part from t on ends
      * at finish(t, send_cpu + send_touch) - send_touch. */
     iw_time send_touch, recv_touch;
-    iw_time gap;                /* g + (k-1)G */
-    iw_time wire;               /* L + (k-1)G */
-    iw_time bytes_part;         /* (k-1)G alone, or (k-from)G of a segment, for explaining */
+    iw_time gap;        /* g + (k-1)G */
+    iw_time wire;       /* L + (k-1)G */
+    iw_time bytes_part; /* (k-1)G alone, or (k-from)G of a segment, for explaining */
     bool is_rendezvous;
     uint32_t inner;            /* number of the level inside the network; IW_NET_INNER_MAX: the outermost */
     const iw_net_costs *costs; /* of the level */

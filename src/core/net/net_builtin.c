@@ -43,8 +43,11 @@ static const iw_net networks[] = {
     NETWORK("slingshot-dragonfly", COSTS(1600, 200, 200, 40000), .inner_count = 3,
             .inner = {SOCKET, TWO_SOCKETS, INNER("group", 16384, 1200, 200, 200, 40000)},
             .nics = ONE_NIC(40000)),
-    NETWORK("gpu-node-nvlink", COSTS(2700, 0, 0, 21300), .inner_count = 1,
-            .inner = {INNER("node", 8, 600, 0, 0, 2700)},
+    /* GPUs and NICs move messages by themselves. */
+    NETWORK("gpu-node-nvlink", COSTS(2700, 0, 0, 21300), .is_device_progress = true, .inner_count = 1,
+            .inner = {{.name = "node",
+                       .ranks = 8,
+                       .costs = {COSTS(600, 0, 0, 2700), .is_device_progress = true}}},
             .nics = {.count = 8, .node_level = 0, .has_rails = true, .G = 21300}),
 };
 

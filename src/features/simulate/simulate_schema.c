@@ -80,7 +80,11 @@ static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, sourc
 #define COSTS(T)                                                                                         \
     IWI_TIME(T, L_ps, "L_ns"), IWI_TIME(T, o_send_ps, "o_send_ns"), IWI_TIME(T, o_recv_ps, "o_recv_ns"), \
         IWI_TIME(T, g_ps, "g_ns"), IWI_PER_BYTE(T, G, "G_ns_per_byte"), IWI_PER_BYTE(T, O, "O_ns_per_byte")
-static const struct iwi_field costs_fields[] = {COSTS(iw_net_costs)};
+IWI_OF(bool, is_by_device, iw_net_costs, it->is_device_progress)
+static const struct iwi_field costs_fields[] = {
+    COSTS(iw_net_costs),
+    IWI_VALUE(iw_net_costs, is_device_progress, .is_there = is_by_device, .is_optional = true),
+};
 static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_net_costs, costs_fields);
 
 static bool has_taper(const void *object)

@@ -12,8 +12,8 @@ enum { WALKED_DETOURS = 256 };
 
 static void add_costs(struct iwi_hash *digest, const iw_net_costs *costs)
 {
-    const int64_t numbers[] = {costs->L_ps, costs->o_send_ps, costs->o_recv_ps,
-                               costs->g_ps, costs->G,         costs->O};
+    const int64_t numbers[] = {costs->L_ps, costs->o_send_ps, costs->o_recv_ps,         costs->g_ps,
+                               costs->G,    costs->O,         costs->is_device_progress};
 
     iwi_hash_add(digest, numbers, sizeof numbers);
     for (uint32_t k = 0; k < costs->segment_count; k++) {

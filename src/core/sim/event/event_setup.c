@@ -157,9 +157,9 @@ static iw_status allocate_paths(struct event_run *run)
     paths->cpu = iwi_new_array(run->log, cpus, sizeof(iw_split));
     paths->send_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
     paths->recv_gap = iwi_new_array(run->log, nics, sizeof(iw_split));
-    return paths->ready != NULL && paths->start != NULL && paths->posted != NULL && paths->sent != NULL && paths->known != NULL &&
-                   paths->on_way != NULL && paths->end != NULL && paths->cpu != NULL &&
-                   paths->send_gap != NULL && paths->recv_gap != NULL
+    return paths->ready != NULL && paths->start != NULL && paths->posted != NULL && paths->sent != NULL &&
+                   paths->known != NULL && paths->on_way != NULL && paths->end != NULL &&
+                   paths->cpu != NULL && paths->send_gap != NULL && paths->recv_gap != NULL
                ? IW_OK
                : IW_ERR_NOMEM;
 }

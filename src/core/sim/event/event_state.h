@@ -75,7 +75,7 @@ struct event_nics {
  */
 struct event_paths {
     iw_split *ready, *start, *sent, *known, *end; /* of each node */
-    iw_split *posted;                    /* of each receive */
+    iw_split *posted;                             /* of each receive */
     iw_split *on_way;                    /* of the message of each send at NICs, then to its arrival */
     iw_split *cpu, *send_gap, *recv_gap; /* of each CPU and NIC */
 };

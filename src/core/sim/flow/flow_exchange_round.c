@@ -73,8 +73,7 @@ static iw_status post(struct iwi_flow *flow, const struct iwi_round_run *run, co
     uint32_t to;
 
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        flow->posted[base + lane] =
-            step_post(flow, round_world_rank(run, rank), base + lane, NULL, false);
+        flow->posted[base + lane] = step_post(flow, round_world_rank(run, rank), base + lane, NULL, false);
     }
     for (uint32_t r = 0; r < role->recv_count; r++) {
         if (role->recvs[r].bytes > flow->job->net->S_bytes &&

@@ -89,8 +89,8 @@ IWI_STEP void post(struct schedule_run *run, struct schedule_op *op, const bool 
         step_copy(flow, split, &flow->cpu_split[op->rank]);
     }
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        posted[lane] = step_post(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, split,
-                                 is_explaining);
+        posted[lane] =
+            step_post(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, split, is_explaining);
     }
     op->channel->posted++;
     wake(run, op);

@@ -28,7 +28,7 @@ struct measured {
 /* A reduction up a complete binary tree and a broadcast down it; messages cost nothing but latency. */
 static struct measured simulate(const char *spec, uint32_t ranks, uint64_t trials)
 {
-    const iw_net net = {.name = "latency", .L_ps = latency_ps, .S_bytes = 65536};
+    const iw_net net = {.name = "latency", .L_ps = latency_ps, .is_device_progress = true, .S_bytes = 65536};
     iw_pattern pattern = IW_PATTERN_INIT;
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     struct measured m = {0, 0};

@@ -69,6 +69,7 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     question->latency_ns =
         (double)(run->net.o_send_ps + run->net.L_ps + run->net.o_recv_ps) / (double)IW_PS_PER_NS;
     run->has_net = run->net.o_send_ps > 0 || run->net.o_recv_ps > 0 || run->net.g_ps > 0;
+    run->net.is_device_progress = !run->has_net; /* the theorem's messages need no CPU */
     run->report.net = run->has_net ? run->net.name : NULL;
     if (code == UI_DONE && !run->has_net && !opt_given(opts, compute_ps)) {
         return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "

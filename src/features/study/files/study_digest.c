@@ -58,6 +58,9 @@ static void add_costs(struct iwi_hash *digest, const iw_net_costs *costs)
     add(digest, "g", (uint64_t)costs->g_ps);
     add(digest, "G", (uint64_t)costs->G);
     add(digest, "O", (uint64_t)costs->O);
+    if (costs->is_device_progress) {
+        add(digest, "device", 1);
+    }
 }
 
 /* What was added last: networks without it keep their digests. */

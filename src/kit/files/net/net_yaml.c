@@ -33,6 +33,7 @@ const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS] = {
     [IWI_NET_KEY_NAME] = {"name", NULL},
     [IWI_NET_KEY_FORMAT] = {"format", NULL},
     [IWI_NET_KEY_S_AT_LEAST] = {"S_at_least", NULL},
+    [IWI_NET_KEY_PROGRESS] = {"progress", NULL},
     [IWI_NET_KEY_ORIGIN] = {"origin", NULL},
     [IWI_NET_KEY_SEGMENTS] = {"segments", NULL},
     [IWI_NET_KEY_MEMORY] = {"memory", NULL},
@@ -76,6 +77,15 @@ static iw_status check_format(const struct iwi_yaml *yaml, const char *text, siz
     return IW_OK;
 }
 
+/* Who moves messages. */
+static iw_status parse_progress(const iw_log *log, const char *text, iw_net *net)
+{
+    net->is_device_progress = strcmp(text, "device") == 0;
+    return net->is_device_progress || strcmp(text, "cpu") == 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_FORMAT, "'%.60s' is neither cpu nor device", text);
+}
+
 static iw_status parse_value(const iw_log *log, enum iwi_net_key key, const char *text, iw_net *net)
 {
     switch (key) {
@@ -87,6 +97,7 @@ static iw_status parse_value(const iw_log *log, enum iwi_net_key key, const char
     case IWI_NET_KEY_OO: return iw_parse_per_byte(log, text, &net->O);
     case IWI_NET_KEY_S:
     case IWI_NET_KEY_S_AT_LEAST: return iw_parse_count(log, text, &net->S_bytes);
+    case IWI_NET_KEY_PROGRESS: return parse_progress(log, text, net);
     default: break;
     }
     IW_TRY(iw_parse_time(log, text, &net->o_send_ps)); /* IWI_NET_KEY_O_BOTH */
@@ -96,8 +107,17 @@ static iw_status parse_value(const iw_log *log, enum iwi_net_key key, const char
 
 /* Where messages in a row, or a part of o_s + L + o_r, could not be told from nothing, it counts as nothing:
  * the sum was measured. An S that was not found leaves the default, or S_at_least. */
-static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum iwi_net_key key)
+static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum iwi_net_key key,
+                              const char *key_name)
 {
+    if (key == IWI_NET_KEY_O_BOTH || key == IWI_NET_KEY_O_SEND || key == IWI_NET_KEY_O_RECV) {
+        iwi_warn(yaml->log,
+                 "'%s:%zu': %s is unknown and counts as 0; if it is more, noise costs more than is said",
+                 yaml->file, line, key_name);
+    }
+    if (key == IWI_NET_KEY_PROGRESS) {
+        return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "key 'progress': write cpu or device");
+    }
     if (key == IWI_NET_KEY_GG) {
         return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
                              "G is unknown: a network of one size says nothing about others; write what a "
@@ -122,7 +142,7 @@ iw_status iwi_net_read_value(const struct iwi_yaml *yaml, enum iwi_net_key key, 
         return check_format(yaml, text, line);
     }
     if (strcmp(text, UNKNOWN) == 0) {
-        return take_unknown(yaml, line, key);
+        return take_unknown(yaml, line, key, key_name);
     }
     iwi_log_keeper_init(&keeper, yaml->log);
     status = parse_value(&keeper.log, key, text, net);

@@ -20,6 +20,7 @@ enum iwi_net_key {
     IWI_NET_KEY_NAME,
     IWI_NET_KEY_FORMAT,
     IWI_NET_KEY_S_AT_LEAST, /* counts where S is unknown */
+    IWI_NET_KEY_PROGRESS,
     IWI_NET_KEY_ORIGIN,
     IWI_NET_KEY_SEGMENTS,
     IWI_NET_KEY_MEMORY, /* of the whole file */
