@@ -122,7 +122,7 @@ static uint32_t level_run(const struct exchange *x, uint32_t rank, uint32_t dist
 
         return (uint32_t)iwi_min(before_end, group - peer % group);
     }
-    if (level < levels->count) {
+    if (level < levels->count || levels->dealt + 1 < levels->count) { /* other nodes may be in one group */
         return 1;
     }
     /* up to the next rank that is on the same node */

@@ -66,6 +66,7 @@ static bool is_alike(const struct iwi_job *job)
 {
     const uint64_t most_rounds = 1 << 16; /* more take long to look through */
     const iw_program *program = job->program;
+    const bool may_touch = job->noise != NULL && iwi_net_may_touch(job->net); /* grids go rank by rank */
     struct iwi_round round;
 
     if (job->levels.count > 0 || job->schedule != NULL || program->trace != NULL || job->split != NULL ||
@@ -79,7 +80,8 @@ static bool is_alike(const struct iwi_job *job)
 
         for (uint64_t index = 0; index < rounds && rounds <= most_rounds; index++) {
             op->algorithm->round(op, index, &round);
-            if (!iwi_flow_streams(job, &round) && !iwi_grid_is_alike(op, index, &round)) {
+            if (!iwi_flow_streams(job, &round) &&
+                (may_touch || !iwi_grid_is_alike(op, index, &round))) {
                 return false;
             }
         }
