@@ -63,7 +63,12 @@ size_t iwi_noise_words(const iw_noise *noise)
 
 bool iwi_noise_has_phases(const iw_noise *noise)
 {
-    return noise->phased_count > 0 || (noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0);
+    return noise->phased_count > 0 || iwi_noise_restarts(noise);
+}
+
+bool iwi_noise_restarts(const iw_noise *noise)
+{
+    return noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0;
 }
 
 static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,

@@ -49,6 +49,9 @@ uint32_t iwi_noise_nodes_together(const iw_noise *noise);
  * (IW_SYNC_PHASE). */
 bool iwi_noise_has_phases(const iw_noise *noise);
 
+/* Detours in wall-clock time restart at compute phases (IW_SYNC_PHASE). */
+bool iwi_noise_restarts(const iw_noise *noise);
+
 /* Sets a stream up at time 0; returns `next`. */
 iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state);
 
@@ -116,6 +119,28 @@ static inline iw_time iwi_finish(const iw_noise *noise, struct iwi_stream_id id,
         return t + d;
     }
     return iwi_noise_finish(noise, id, state, next, t, d, lost);
+}
+
+/* ---- posting receives (rule 4), which goes on while the CPU works, and may be behind it ---- */
+
+/* Where it is in a stream that has words of its own. */
+struct iwi_posting {
+    iw_time next; /* as that of the stream */
+    iw_time at;   /* the latest t */
+};
+
+/* What is reached at t is posted there: no detour holds the CPU. False: iwi_post() tells, in the order of
+ * time. */
+static inline bool iwi_posts_at_once(const struct iwi_posting *posting, iw_time t)
+{
+    return t >= posting->at && t < posting->next;
+}
+
+static inline iw_time iwi_post(const iw_noise *noise, struct iwi_stream_id id, int64_t *words,
+                               struct iwi_posting *posting, iw_time t)
+{
+    posting->at = t;
+    return iwi_finish(noise, id, words, &posting->next, t, 1, NULL) - 1;
 }
 
 #endif

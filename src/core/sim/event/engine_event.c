@@ -137,10 +137,7 @@ static iw_status on_release(struct event_run *run, uint64_t node, uint64_t cause
         return wants_cpu(run, node);
     }
     IW_TRY(iwi_event_post(run, node));
-    if (run->paths != NULL && !run->schedule->is_in_order) {
-        run->paths->ready[node] = run->paths->start[node] = run->paths->posted[node];
-    }
-    IW_TRY(iwi_event_started(run, node, run->nodes[node].posted));
+    IW_TRY(iwi_event_started(run, node, run->now));
     return iwi_event_is_nonblocking(run, node) ? iwi_event_release_next(run, node, run->now) : IW_OK;
 }
 
@@ -152,9 +149,7 @@ static iw_status on_arrived(struct event_run *run, uint64_t node)
     if (run->schedule->nodes[node].kind == IWI_SEND) {
         return iwi_event_send_done(run, node);
     }
-    if (run->paths != NULL &&
-        run->nodes[node].known >
-            (run->schedule->is_in_order ? run->nodes[node].ready : run->nodes[node].posted)) {
+    if (run->paths != NULL && run->nodes[node].known > run->nodes[node].ready) {
         run->paths->ready[node] = run->paths->known[node];
     }
     return wants_cpu(run, node);

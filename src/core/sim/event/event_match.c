@@ -18,9 +18,7 @@ static bool accepts(const struct iwi_node *recv, const struct event_message *mes
 
 static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time)
 {
-    /* in a graph it asks for its CPU when it is posted, and not before */
-    const iw_time posted = run->schedule->is_in_order ? 0 : run->nodes[node].posted;
-    const struct iwi_event event = {.time = iwi_max(run->now, iwi_max(time, posted)),
+    const struct iwi_event event = {.time = iwi_max(run->now, time),
                                     .kind = IWI_EVENT_ARRIVED,
                                     .rank = run->rank_of[node],
                                     .sequence = node,

@@ -138,7 +138,7 @@ iw_status iwi_event_calc(struct event_run *run, uint64_t node, size_t cpu)
     const bool is_phase = (calc->flags & IWI_NODE_PHASE) != 0;
     const iw_time end = is_phase ? begin_phase(run, node, cpu, path) : calculate(run, node, cpu, path);
 
-    if (is_phase && run->job->noise != NULL && iwi_noise_has_phases(run->job->noise)) {
+    if (is_phase && run->job->noise != NULL && iwi_noise_restarts(run->job->noise)) {
         iwi_event_restart_posting(run, cpu);
     }
     IW_TRY(iwi_event_started(run, node, run->now));

@@ -80,8 +80,7 @@ static bool is_alike(const struct iwi_job *job)
 
         for (uint64_t index = 0; index < rounds && rounds <= most_rounds; index++) {
             op->algorithm->round(op, index, &round);
-            if (!iwi_flow_streams(job, &round) &&
-                (may_touch || !iwi_grid_is_alike(op, index, &round))) {
+            if (!iwi_flow_streams(job, &round) && (may_touch || !iwi_grid_is_alike(op, index, &round))) {
                 return false;
             }
         }

@@ -51,6 +51,15 @@ static inline __attribute__((always_inline)) iw_time graph_finish(struct graph_c
     return end > cpu->next_detour || end >= IWI_LATEST ? iwi_graph_finish_hit(cpus, rank, cpu, t, d) : end;
 }
 
+/* The part of a message; `touch` as in struct iwi_cost. */
+static inline __attribute__((always_inline)) iw_time graph_finish_message(struct graph_cpus *cpus,
+                                                                          uint32_t rank,
+                                                                          struct graph_cpu *cpu, iw_time t,
+                                                                          iw_time d, iw_time touch)
+{
+    return graph_finish(cpus, rank, cpu, t, d + touch) - touch;
+}
+
 /* The gap for sends, or for receives, of a NIC. */
 static inline __attribute__((always_inline)) iw_time *graph_gap(struct graph_cpus *cpus, uint32_t rank,
                                                                 struct graph_cpu *cpu, uint8_t nic,

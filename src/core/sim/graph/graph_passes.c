@@ -162,7 +162,7 @@ STEP void send(struct pass_run *run, const struct pass_here *here, uint32_t loca
     const iw_time start = iwi_max(t, *gap);
 
     *gap = start + cost->gap;
-    cpu->free = graph_finish(&run->cpus, here->number, cpu, start, cost->send_cpu);
+    cpu->free = graph_finish_message(&run->cpus, here->number, cpu, start, cost->send_cpu, cost->send_touch);
     deliver(run, op->peer, run->passes->partner_of[node], cpu->free + cost->wire);
     let_go(run, here, local, true, start);
 }
@@ -176,7 +176,7 @@ STEP void receive(struct pass_run *run, const struct pass_here *here, uint32_t l
     const iw_time start = iwi_max(t, *gap);
 
     *gap = start + cost->gap;
-    cpu->free = graph_finish(&run->cpus, here->number, cpu, start, cost->recv_cpu);
+    cpu->free = graph_finish_message(&run->cpus, here->number, cpu, start, cost->recv_cpu, cost->recv_touch);
 }
 
 STEP void calculate(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time t)

@@ -135,6 +135,9 @@ static iw_status meet(struct window_run *run, const struct window_place *place, 
     struct window_node *node = &place->nodes[recv];
     iw_time known = iwi_max(message->notice, node->value);
 
+    if (message->is_rendezvous && run->posted != NULL) {
+        known = iwi_max(message->notice, run->posted[iwi_window_index(run, place, recv)]);
+    }
     if (message->is_rendezvous) {
         const uint32_t level = iwi_level_between(&run->job->levels, message->from, place->rank);
         const struct iwi_cost cost = iwi_cost_at(run->job->net, level, message->bytes);

@@ -41,10 +41,43 @@ iw_status iwi_window_push(struct window_run *run, struct window_rank *rank, iw_t
     return IW_OK;
 }
 
+void iwi_window_restart_posting(struct window_run *run, size_t cpu, iw_time t)
+{
+    if (run->postings != NULL) {
+        run->postings[cpu] = (struct iwi_posting){run->next_detour[cpu], t};
+        memcpy(run->post_words + cpu * run->words, run->noise_words + cpu * run->words,
+               run->words * sizeof *run->post_words);
+    }
+}
+
+STEP size_t cpu_of(const struct window_run *run, const struct window_place *place,
+                   const struct window_node *op)
+{
+    return (size_t)place->local * run->schedule->cpu_count + op->cpu;
+}
+
+/* A receive that is reached at `value`, now or later, is posted then. False: to be asked when it is reached.
+ */
+STEP bool posts_at_once(struct window_run *run, const struct window_place *place, uint32_t recv)
+{
+    const struct window_node *op = &place->nodes[recv];
+
+    if (run->posted == NULL) {
+        return true;
+    }
+    run->posted[iwi_window_index(run, place, recv)] = op->value;
+    return !run->posts_by_phases && iwi_posts_at_once(&run->postings[cpu_of(run, place, op)], op->value);
+}
+
 iw_status iwi_window_become_ready(struct window_run *run, const struct window_place *place, uint32_t node)
 {
-    const struct window_node *op = &place->nodes[node];
+    struct window_node *op = &place->nodes[node];
 
+    if (op->kind == IWI_WINDOW_RECV && !posts_at_once(run, place, node)) {
+        op->flags |= WINDOW_HELD;
+        op->open = 1; /* until it is posted */
+        return iwi_window_push(run, place->state, op->value, iwi_window_what(IWI_WINDOW_POST, node));
+    }
     if (op->kind == IWI_WINDOW_RECV && (op->flags & WINDOW_FIXED) != 0) {
         return iwi_window_ready_fixed(run, place, node);
     }
@@ -131,10 +164,16 @@ static iw_time finish_phase(struct window_run *run, const struct window_place *p
         const iw_time end = iwi_cores_phase(&cores, phase, t, amount, delay, NULL);
 
         run->is_too_late |= end >= IWI_LATEST;
+        if (run->posts_by_phases) {
+            iwi_window_restart_posting(run, cpu, t);
+        }
         return end;
     }
     if (job->noise != NULL) {
         extra = iwi_noise_phase(job->noise, cores.id, cores.words, cores.next, phase, t, amount, NULL);
+    }
+    if (run->posts_by_phases) {
+        iwi_window_restart_posting(run, cpu, t);
     }
     return finish(run, place, cpu, t, delay + extra + amount);
 }
@@ -202,7 +241,7 @@ STEP iw_status send(struct window_run *run, const struct window_place *place, ui
     const struct iwi_cost cost = cost_of(run, place->rank, op);
     struct window_gap *gap = &run->gaps[(size_t)place->local * run->schedule->nic_count + op->nic];
     const iw_time start = iwi_max(run->now, gap->send);
-    const iw_time sent = finish(run, place, cpu, start, cost.send_cpu);
+    const iw_time sent = finish(run, place, cpu, start, cost.send_cpu + cost.send_touch) - cost.send_touch;
     struct iwi_window_message message = {.notice = sent + cost.wire,
                                          .bytes = op->amount,
                                          .from = place->rank,
@@ -252,7 +291,7 @@ STEP iw_status receive(struct window_run *run, const struct window_place *place,
     struct window_gap *gap =
         &run->gaps[(size_t)place->local * run->schedule->nic_count + place->nodes[node].nic];
     const iw_time start = iwi_max(run->now, gap->recv);
-    const iw_time end = finish(run, place, cpu, start, cost.recv_cpu);
+    const iw_time end = finish(run, place, cpu, start, cost.recv_cpu + cost.recv_touch) - cost.recv_touch;
 
     gap->recv = start + cost.gap;
     run->cpus[cpu].free = end;
@@ -331,14 +370,39 @@ STEP iw_status on_serve(struct window_run *run, const struct window_place *place
 
 /* ---- the rank ---- */
 
+/* A receive is reached where a detour may hold the CPU: only now is it known when it is posted. */
+static void post_behind(struct window_run *run, const struct window_place *place, uint32_t recv)
+{
+    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, place->rank * run->cores};
+    struct window_node *op = &place->nodes[recv];
+    const size_t cpu = cpu_of(run, place, op);
+
+    run->posted[iwi_window_index(run, place, recv)] =
+        iwi_post(run->job->noise, id, run->post_words + cpu * run->words, &run->postings[cpu], run->now);
+    op->flags &= (uint8_t)~WINDOW_HELD;
+    op->open = 0;
+}
+
+static iw_status reach(struct window_run *run, const struct window_place *place, uint32_t recv)
+{
+    const uint8_t flags = place->nodes[recv].flags;
+
+    if ((flags & WINDOW_HELD) != 0) {
+        post_behind(run, place, recv);
+    }
+    if ((flags & (WINDOW_HELD | WINDOW_FIXED)) == (WINDOW_HELD | WINDOW_FIXED)) {
+        return iwi_window_ready_fixed(run, place, recv);
+    }
+    if ((flags & WINDOW_FIXED) == 0) {
+        IW_TRY(iwi_window_post(run, place, recv));
+    }
+    return let_go(run, place, recv, STARTS, run->now, 0);
+}
+
 STEP iw_status on_event(struct window_run *run, const struct window_place *place, uint64_t what)
 {
     switch (iwi_window_kind_of(what)) {
-    case IWI_WINDOW_POST:
-        if ((place->nodes[(uint32_t)what].flags & WINDOW_FIXED) == 0) {
-            IW_TRY(iwi_window_post(run, place, (uint32_t)what));
-        }
-        return let_go(run, place, (uint32_t)what, STARTS, run->now, 0);
+    case IWI_WINDOW_POST: return reach(run, place, (uint32_t)what);
     case IWI_WINDOW_TOLD: return end_send(run, place, (uint32_t)what);
     default: return on_serve(run, place, what);
     }

@@ -32,6 +32,15 @@ static iw_status allocate(struct window_run *run)
     run->other_words =
         iwi_new_array(run->log, cpus * (run->cores - 1) * run->words, sizeof *run->other_words);
     run->outboxes = iwi_new_array(run->log, members, sizeof *run->outboxes);
+    if (noise != NULL && run->plan->has_rendezvous && iwi_post_touch(run->job->net) > 0) {
+        run->posted = iwi_rank_array_new(run->log, nodes, sizeof *run->posted);
+        run->postings = iwi_new_array(run->log, cpus, sizeof *run->postings);
+        run->post_words = iwi_new_array(run->log, cpus * run->words, sizeof *run->post_words);
+        run->posts_by_phases = iwi_noise_restarts(noise);
+        if (run->posted == NULL || run->postings == NULL || run->post_words == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
     return run->nodes != NULL && run->ranks != NULL && run->cpus != NULL && run->gaps != NULL &&
                    run->bucket_room != NULL && run->noise_words != NULL && run->next_detour != NULL &&
                    run->other_next != NULL && run->other_words != NULL && run->outboxes != NULL
@@ -53,6 +62,7 @@ static void begin_cpus(struct window_run *run, uint32_t local)
 
             iwi_cores_begin(&cores);
         }
+        iwi_window_restart_posting(run, index, 0);
     }
 }
 
@@ -219,6 +229,9 @@ void iwi_window_release(struct window_run *run)
     free(run->outboxes);
     free(run->noise_words);
     free(run->next_detour);
+    free(run->posted);
+    free(run->postings);
+    free(run->post_words);
     free(run->other_next);
     free(run->other_words);
 }

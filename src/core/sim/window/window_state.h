@@ -31,10 +31,11 @@ struct window_node {
 
 enum window_flag {
     WINDOW_SYNCHRONOUS = 1,
-    WINDOW_FIXED = 2,      /* a send or receive whose partner has been known before the run */
-    WINDOW_POSTS = 4,      /* a receive whose posting lets others go */
-    WINDOW_ARRIVED = 8,    /* a fixed receive whose message is known, but which is not ready yet */
-    WINDOW_RENDEZVOUS = 16 /* that message came by rendezvous */
+    WINDOW_FIXED = 2,       /* a send or receive whose partner has been known before the run */
+    WINDOW_POSTS = 4,       /* a receive whose posting lets others go */
+    WINDOW_ARRIVED = 8,     /* a fixed receive whose message is known, but which is not ready yet */
+    WINDOW_RENDEZVOUS = 16, /* that message came by rendezvous */
+    WINDOW_HELD = 32        /* a receive that is reached where a detour may hold its CPU */
 };
 
 struct window_cpu {
@@ -129,6 +130,11 @@ struct window_run {
     uint32_t cores;                 /* of a rank: K */
     int64_t *noise_words, *other_words;
     iw_time *next_detour, *other_next;
+    /* Rendezvous under noise; else NULL: */
+    iw_time *posted;              /* of the block's nodes: when receives are posted */
+    struct iwi_posting *postings; /* of CPUs */
+    int64_t *post_words;
+    bool posts_by_phases; /* phases move the detours: what is reached later may be posted later */
 };
 
 /* When a rank has its turn, if all ranks take turns event by event. */
@@ -156,6 +162,13 @@ static inline struct window_place iwi_window_place(const struct window_run *run,
 
     return (struct window_place){
         .local = local, .rank = run->first_rank + local, .state = state, .nodes = state->nodes};
+}
+
+/* The place of a node in arrays over those of the block. */
+static inline size_t iwi_window_index(const struct window_run *run, const struct window_place *place,
+                                      uint32_t node)
+{
+    return (size_t)(place->nodes - run->nodes) + node;
 }
 
 /* When the rank's first event of its own is; INT64_MAX: it has none. */
@@ -196,6 +209,9 @@ IW_NODISCARD iw_status iwi_window_deliver_own(struct window_run *run);
 /* The cores of a rank as one of its CPUs sees them. */
 struct iwi_cores iwi_window_cores(const struct window_run *run, uint32_t local, size_t cpu);
 
+/* Posting is where the CPU is, from t on. */
+void iwi_window_restart_posting(struct window_run *run, size_t cpu, iw_time t);
+
 /* A node has one event more in its rank's queue. */
 IW_NODISCARD iw_status iwi_window_push(struct window_run *run, struct window_rank *rank, iw_time time,
                                        uint64_t what);
@@ -220,7 +236,7 @@ IW_NODISCARD iw_status iwi_window_note_serially(struct window_run *run, uint32_t
 
 /* ---- window_match.c ---- */
 
-/* A receive is posted now. */
+/* A receive is reached now. */
 IW_NODISCARD iw_status iwi_window_post(struct window_run *run, const struct window_place *place,
                                        uint32_t recv);
 
