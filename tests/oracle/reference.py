@@ -16,7 +16,7 @@ import bisect
 import heapq
 import itertools
 
-HAPPEN, POST, MATCH, SERVE = range(4)  # at one instant: what ends or comes, then receives are posted, wildcards matched, CPUs choose
+HAPPEN, REACH, MATCH, SERVE = range(4)  # at one instant: what ends or comes, then receives are reached, wildcards matched, CPUs choose
 
 
 class Noise:
@@ -122,10 +122,10 @@ class Mail:
         self.clock.at(message.seen, lambda: self.come(self.waiting_messages, item))
 
     def post(self, receive):
-        """Of programs at once, though it may be posted later; so the order of the program counts."""
+        """When it is reached: that it may be posted later counts for the start of a transfer alone."""
         if not self.is_wild:
             return self.join(self.receives, self.sends, (receive.peer, receive.tag), receive)
-        self.clock.at(receive.posted, lambda: self.come(self.waiting_receives, receive))
+        self.come(self.waiting_receives, receive)
 
     def join(self, own, others, key, item):
         """The k-th of one side meets the k-th of the other."""
@@ -269,15 +269,15 @@ class Graph(Rank):
                     self.ready(index)
 
     def ready(self, index):
-        op, now, cause = self.ops[index], self.clock.now, self.cause
-        if op["kind"] == "recv":
-            self.clock.at(self.posting(now), lambda: self.post(index, now, cause), POST, (now, cause, index))
+        cause = self.cause
+        if self.ops[index]["kind"] == "recv":
+            self.clock.at(self.clock.now, lambda: self.reach(index, cause), REACH, (cause, index))
         else:
             self.enqueue(index)
 
-    def post(self, index, ready, cause):
-        self.cause = cause if ready == self.clock.now else (self.choices,)
-        self.simulation.mails[self.number].post(Receive(self, self.ops[index], index, self.clock.now))
+    def reach(self, index, cause):
+        self.cause = cause
+        self.simulation.mails[self.number].post(Receive(self, self.ops[index], index, self.posting(self.clock.now)))
         self.let_go("irequires", index)
 
     def met(self, request):
