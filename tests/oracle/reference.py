@@ -16,7 +16,7 @@ import bisect
 import heapq
 import itertools
 
-HAPPEN, REACH, MATCH, SERVE = range(4)  # at one instant: what ends or comes, then receives are reached, wildcards matched, CPUs choose
+HAPPEN, REACH, MATCH, SERVE = range(4)  # at one instant: ends and arrivals; receives are reached, wildcards matched; CPUs choose
 
 
 class Noise:
@@ -118,11 +118,11 @@ class Mail:
         message.seen = self.last_seen[source] = max(message.seen, self.last_seen.get(source, 0))
         if not message.is_rendezvous:
             message.arrival = message.seen
-        item = (message.seen, source, next(self.sequence), message)
-        self.clock.at(message.seen, lambda: self.come(self.waiting_messages, item))
+        order = (source, next(self.sequence))
+        self.clock.at(message.seen, lambda: self.come(self.waiting_messages, message), HAPPEN, order)
 
     def post(self, receive):
-        """When it is reached: that it may be posted later counts for the start of a transfer alone."""
+        """When it is reached, which counts for matching; where it is posted counts in rule 5."""
         if not self.is_wild:
             return self.join(self.receives, self.sends, (receive.peer, receive.tag), receive)
         self.come(self.waiting_receives, receive)
@@ -141,13 +141,12 @@ class Mail:
 
     def match(self):
         """Oldest first on both sides, so it does not matter which side chooses."""
-        for item in sorted(self.waiting_messages, key=lambda item: item[:3]):
-            for receive in self.waiting_receives:
-                if receive.accepts(item[3]):
-                    self.waiting_messages.remove(item)
-                    self.waiting_receives.remove(receive)
-                    self.meet(item[3], receive)
-                    break
+        for message in list(self.waiting_messages):
+            receive = next((receive for receive in self.waiting_receives if receive.accepts(message)), None)
+            if receive:
+                self.waiting_messages.remove(message)
+                self.waiting_receives.remove(receive)
+                self.meet(message, receive)
 
     @staticmethod
     def meet(message, receive):
@@ -255,7 +254,7 @@ class Graph(Rank):
         self.left, self.is_busy = len(self.ops), {op["cpu"]: False for op in self.ops}
         self.missing = [len(op["requires"]) + len(op["irequires"]) for op in self.ops]
         self.queues = {cpu: [] for cpu in self.is_busy}  # of a CPU, by (ready time, program order)
-        self.arrived, self.choices, self.cause = {}, 0, ()
+        self.arrived, self.choices, self.cause = {}, 0, ()  # why receives are reached now, in the order of matching
         for index in range(len(self.ops)):
             if self.missing[index] == 0:
                 self.ready(index)
