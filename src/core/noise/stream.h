@@ -129,15 +129,15 @@ struct iwi_posting {
     iw_time at;   /* the latest t */
 };
 
-/* What is reached at t is posted there: no detour holds the CPU. False: iwi_post() tells, in the order of
- * time. */
+/* What is reached at t is posted there: no detour holds the CPU. False: iwi_posting_time() tells, in the
+ * order of time. */
 static inline bool iwi_posts_at_once(const struct iwi_posting *posting, iw_time t)
 {
     return t >= posting->at && t < posting->next;
 }
 
-static inline iw_time iwi_post(const iw_noise *noise, struct iwi_stream_id id, int64_t *words,
-                               struct iwi_posting *posting, iw_time t)
+static inline iw_time iwi_posting_time(const iw_noise *noise, struct iwi_stream_id id, int64_t *words,
+                                       struct iwi_posting *posting, iw_time t)
 {
     posting->at = t;
     return iwi_finish(noise, id, words, &posting->next, t, 1, NULL) - 1;

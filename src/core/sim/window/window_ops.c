@@ -377,8 +377,8 @@ static void post_behind(struct window_run *run, const struct window_place *place
     struct window_node *op = &place->nodes[recv];
     const size_t cpu = cpu_of(run, place, op);
 
-    run->posted[iwi_window_index(run, place, recv)] =
-        iwi_post(run->job->noise, id, run->post_words + cpu * run->words, &run->postings[cpu], run->now);
+    run->posted[iwi_window_index(run, place, recv)] = iwi_posting_time(
+        run->job->noise, id, run->post_words + cpu * run->words, &run->postings[cpu], run->now);
     op->flags &= (uint8_t)~WINDOW_HELD;
     op->open = 0;
 }
