@@ -200,6 +200,25 @@ IW_API IW_NODISCARD iw_status iw_independence_find(const iw_log *log, const iw_c
 /** Trials that iw_independence_find() simulates for a job that had so many. */
 IW_API uint64_t iw_independence_trials(const iw_noise_set *set, uint64_t trials);
 
+/** What each repetition of a pattern costs once its start is over: detours under way at time 0 are paid once
+ * a run. It is told from the second half of the repetitions. */
+struct iw_steady {
+    uint64_t repetitions; /* of that half */
+    iw_estimate slowdown; /* T/T0 - 1 of them; the interval counts the trials */
+    iw_estimate start_ns; /* what noise adds to a run on top of as many such repetitions */
+};
+
+/** Whether the program is a pattern that is repeated, and noise is all that disturbs it. */
+IW_API bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program);
+
+/** Simulates half of the repetitions, in the first 100 trials of the question at most. IW_ERR_USAGE: it is
+ * not asked. */
+IW_API IW_NODISCARD iw_status iw_steady_find(const iw_log *log, const iw_certainty_question *question,
+                                             iw_steady *steady_p);
+
+/** Trials that iw_steady_find() simulates half of, for a job that had so many. */
+IW_API uint64_t iw_steady_trials(const iw_noise_set *set, const iw_program *program, uint64_t trials);
+
 /** The forecast as text, page or JSON. */
 IW_API iw_doc iw_forecast_doc(const iw_forecast *forecast);
 

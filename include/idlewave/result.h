@@ -20,6 +20,7 @@ extern "C" {
 
 typedef struct iw_certainty iw_certainty; /* idlewave/noise_set.h */
 typedef struct iw_independence iw_independence;
+typedef struct iw_steady iw_steady;
 
 /** What a result was made from, for its origin. Strings are borrowed. */
 typedef struct iw_origin {
@@ -34,6 +35,7 @@ typedef struct iw_origin {
     uint32_t spare_cores;          /* of each node, left to the operating system */
     const char *node_speed;        /* law or file of the speeds of nodes; NULL: all are alike */
     const iw_independence *independence; /* where nodes are aligned; or NULL */
+    const iw_steady *steady;             /* where repetitions are under noise; or NULL */
 } iw_origin;
 
 /** One trial. */
@@ -133,6 +135,7 @@ typedef struct iw_simulation {
     const iw_explained *explain;         /* NULL: it was not asked for */
     iw_align align;                      /* how recorded nodes are aligned */
     const iw_independence *independence; /* NULL: they are not */
+    const iw_steady *steady;             /* NULL: nothing is repeated under noise */
 } iw_simulation;
 
 /** What a result says. It borrows from the result and from what the origin names. */

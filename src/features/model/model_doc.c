@@ -184,9 +184,14 @@ static const char *slowdowns_of(struct iwi_document *doc, const iw_model_row *ro
 /* Bounds include the interval of what they rest on. Rows behind the first without any answer have none. */
 static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *report)
 {
-    const struct iwi_column columns[] = {{"ranks", IWI_NUMBER},      {"noiseless", IWI_NUMBER},
-                                         {"at least", IWI_NUMBER},   {"at most", IWI_NUMBER},
-                                         {"slowdown", IWI_NUMBER},   {"rests on", IWI_WORDS},
+    /* theorems bound phases whose messages no noise hits */
+    const bool are_bounds = report->horizon == NULL && report->net == NULL;
+    const struct iwi_column columns[] = {{"ranks", IWI_NUMBER},
+                                         {"noiseless", IWI_NUMBER},
+                                         {are_bounds ? "at least" : "from", IWI_NUMBER},
+                                         {are_bounds ? "at most" : "to", IWI_NUMBER},
+                                         {"slowdown", IWI_NUMBER},
+                                         {"rests on", IWI_WORDS},
                                          {"worst source", IWI_WORDS}};
     char name[IWI_NAME_SIZE];
 
@@ -245,9 +250,12 @@ static void say_simulated(struct iwi_document *doc, const iw_model_report *repor
     if (!has_simulations(report)) {
         return;
     }
-    IWI_TABLE(doc, "Simulated, with the 95 % interval of the mean", {"ranks", IWI_NUMBER},
-              {"model", IWI_NUMBER}, {"simulated", IWI_NUMBER}, {"95 % interval", IWI_NUMBER},
-              {has_one_number ? "ratio" : "verdict", IWI_WORDS});
+    IWI_TABLE(doc,
+              report->is_cone || !(report->question.work_ns > 0)
+                  ? "Simulated, with the 95 % interval of the mean"
+                  : "A later phase of a run, simulated, with the 95 % interval of the mean",
+              {"ranks", IWI_NUMBER}, {"model", IWI_NUMBER}, {"simulated", IWI_NUMBER},
+              {"95 % interval", IWI_NUMBER}, {has_one_number ? "ratio" : "verdict", IWI_WORDS});
     iwi_unfold(doc);
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];

@@ -164,6 +164,14 @@ static const struct iwi_field independence_fields[] = {
 };
 static const struct iwi_schema independence_schema = IWI_SCHEMA(iw_independence, independence_fields);
 
+static const struct iwi_field steady_fields[] = {
+    IWI_VALUE(iw_steady, repetitions),
+    IWI_ESTIMATE(iw_steady, slowdown),
+    IWI_ESTIMATE(iw_steady, start_ns),
+};
+static const struct iwi_schema steady_schema = IWI_SCHEMA(iw_steady, steady_fields);
+IWI_OF(bool, has_steady, iw_simulation, it->steady != NULL)
+
 IWI_NAMES(align_name, [IW_ALIGN_NONE] = "none", [IW_ALIGN_WALL] = "wall")
 IWI_OF(bool, is_aligned, iw_simulation, it->align != IW_ALIGN_NONE)
 IWI_OF(bool, has_independence, iw_simulation, it->independence != NULL)
@@ -214,6 +222,7 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true),
     IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
                 .is_optional = true),
+    IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true),
     IWI_VALUE(iw_simulation, ranks_per_node),
     IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),

@@ -87,7 +87,7 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     }
 }
 
-/* By the mean, which is what a job of many such runs pays. */
+/* By the mean, which is what many such runs pay. */
 void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s)
 {
     const iw_reach *reach = s->recording != NULL ? &s->recording->reach : NULL;

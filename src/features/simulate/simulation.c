@@ -149,6 +149,7 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
             origin->certainty != NULL && origin->certainty->reach.watched_s > 0.0 ? origin->certainty : NULL,
         .traced = origin->traced,
         .independence = origin->independence,
+        .steady = origin->steady,
     };
     IW_TRY(iw_summarize_trials(log, result, &makespan_ns));
     simulation->makespan_ns = map_summary(&makespan_ns, whole_ps, 0);

@@ -60,6 +60,13 @@ class Independence:
 
 
 @dataclass(frozen=True)
+class Steady:
+    repetitions: int
+    slowdown: Estimate
+    start_ns: Estimate
+
+
+@dataclass(frozen=True)
 class InnerRow:
     name: str
     ranks: int
@@ -69,6 +76,7 @@ class InnerRow:
     g_ns: float
     G_ns_per_byte: float
     O_ns_per_byte: float
+    is_device_progress: Optional[bool]
     taper: Optional[float]
 
 
@@ -91,6 +99,7 @@ class Net:
     g_ns: float
     G_ns_per_byte: float
     O_ns_per_byte: float
+    is_device_progress: Optional[bool]
     S_bytes: int
     inner: Optional[List[InnerRow]]
     placement: Optional[Literal["block", "round-robin", "list"]]
@@ -223,6 +232,7 @@ class Simulate(Result):
     sync: Literal["none", "start", "phase"]
     align: Optional[Literal["none", "wall"]]
     independence: Optional[Independence]
+    steady: Optional[Steady]
     ranks_per_node: int
     cores_per_rank: Optional[int]
     loop: Optional[Literal["static", "dynamic"]]

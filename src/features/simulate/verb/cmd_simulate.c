@@ -56,8 +56,9 @@ struct simulation {
     iw_node_speeds *speeds; /* NULL: all nodes are alike */
     iw_sim_result *result;
     iw_certainty certainty;
-    bool has_independence;
+    bool has_independence, has_steady;
     iw_independence independence;
+    iw_steady steady;
     iw_timeline *timeline; /* NULL: not wanted */
 };
 
@@ -130,11 +131,17 @@ static void fill_opts(const struct simulate_opts *opts, const struct simulation 
     sim->threads = sim->threads != 0 ? sim->threads : mpi_run_threads(&s->mpi_run);
 }
 
+/* Beside those of the simulation itself; half trials count as one for two. */
+static uint64_t further_trials(const struct simulation *s, uint64_t trials)
+{
+    return iw_certainty_trials(s->set, trials) + iw_independence_trials(s->set, trials) +
+           (iw_steady_trials(s->set, s->program, trials) + 1) / 2;
+}
+
 /* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    const uint64_t redrawn =
-        iw_certainty_trials(s->set, opts->run.trials) + iw_independence_trials(s->set, opts->run.trials);
+    const uint64_t redrawn = further_trials(s, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_forecast all;
     iw_status status;
@@ -174,19 +181,22 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
     return ui_exit_of(status);
 }
 
-/* Simulates more of the same job: what the recording behind the noise can say of it, and what it would be
- * with independent nodes. */
+/* Simulates more of the same job: what the recording behind the noise can say of it, what its repetitions
+ * cost without its start, and what it would be with independent nodes. */
 static iw_status ask_more(const iw_log *log, const iw_certainty_question *question, struct simulation *s)
 {
     IW_TRY(iw_certainty_find(log, question, &s->certainty));
+    s->has_steady = iw_steady_is_asked(s->set, s->program);
+    if (s->has_steady) {
+        IW_TRY(iw_steady_find(log, question, &s->steady));
+    }
     s->has_independence = iw_independence_is_asked(s->set);
     return s->has_independence ? iw_independence_find(log, question, &s->independence) : IW_OK;
 }
 
 static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
-    const uint64_t trials =
-        iw_certainty_trials(s->set, opts->run.trials) + iw_independence_trials(s->set, opts->run.trials);
+    const uint64_t trials = further_trials(s, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     const iw_certainty_question question = {
         .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};
@@ -221,6 +231,7 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .spare_cores = (uint32_t)opts->run.spare_cores,
         .node_speed = opts->run.node_speed,
         .independence = s->has_independence ? &s->independence : NULL,
+        .steady = s->has_steady ? &s->steady : NULL,
     };
     iw_simulation *simulation;
     const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);
