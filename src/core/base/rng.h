@@ -26,7 +26,9 @@ enum iwi_purpose {
     IWI_DRAW_UNDER_WAY,  /* detours that began before the timeline did: their number, lengths and ages */
     IWI_DRAW_REPLICA,    /* computation of replicas of a trace */
     IWI_DRAW_SPEED,      /* of a node */
-    IWI_DRAW_LENGTH      /* of a micro-batch */
+    IWI_DRAW_LENGTH,     /* of a micro-batch */
+    IWI_DRAW_COPY,       /* start offset of a further copy of recorded CPUs on a node */
+    IWI_DRAW_COINCIDENCE /* how far recorded CPUs are shifted against each other */
 };
 
 struct iwi_draw_id {

@@ -81,6 +81,17 @@ static inline iw_time iwi_detour_trace_offset(const struct iwi_detour_trace *tra
     return position < 0 ? position + length : position;
 }
 
+/* Where copy 1, 2, ... of a node's recorded CPUs begins. */
+static inline struct iwi_stream_origin iwi_origin_of_copy(const struct iwi_stream_origin *origin,
+                                                          uint32_t copy)
+{
+    struct iwi_stream_origin own = *origin;
+
+    own.draw.purpose = IWI_DRAW_COPY;
+    own.index = copy;
+    return own;
+}
+
 static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
                                              const struct iwi_stream_origin *origin, int64_t *piece)
 {

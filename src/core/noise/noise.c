@@ -68,10 +68,22 @@ static iw_status prepare_source(const iw_log *log, iw_noise *noise, const char *
 }
 
 /* A source alone keeps its place in `next`; of several, each has a word more for it. */
-void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
+static void settle_words(iw_noise *noise)
 {
     size_t words = 0;
 
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        words += noise->sources[noise->clocked[i]].ops->words;
+    }
+    noise->words = words + (noise->clocked_count > 1 ? noise->clocked_count : 0);
+    noise->closed_form = NULL;
+    if (noise->clocked_count == 1 && noise->sources[noise->clocked[0]].ops->finish != NULL) {
+        noise->closed_form = &noise->sources[noise->clocked[0]];
+    }
+}
+
+void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
+{
     if (source->ops->begin != NULL) {
         noise->clocked[noise->clocked_count++] = (uint32_t)noise->count;
     } else if (source->ops->extra != NULL) {
@@ -82,14 +94,7 @@ void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source)
         noise->sources[noise->count].nodes_together = 1;
     }
     noise->sources[noise->count++].input = noise->input_count;
-    for (size_t i = 0; i < noise->clocked_count; i++) {
-        words += noise->sources[noise->clocked[i]].ops->words;
-    }
-    noise->words = words + (noise->clocked_count > 1 ? noise->clocked_count : 0);
-    noise->closed_form = NULL;
-    if (noise->clocked_count == 1 && noise->sources[noise->clocked[0]].ops->finish != NULL) {
-        noise->closed_form = &noise->sources[noise->clocked[0]];
-    }
+    settle_words(noise);
 }
 
 /* The kind that the text begins with, and what is behind that; else the last, which takes any text. */
@@ -153,11 +158,28 @@ iw_status iw_noise_add_trace(const iw_log *log, iw_noise *noise, const char *nam
     return IW_OK;
 }
 
+/* Only where there are copies do node-wide and other sources of a recording have different offsets. */
+static void settle_walks(iw_noise *noise)
+{
+    for (size_t i = 0; i < noise->count; i++) {
+        struct iwi_noise_source *source = &noise->sources[i];
+
+        if (iwi_source_is_recording(source)) {
+            const bool has_two = iwi_noise_has_copies(noise) &&
+                                 iwi_recorded_has_both(source->u.recorded.recorded, noise->cores_per_node);
+
+            source->ops = has_two ? &iwi_source_recording_both : &iwi_source_recording;
+        }
+    }
+    settle_words(noise);
+}
+
 static void settle_nodes(iw_noise *noise)
 {
     noise->ranks_per_node =
         iwi_ranks_of_node(noise->wanted_per_node, noise->recorded_cpus, noise->cores_per_rank);
     noise->cores_per_node = noise->ranks_per_node * noise->cores_per_rank;
+    settle_walks(noise);
 }
 
 uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cores_per_rank)
@@ -243,6 +265,12 @@ void iwi_noise_take_apart(iw_noise *noise)
     }
 }
 
+void iwi_noise_join_copies(iw_noise *noise)
+{
+    noise->has_one_offset = true;
+    settle_nodes(noise);
+}
+
 uint32_t iw_noise_recorded_cpus(const iw_noise *noise)
 {
     return noise->recorded_cpus;
@@ -280,9 +308,9 @@ static void tell_cpus_met(uint64_t cores, uint64_t recorded, char *buf, size_t s
     } else if (cores < recorded) {
         snprintf(buf, size, "on the first %" PRIu64 " of %" PRIu64 " recorded CPUs", cores, recorded);
     } else if (recorded == 1) {
-        snprintf(buf, size, "all on one recorded CPU");
+        snprintf(buf, size, "on copies of one recorded CPU");
     } else {
-        snprintf(buf, size, "in turns on %" PRIu64 " recorded CPUs", recorded);
+        snprintf(buf, size, "on copies of %" PRIu64 " recorded CPUs", recorded);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/recording_check.h"
+#include "core/noise/recording_coincidence.h"
 #include "core/noise/recording_head.h"
 #include "core/noise/recording_labels.h"
 #include "core/noise/recording_pieces.h"
@@ -131,6 +132,54 @@ static iw_status build_traces(struct builder *b)
     return IW_OK;
 }
 
+/* ---- sources that hit all CPUs of a node ---- */
+
+static iw_status order_cpu(const iw_log *log, struct iwi_recorded_cpu *cpu, const bool *is_node_wide)
+{
+    const size_t count = cpu->trace.count;
+    size_t place = 0;
+
+    cpu->order = iwi_new_array(log, count, sizeof *cpu->order);
+    if (cpu->order == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (int wide = 0; wide < 2; wide++) {
+        for (size_t piece = 0; piece < count; piece++) {
+            if (is_node_wide[cpu->label[piece]] == (wide == 1)) {
+                cpu->order[place++] = (uint32_t)piece;
+            }
+        }
+        cpu->own_count = wide == 0 ? place : cpu->own_count;
+    }
+    return IW_OK;
+}
+
+static iw_status order_pieces(const struct builder *b)
+{
+    struct iwi_recorded *recorded = b->recorded;
+    bool is_node_wide[IW_NOISE_MAX_SOURCES];
+
+    IW_TRY(iwi_find_node_wide(b->log, recorded, is_node_wide));
+    for (size_t label = 0; label < recorded->label_count; label++) {
+        recorded->has_own |= !is_node_wide[label];
+        recorded->has_node_wide |= is_node_wide[label];
+    }
+    for (size_t i = 0; i < recorded->cpu_count && recorded->has_own && recorded->has_node_wide; i++) {
+        IW_TRY(order_cpu(b->log, &recorded->cpus[i], is_node_wide));
+    }
+    return IW_OK;
+}
+
+bool iwi_recorded_has_both(const struct iwi_recorded *recorded, uint32_t cores_per_node)
+{
+    bool has_copies = false;
+
+    for (size_t node = 0; node < recorded->node_count; node++) {
+        has_copies |= recorded->first_cpu[node + 1] - recorded->first_cpu[node] < cores_per_node;
+    }
+    return has_copies && recorded->has_own && recorded->has_node_wide;
+}
+
 void iwi_recorded_free(struct iwi_recorded *recorded)
 {
     if (recorded == NULL) {
@@ -139,6 +188,7 @@ void iwi_recorded_free(struct iwi_recorded *recorded)
     for (size_t i = 0; i < recorded->cpu_count; i++) {
         iwi_detour_trace_release(&recorded->cpus[i].trace);
         free(recorded->cpus[i].label);
+        free(recorded->cpus[i].order);
     }
     free(recorded->cpus);
     free(recorded->first_cpu);
@@ -213,7 +263,8 @@ static iw_status build(struct builder *b, iw_noise *noise)
                         b->name, IW_NOISE_MAX_SOURCES);
     }
     IW_TRY(iwi_labels_choose(b->log, &b->labels, IW_NOISE_MAX_SOURCES - noise->count));
-    return build_traces(b);
+    IW_TRY(build_traces(b));
+    return order_pieces(b);
 }
 
 static void hand_over(struct builder *b, iw_noise *noise)

@@ -11,7 +11,7 @@
 #include "core/noise/duration.h"
 #include "core/noise/stream.h"
 
-enum { IWI_SOURCE_MAX_WORDS = 2 };
+enum { IWI_SOURCE_MAX_WORDS = 5 };
 
 struct iwi_periodic {
     iw_time period_ps, duration_ps; /* duration < period */
@@ -35,7 +35,10 @@ struct iwi_detour_trace {
 /* One CPU of a recording. */
 struct iwi_recorded_cpu {
     struct iwi_detour_trace trace;
-    uint8_t *label; /* of each piece: its source among those told apart */
+    uint8_t *label;  /* of each piece: its source among those told apart */
+    uint32_t *order; /* numbers of the pieces: of sources that are not node-wide, then of those that are; NULL
+                        unless the recording has both */
+    size_t own_count;
 };
 
 /* Recordings of one or several nodes: traces of one length. */
@@ -45,6 +48,7 @@ struct iwi_recorded {
     size_t node_count, *first_cpu; /* by node, and cpu_count after the last */
     iw_time *busy_ps;              /* by CPU and label: element cpu * IW_NOISE_MAX_SOURCES + label */
     iw_time length_ps;
+    bool has_own, has_node_wide; /* sources that hit CPUs one by one; that hit all of a node together */
 };
 
 /* The source of label 0 owns the recording and is walked for all of them; those of the other labels follow
@@ -84,6 +88,7 @@ struct iwi_stream_origin {
     struct iwi_draw_id draw; /* purpose: IWI_DRAW_OFFSET (from time 0), or IWI_DRAW_PHASE (a restart) */
     uint64_t index;          /* 0, or the number of the compute phase */
     uint32_t node, seat;     /* recorded sources: the rank's node, and its number there */
+    bool has_copies;         /* recorded sources: further copies of the CPUs have offsets of their own */
     iw_time at_ps;           /* the timeline's time 0 in wall-clock time */
     iw_time shift_ps;        /* skew: everything happens so much later; >= 0 */
     iw_time skew_ps;         /* no shift is longer */
@@ -139,6 +144,7 @@ extern const struct iwi_source_ops iwi_source_phase_pareto;
 extern const struct iwi_source_ops iwi_source_bernoulli;
 extern const struct iwi_source_ops iwi_source_trace;
 extern const struct iwi_source_ops iwi_source_recording;      /* of label 0; made by recording_noise.c */
+extern const struct iwi_source_ops iwi_source_recording_both; /* the same, with two offsets */
 extern const struct iwi_source_ops iwi_source_recording_part; /* of the other labels */
 
 /* All kinds that have a spec, and files; NULL after the last. */
@@ -158,6 +164,7 @@ struct iw_noise {
     iw_loop loop;
     iw_cpu_set only_cpus; /* of recordings; empty: all */
     iw_align align;       /* of several recordings */
+    bool has_one_offset;  /* all copies of a node's CPUs have that of the node */
     /* derived: */
     uint32_t recorded_cpus;                 /* of a node, the most; 0: nothing is recorded */
     uint32_t ranks_per_node;                /* at least 1 */
@@ -172,11 +179,26 @@ struct iw_noise {
 /* Nodes that were aligned meet offsets of their own again. */
 void iwi_noise_take_apart(iw_noise *noise);
 
+/* Further copies of a node's recorded CPUs have offsets of their own. */
+static inline bool iwi_noise_has_copies(const iw_noise *noise)
+{
+    return noise->sync == IW_SYNC_NONE && !noise->has_one_offset;
+}
+
+/* All copies of a node's recorded CPUs meet the node's offset, as if all sources were node-wide. */
+void iwi_noise_join_copies(iw_noise *noise);
+
 /* A recorded node has so many CPUs. */
 void iwi_noise_met_cpus(iw_noise *noise, size_t cpu_count);
 
 /* Takes over a source, its name and all, as one of the next input; there must be room. */
 void iwi_source_commit(iw_noise *noise, const struct iwi_noise_source *source);
+
+/* The source of a recording that is walked, and owns it. */
+static inline bool iwi_source_is_recording(const struct iwi_noise_source *source)
+{
+    return source->ops == &iwi_source_recording || source->ops == &iwi_source_recording_both;
+}
 
 /* Which random numbers source `number` uses on a rank; the caller sets the purpose. */
 struct iwi_draw_id iwi_source_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id);

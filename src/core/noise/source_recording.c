@@ -1,17 +1,20 @@
-/* Recordings as a source of noise: each rank walks through the trace of its CPU, at the offset of its node;
- * of several recorded nodes, each simulated one meets another.
+/* Recordings as a source of noise: each rank walks through the trace of its CPU, at the offset of its node or
+ * of its copy of the node's CPUs; of several recorded nodes, each simulated one meets another.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Words: the number of the current piece, the CPU among those of all recorded nodes.
+ * Words: the number of the current piece, the CPU among those of all recorded nodes. Where node-wide sources
+ * have an offset of their own, the pieces of a CPU are two lists that are walked side by side: the place in
+ * the first list and its start, and the same of the second.
  */
 #include <idlewave/noise.h>
 
+#include "core/base/base.h"
 #include "core/base/hash.h"
 #include "core/noise/detour_walk.h"
 #include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 
-enum { PIECE, CPU };
+enum { PIECE, CPU, START, WIDE_PIECE, WIDE_START };
 
 static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
@@ -83,14 +86,30 @@ static size_t recorded_node(const struct iwi_recorded *recorded, const struct iw
     return (size_t)permute(origin->node % count, count, iwi_draw(draw, origin->node / count));
 }
 
+/* Finds the CPU that a seat meets; returns in which copy of them. */
+static uint32_t take_seat(const struct iwi_recorded *recorded, const struct iwi_stream_origin *origin,
+                          int64_t *words)
+{
+    const size_t node = recorded_node(recorded, origin), first = recorded->first_cpu[node];
+    const size_t cpu_count = recorded->first_cpu[node + 1] - first;
+
+    words[CPU] = (int64_t)(first + origin->seat % cpu_count);
+    return (uint32_t)(origin->seat / cpu_count);
+}
+
 static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
                      int64_t *words)
 {
     const struct iwi_recorded *recorded = source->u.recorded.recorded;
-    const size_t node = recorded_node(recorded, origin), first = recorded->first_cpu[node];
+    const uint32_t copy = take_seat(recorded, origin, words);
+    const struct iwi_detour_trace *trace = &cpu_of(source, words)->trace;
 
-    words[CPU] = (int64_t)(first + origin->seat % (recorded->first_cpu[node + 1] - first));
-    return iwi_detour_trace_begin(&cpu_of(source, words)->trace, origin, &words[PIECE]);
+    if (copy > 0 && origin->has_copies && recorded->has_own) {
+        const struct iwi_stream_origin own = iwi_origin_of_copy(origin, copy);
+
+        return iwi_detour_trace_begin(trace, &own, &words[PIECE]);
+    }
+    return iwi_detour_trace_begin(trace, origin, &words[PIECE]);
 }
 
 static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
@@ -136,6 +155,176 @@ const struct iwi_source_ops iwi_source_recording = {
     .end = end,
     .label = label,
     .finish = finish,
+};
+
+/* ---- with an offset of its own for what hits all CPUs of a node ---- */
+
+/* Some of the pieces of a trace, in their order. */
+struct list {
+    const struct iwi_detour_trace *trace;
+    const uint32_t *pieces;
+    size_t count;
+};
+
+static struct list own_list(const struct iwi_recorded_cpu *cpu)
+{
+    return (struct list){&cpu->trace, cpu->order, cpu->own_count};
+}
+
+static struct list wide_list(const struct iwi_recorded_cpu *cpu)
+{
+    return (struct list){&cpu->trace, cpu->order + cpu->own_count, cpu->trace.count - cpu->own_count};
+}
+
+static iw_time list_start(const struct list *list, int64_t place)
+{
+    return list->trace->start_ps[list->pieces[place]];
+}
+
+static iw_time list_length(const struct list *list, int64_t place)
+{
+    return list->trace->duration_ps[list->pieces[place]];
+}
+
+/* The first of the list that ends after `position` of the repetition that began at `base`. */
+static iw_time list_place(const struct list *list, int64_t *place, iw_time base, iw_time position)
+{
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (iwi_detour_trace_piece_end(list->trace, list->pieces[middle]) > position) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    if (low == list->count) {
+        base += list->trace->length_ps;
+        low = 0;
+    }
+    *place = (int64_t)low;
+    return base + list_start(list, *place);
+}
+
+static iw_time list_begin(const struct list *list, const struct iwi_stream_origin *origin, int64_t *place)
+{
+    const iw_time position = iwi_detour_trace_offset(list->trace, origin);
+
+    *place = 0;
+    return list->count > 0 ? list_place(list, place, origin->at_ps - position, position) : IWI_NEVER;
+}
+
+static iw_time list_step(const struct list *list, int64_t *place, iw_time start)
+{
+    const iw_time from = list_start(list, *place);
+
+    if ((size_t)*place + 1 < list->count) {
+        ++*place;
+        return start + (list_start(list, *place) - from);
+    }
+    *place = 0;
+    return start + (list_start(list, 0) + list->trace->length_ps - from);
+}
+
+static iw_time list_seek(const struct list *list, int64_t *place, iw_time start, iw_time t)
+{
+    const iw_time length = list->trace->length_ps;
+    iw_time base;
+
+    if (list->count == 0) {
+        return IWI_NEVER;
+    }
+    for (int i = 0; i < IWI_NEAR_PIECES; i++) {
+        if (start + list_length(list, *place) > t) {
+            return start;
+        }
+        start = list_step(list, place, start);
+    }
+    if (start > t) {
+        return start;
+    }
+    base = start - list_start(list, *place);
+    base += (t - base) / length * length;
+    return list_place(list, place, base, t - base);
+}
+
+/* Which of the two lists has the detour that begins first. */
+static bool is_wide(const int64_t *words)
+{
+    return words[WIDE_START] < words[START];
+}
+
+static iw_time begin_both(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
+                          int64_t *words)
+{
+    const uint32_t copy = take_seat(source->u.recorded.recorded, origin, words);
+    const struct list own = own_list(cpu_of(source, words)), wide = wide_list(cpu_of(source, words));
+    const struct iwi_stream_origin of_copy = copy > 0 ? iwi_origin_of_copy(origin, copy) : *origin;
+
+    words[START] = list_begin(&own, &of_copy, &words[PIECE]);
+    words[WIDE_START] = list_begin(&wide, origin, &words[WIDE_PIECE]);
+    return iwi_min(words[START], words[WIDE_START]);
+}
+
+static iw_time step_both(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                         iw_time start)
+{
+    (void)draw;
+    if (is_wide(words)) {
+        const struct list wide = wide_list(cpu_of(source, words));
+
+        words[WIDE_START] = list_step(&wide, &words[WIDE_PIECE], start);
+    } else {
+        const struct list own = own_list(cpu_of(source, words));
+
+        words[START] = list_step(&own, &words[PIECE], start);
+    }
+    return iwi_min(words[START], words[WIDE_START]);
+}
+
+static iw_time seek_both(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
+                         iw_time start, iw_time t)
+{
+    const struct list own = own_list(cpu_of(source, words)), wide = wide_list(cpu_of(source, words));
+
+    (void)draw;
+    (void)start;
+    words[START] = list_seek(&own, &words[PIECE], words[START], t);
+    words[WIDE_START] = list_seek(&wide, &words[WIDE_PIECE], words[WIDE_START], t);
+    return iwi_min(words[START], words[WIDE_START]);
+}
+
+static uint32_t piece_of_both(const struct iwi_noise_source *source, const int64_t *words)
+{
+    const struct iwi_recorded_cpu *cpu = cpu_of(source, words);
+
+    return is_wide(words) ? wide_list(cpu).pieces[words[WIDE_PIECE]] : own_list(cpu).pieces[words[PIECE]];
+}
+
+static iw_time end_both(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
+{
+    return start + cpu_of(source, words)->trace.duration_ps[piece_of_both(source, words)];
+}
+
+static size_t label_both(const struct iwi_noise_source *source, const int64_t *words)
+{
+    return cpu_of(source, words)->label[piece_of_both(source, words)];
+}
+
+const struct iwi_source_ops iwi_source_recording_both = {
+    .usage = "FILE",
+    .example = "node.h5",
+    .release = release,
+    .share = share,
+    .is_recorded = true,
+    .words = 5,
+    .begin = begin_both,
+    .step = step_both,
+    .seek = seek_both,
+    .end = end_both,
+    .label = label_both,
 };
 
 const struct iwi_source_ops iwi_source_recording_part = {

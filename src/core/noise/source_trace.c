@@ -37,6 +37,11 @@ static double share(const struct iwi_noise_source *source, uint32_t cores_per_no
 static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
                      int64_t *words)
 {
+    if (origin->seat > 0 && origin->has_copies) { /* a text has one CPU */
+        const struct iwi_stream_origin own = iwi_origin_of_copy(origin, origin->seat);
+
+        return iwi_detour_trace_begin(&source->u.trace, &own, &words[PIECE]);
+    }
     return iwi_detour_trace_begin(&source->u.trace, origin, &words[PIECE]);
 }
 
@@ -73,8 +78,8 @@ static const struct iwi_detour_trace *only_trace(const iw_noise *noise)
     if (noise->count == 1 && first->ops == &iwi_source_trace) {
         return &first->u.trace;
     }
-    if (noise->count == 0 || first->ops != &iwi_source_recording ||
-        first->u.recorded.recorded->node_count != 1 || first->u.recorded.recorded->first_cpu[1] != 1) {
+    if (noise->count == 0 || !iwi_source_is_recording(first) || first->u.recorded.recorded->node_count != 1 ||
+        first->u.recorded.recorded->first_cpu[1] != 1) {
         return NULL;
     }
     for (size_t i = 1; i < noise->count; i++) {
@@ -99,11 +104,15 @@ bool iwi_noise_trace_view(const iw_noise *noise, struct iwi_detour_trace_view *v
 
 iw_time iwi_noise_trace_offset(const iw_noise *noise, struct iwi_stream_id id)
 {
+    const uint32_t seat = id.rank % noise->cores_per_node;
     struct iwi_stream_origin origin = {.draw = iwi_source_draw(noise, 0, id),
                                        .shift_ps = iwi_noise_shift(noise, id)};
     const struct iwi_detour_trace *trace = only_trace(noise);
 
     origin.draw.purpose = IWI_DRAW_OFFSET;
+    if (seat > 0 && iwi_noise_has_copies(noise)) {
+        origin = iwi_origin_of_copy(&origin, seat);
+    }
     return trace != NULL ? iwi_detour_trace_offset(trace, &origin) : 0;
 }
 

@@ -84,6 +84,7 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
     if (source->ops->is_recorded) {
         origin->node = id->rank / noise->cores_per_node;
         origin->seat = id->rank % noise->cores_per_node;
+        origin->has_copies = iwi_noise_has_copies(noise);
     }
     return source->ops->begin(source, origin, words);
 }

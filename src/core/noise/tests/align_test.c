@@ -3,6 +3,8 @@
  */
 #include "timeline.h"
 
+#include "core/noise/source.h"
+
 enum { PERIOD = 400, DURATION = 60, GAP = 300, MEAN = 50 };
 
 static struct timeline line; /* large */
@@ -110,13 +112,18 @@ static void two_sources_of_one_spec_are_independent(void **unused)
     iw_noise_free(noise);
 }
 
-static void ranks_of_a_node_share_the_offset_of_a_trace_only(void **unused)
+static void ranks_of_a_node_share_the_offset_of_a_trace_only_if_copies_are_joined(void **unused)
 {
     iw_noise *trace = make_noise(TRACE, IW_SYNC_NONE, 0, 4),
              *periodic = make_noise(PERIODIC, IW_SYNC_NONE, 0, 4);
     const struct iwi_stream_id first = {1, 1, 4}, last = {1, 1, 7}, other = {1, 1, 8};
 
     (void)unused;
+    assert_true(fingerprint(trace, first) != fingerprint(trace, last));
+    assert_true(fingerprint(trace, first) != fingerprint(trace, other));
+    assert_true(fingerprint(periodic, first) != fingerprint(periodic, last));
+    iwi_noise_join_copies(trace);
+    iwi_noise_join_copies(periodic);
     assert_true(fingerprint(trace, first) == fingerprint(trace, last));
     assert_true(fingerprint(trace, first) != fingerprint(trace, other));
     assert_true(fingerprint(periodic, first) != fingerprint(periodic, last));
@@ -278,7 +285,7 @@ int main(void)
         cmocka_unit_test(the_same_id_sees_the_same_noise),
         cmocka_unit_test(other_ranks_trials_and_seeds_see_other_noise),
         cmocka_unit_test(two_sources_of_one_spec_are_independent),
-        cmocka_unit_test(ranks_of_a_node_share_the_offset_of_a_trace_only),
+        cmocka_unit_test(ranks_of_a_node_share_the_offset_of_a_trace_only_if_copies_are_joined),
         cmocka_unit_test(phases_are_spread_over_the_whole_period),
         cmocka_unit_test(start_sync_gives_all_ranks_one_timeline),
         cmocka_unit_test(skew_shifts_the_timeline_of_each_synchronised_node),

@@ -229,7 +229,7 @@ static inline void trace_detours(struct timeline *line, int source, const struct
 struct stream {
     const iw_noise *noise;
     struct iwi_stream_id id;
-    int64_t state[3 * IW_NOISE_MAX_SOURCES];
+    int64_t state[6 * IW_NOISE_MAX_SOURCES];
     iw_time next;
 };
 
@@ -237,7 +237,7 @@ static inline struct stream open_stream(const iw_noise *noise, struct iwi_stream
 {
     struct stream s = {.noise = noise, .id = id};
 
-    assert_true(iwi_noise_words(noise) <= 3 * IW_NOISE_MAX_SOURCES);
+    assert_true(iwi_noise_words(noise) <= 6 * IW_NOISE_MAX_SOURCES);
     s.next = iwi_noise_begin(noise, id, s.state);
     return s;
 }

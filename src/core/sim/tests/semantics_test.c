@@ -584,6 +584,82 @@ static void messages_are_served_by_core_0(void **state)
     iwt_builder_release(&b);
 }
 
+/* ---- more ranks than recorded CPUs ---- */
+
+static const int64_t LOOP_NS = 1000000;
+
+/* A seed for which the node and copy 1 of its CPUs begin at whole nanoseconds, as recordings do. */
+static uint64_t whole_offsets(iw_time *of_node_ns, iw_time *of_copy_ns)
+{
+    struct iwi_draw_id node = {.seed = 0, .purpose = IWI_DRAW_OFFSET}, copy = {.purpose = IWI_DRAW_COPY};
+    uint64_t offset, of_copy;
+
+    do {
+        copy.seed = ++node.seed;
+        offset = iwi_draw_below(node, 0, (uint64_t)IWT_NS(LOOP_NS));
+        of_copy = offset % 1000 == 0 ? iwi_draw_below(copy, 1, (uint64_t)IWT_NS(LOOP_NS)) : 1;
+    } while (of_copy % 1000 != 0);
+    *of_node_ns = (iw_time)offset / 1000;
+    *of_copy_ns = (iw_time)of_copy / 1000;
+    return node.seed;
+}
+
+/* Work until the detour begins is not hit; 1 ns more is, for 10 us. */
+static void expect_hits(const iw_noise *noise, uint64_t seed, const iw_time hit_ns[4])
+{
+    for (iw_time more = 0; more < 2; more++) {
+        struct iwt_builder b;
+        iw_sim_opts opts = plain();
+        iw_time end_ns[4];
+
+        opts.seed = seed;
+        iwt_builder_init(&b, 4);
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            iwt_calc(&b, rank, IWT_NS(hit_ns[rank] + more));
+            end_ns[rank] = hit_ns[rank] + more + (more > 0 ? 10000 : 0);
+        }
+        expect(&b, noise, opts, end_ns);
+        iwt_builder_release(&b);
+    }
+}
+
+/* Position 100 us or second_ns of the recording on CPUs 0 and 1, met by four ranks of a node. */
+static void expect_copies(int64_t second_ns, bool is_node_wide)
+{
+    iw_recording *recording = iwt_recording(2, LOOP_NS);
+    iw_time of_node_ns, of_copy_ns, hit_ns[4];
+    const uint64_t seed = whole_offsets(&of_node_ns, &of_copy_ns);
+    iw_noise *noise = NULL;
+
+    iwt_detour(recording, 0, 100000, 10000, 0);
+    iwt_detour(recording, 1, second_ns, 10000, 0);
+    assert_ok(iw_noise_new(NULL, &noise));
+    assert_ok(iw_noise_add_recording(NULL, noise, recording));
+    iw_noise_align(noise, IW_SYNC_NONE, 0, 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        const iw_time offset_ns = rank < 2 || is_node_wide ? of_node_ns : of_copy_ns;
+
+        hit_ns[rank] = ((rank % 2 == 0 ? 100000 : second_ns) - offset_ns + LOOP_NS) % LOOP_NS;
+        assert_true(hit_ns[rank] > 0 && hit_ns[rank] < LOOP_NS - 10000); /* not under way with this seed */
+    }
+    assert_true(of_node_ns != of_copy_ns);
+    expect_hits(noise, seed, hit_ns);
+    iw_noise_free(noise);
+    iw_recording_free(recording);
+}
+
+static void seats_beyond_the_recorded_cpus_meet_copies(void **state)
+{
+    (void)state;
+    expect_copies(400000, false);
+}
+
+static void node_wide_sources_hit_all_copies_together(void **state)
+{
+    (void)state;
+    expect_copies(100000, true);
+}
+
 /* ---- nodes of different speed ---- */
 
 /* Rank 0 computes 30, 1.5 times as long: it sends from 45 to 47; the message is there at 67. */
@@ -672,6 +748,8 @@ int main(void)
         cmocka_unit_test(blocking_rendezvous_sends_to_each_other_deadlock),
         cmocka_unit_test(a_phase_ends_with_its_last_core_or_is_shared),
         cmocka_unit_test(messages_are_served_by_core_0),
+        cmocka_unit_test(seats_beyond_the_recorded_cpus_meet_copies),
+        cmocka_unit_test(node_wide_sources_hit_all_copies_together),
         cmocka_unit_test(a_slow_node_computes_longer),
         cmocka_unit_test(simulated_time_has_an_end),
     };

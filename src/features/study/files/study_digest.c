@@ -160,7 +160,7 @@ static void add_source(struct iwi_hash *digest, const struct iwi_noise_source *s
         add_spec(digest, source->name);
     } else if (source->ops == &iwi_source_trace) {
         add_trace(digest, &source->u.trace);
-    } else if (source->ops == &iwi_source_recording) {
+    } else if (iwi_source_is_recording(source)) {
         add_recorded(digest, source->u.recorded.recorded);
         if (source->nodes_together > 1) { /* nothing else: results of old are known */
             add(digest, "together", source->nodes_together);
