@@ -89,7 +89,7 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         "the wall clock (default none)",
         .choices = aligns),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks on each node; they share its offset into recorded noise and get its CPUs in turn (default the "
+        "ranks on each node; they get its recorded CPUs in turn, and further copies of them (default the "
         "number of CPUs of the recording). The nodes of a network with levels get as many, and their parts "
         "in proportion; without levels, algorithms of patterns that use nodes go by it",
         .min = 1, .max = UINT32_MAX, .is_setting = true),

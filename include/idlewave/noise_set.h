@@ -219,6 +219,18 @@ IW_API IW_NODISCARD iw_status iw_steady_find(const iw_log *log, const iw_certain
 /** Trials that iw_steady_find() simulates half of, for a job that had so many. */
 IW_API uint64_t iw_steady_trials(const iw_noise_set *set, const iw_program *program, uint64_t trials);
 
+/** Whether several ranks of a node meet copies of one recorded CPU, so that nobody knows which noise would
+ * hit them together. Copies are independent then; the other answer is: */
+IW_API bool iw_node_wide_is_asked(const iw_noise_set *set);
+
+/** The slowdown if all noise hit all ranks of a node together, as in iw_certainty, with .low and .high NaN of
+ * fewer than IW_CERTAINTY_LEAST_TRIALS trials. IW_ERR_USAGE: it is not asked. */
+IW_API IW_NODISCARD iw_status iw_node_wide_find(const iw_log *log, const iw_certainty_question *question,
+                                                iw_estimate *node_wide_p);
+
+/** Trials that iw_node_wide_find() simulates for a job that had so many. */
+IW_API uint64_t iw_node_wide_trials(const iw_noise_set *set, uint64_t trials);
+
 /** The forecast as text, page or JSON. */
 IW_API iw_doc iw_forecast_doc(const iw_forecast *forecast);
 

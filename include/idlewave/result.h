@@ -36,6 +36,7 @@ typedef struct iw_origin {
     const char *node_speed;        /* law or file of the speeds of nodes; NULL: all are alike */
     const iw_independence *independence; /* where nodes are aligned; or NULL */
     const iw_steady *steady;             /* where repetitions are under noise; or NULL */
+    const iw_estimate *node_wide;        /* of iw_node_wide_find(), or NULL */
 } iw_origin;
 
 /** One trial. */
@@ -136,6 +137,7 @@ typedef struct iw_simulation {
     iw_align align;                      /* how recorded nodes are aligned */
     const iw_independence *independence; /* NULL: they are not */
     const iw_steady *steady;             /* NULL: nothing is repeated under noise */
+    const iw_estimate *node_wide;        /* slowdown if ranks of a node were hit together; NULL: not asked */
 } iw_simulation;
 
 /** What a result says. It borrows from the result and from what the origin names. */

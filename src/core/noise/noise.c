@@ -165,8 +165,10 @@ static void settle_walks(iw_noise *noise)
         struct iwi_noise_source *source = &noise->sources[i];
 
         if (iwi_source_is_recording(source)) {
-            const bool has_two = iwi_noise_has_copies(noise) &&
-                                 iwi_recorded_has_both(source->u.recorded.recorded, noise->cores_per_node);
+            const struct iwi_recorded *recorded = source->u.recorded.recorded;
+            const bool has_two = iwi_noise_has_copies(noise) && recorded->has_own &&
+                                 recorded->has_node_wide &&
+                                 iwi_recorded_fewest_cpus(recorded) < noise->cores_per_node;
 
             source->ops = has_two ? &iwi_source_recording_both : &iwi_source_recording;
         }
@@ -308,7 +310,7 @@ static void tell_cpus_met(uint64_t cores, uint64_t recorded, char *buf, size_t s
     } else if (cores < recorded) {
         snprintf(buf, size, "on the first %" PRIu64 " of %" PRIu64 " recorded CPUs", cores, recorded);
     } else if (recorded == 1) {
-        snprintf(buf, size, "on copies of one recorded CPU");
+        snprintf(buf, size, "on independent copies of one recorded CPU");
     } else {
         snprintf(buf, size, "on copies of %" PRIu64 " recorded CPUs", recorded);
     }

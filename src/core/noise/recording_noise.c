@@ -170,14 +170,16 @@ static iw_status order_pieces(const struct builder *b)
     return IW_OK;
 }
 
-bool iwi_recorded_has_both(const struct iwi_recorded *recorded, uint32_t cores_per_node)
+size_t iwi_recorded_fewest_cpus(const struct iwi_recorded *recorded)
 {
-    bool has_copies = false;
+    size_t fewest = SIZE_MAX;
 
     for (size_t node = 0; node < recorded->node_count; node++) {
-        has_copies |= recorded->first_cpu[node + 1] - recorded->first_cpu[node] < cores_per_node;
+        const size_t count = recorded->first_cpu[node + 1] - recorded->first_cpu[node];
+
+        fewest = count < fewest ? count : fewest;
     }
-    return has_copies && recorded->has_own && recorded->has_node_wide;
+    return fewest;
 }
 
 void iwi_recorded_free(struct iwi_recorded *recorded)

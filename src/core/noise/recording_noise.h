@@ -31,8 +31,8 @@ IW_NODISCARD iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *no
  * has two. */
 bool iwi_recorded_fold(iw_noise *noise);
 
-/* It has node-wide sources and others, and so many cores of a node meet further copies of its CPUs. */
-bool iwi_recorded_has_both(const struct iwi_recorded *recorded, uint32_t cores_per_node);
+/* Of a node. More cores than this meet further copies of them. */
+size_t iwi_recorded_fewest_cpus(const struct iwi_recorded *recorded);
 
 void iwi_recorded_free(struct iwi_recorded *recorded);
 

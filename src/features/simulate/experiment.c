@@ -182,6 +182,9 @@ static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi
     if (variant->is_apart) {
         iwi_noise_take_apart(noise);
     }
+    if (variant->is_joined) {
+        iwi_noise_join_copies(noise);
+    }
     status = simulate(experiment, variant, noise, redraw, values);
     iw_noise_free(noise);
     return status;

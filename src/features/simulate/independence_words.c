@@ -37,6 +37,27 @@ void iwi_say_independence(struct iwi_document *doc, const iw_independence *indep
     say_overstated(doc, independence->overstated);
 }
 
+void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
+{
+    char slower[IWI_PHRASE_SIZE], range[IWI_RANGE_SIZE], bound[IWI_PARAGRAPH_SIZE] = "";
+
+    if (isnan(node_wide.value)) {
+        return;
+    }
+    iwi_verdict(doc, "If all noise hits the ranks of a node together, it");
+    if (isinf(node_wide.high)) {
+        iwi_append_bound(bound, node_wide, "noise");
+        iwi_more(doc, "%s", bound);
+    } else {
+        iwi_more(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
+                 isnan(node_wide.low)
+                     ? ""
+                     : iwi_say(doc, " (95 %% CI %s)",
+                               iwi_slowdown_range_text(node_wide.low, node_wide.high, range)));
+    }
+    iwi_more(doc, "a recording of one CPU cannot tell, so record at least two.");
+}
+
 void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence)
 {
     const iw_wall_window *window = &independence->window;

@@ -85,6 +85,8 @@ double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *inpu
     const double nodes = is_together ? 1.0 : ceil(cores / per_node);
     const double cpus = (double)iwi_met_cpus(set, input);
     const double watched_s = (double)input->length_ns * 1e-9 * cpus;
+    const double recorded = fmin(cores, nodes * cpus / (double)input->node_count);
+    const bool has_copies = !is_together && !exposure->is_joined && !input->is_node_wide;
 
-    return watched_s > 0.0 ? fmin(cores, nodes * cpus / (double)input->node_count) / watched_s : 0.0;
+    return watched_s > 0.0 ? (has_copies ? cores : recorded) / watched_s : 0.0;
 }

@@ -17,8 +17,8 @@ void iwi_met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
 uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input);
 
 /* How often all places of the job together meet one recorded detour, a second: E/W (stats/longest.h). E are
- * the CPUs of all simulated nodes; where nodes are hit at the same time, those of one. 0: no time was
- * watched. */
+ * the cores of all ranks; where ranks of a node are hit together, the recorded CPUs of all simulated nodes;
+ * where nodes are hit at the same time, those of one. 0: no time was watched. */
 double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *input,
                        const struct iwi_exposure *exposure);
 

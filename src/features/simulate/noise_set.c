@@ -11,7 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/recording_cut.h"
-#include "core/noise/stream.h"
+#include "core/noise/source.h"
 
 iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p)
 {
@@ -111,7 +111,7 @@ static iw_status load(const iw_log *log, const iw_noise_set *set, const char *pa
 }
 
 /* Refuses here and now what the noise would refuse later. */
-static iw_status try_noise(const iw_log *log, const struct iwi_set_input *input)
+static iw_status try_noise(const iw_log *log, struct iwi_set_input *input)
 {
     const char *const *names =
         (const char *const *)(input->folder != NULL ? input->folder->paths : (char **)&input->text);
@@ -123,6 +123,9 @@ static iw_status try_noise(const iw_log *log, const struct iwi_set_input *input)
         input->node_count == 0
             ? iw_noise_add(log, noise, input->text)
             : iwi_set_add_nodes(log, input, names, (const iw_recording *const *)input->recordings, noise);
+    input->is_node_wide = status == IW_OK && noise->count > 0 &&
+                          iwi_source_is_recording(&noise->sources[0]) &&
+                          !noise->sources[0].u.recorded.recorded->has_own;
     iw_noise_free(noise);
     return status;
 }

@@ -29,6 +29,7 @@ struct iwi_set_input {
     iw_wall_window window;
     size_t **entries;  /* by node and source */
     int64_t length_ns; /* of the shortest CPU; all are used so far */
+    bool is_node_wide; /* all its sources hit the CPUs of a node together */
     iw_noise_fit *fit; /* laws that stand in for its only recording; NULL: it stands for itself */
 };
 

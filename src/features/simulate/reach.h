@@ -19,6 +19,7 @@ struct iwi_exposure {
     uint32_t ranks;
     double quiet_s;   /* its time without noise */
     bool is_together; /* all nodes are hit at the same time */
+    bool is_joined;   /* so are all ranks of a node */
     struct iwi_part_filter filter;
 };
 

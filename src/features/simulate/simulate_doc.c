@@ -193,6 +193,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     if (s->independence != NULL) {
         iwi_say_independence(doc, s->independence);
     }
+    if (s->node_wide != NULL) {
+        iwi_say_node_wide(doc, *s->node_wide);
+    }
     say_figures(doc, s);
     if (has_times) {
         say_times(doc, s);

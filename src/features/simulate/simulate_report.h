@@ -45,6 +45,9 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
 /* What the slowdown would be with independent nodes; what aligning them rests on, as items. */
 void iwi_say_independence(struct iwi_document *doc, const iw_independence *independence);
 void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence);
+
+/* The other answer of a job whose ranks meet copies of one recorded CPU. */
+void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide);
 void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation *simulation);
 
 /* Rows of a table with two columns: how long the traced run took, what of it is in the prediction, what

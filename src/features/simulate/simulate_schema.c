@@ -175,6 +175,7 @@ IWI_OF(bool, has_steady, iw_simulation, it->steady != NULL)
 IWI_NAMES(align_name, [IW_ALIGN_NONE] = "none", [IW_ALIGN_WALL] = "wall")
 IWI_OF(bool, is_aligned, iw_simulation, it->align != IW_ALIGN_NONE)
 IWI_OF(bool, has_independence, iw_simulation, it->independence != NULL)
+IWI_OF(bool, has_node_wide, iw_simulation, it->node_wide != NULL)
 
 static const struct iwi_field traced_fields[] = {
     IWI_VALUE(iw_traced, ranks),
@@ -223,6 +224,8 @@ static const struct iwi_field simulation_fields[] = {
     IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
                 .is_optional = true),
     IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true),
+    IWI_POINTER(iw_simulation, node_wide, iwi_estimate_schema, .is_there = has_node_wide,
+                .is_optional = true),
     IWI_VALUE(iw_simulation, ranks_per_node),
     IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),

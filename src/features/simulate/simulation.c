@@ -150,6 +150,7 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
         .traced = origin->traced,
         .independence = origin->independence,
         .steady = origin->steady,
+        .node_wide = origin->node_wide,
     };
     IW_TRY(iw_summarize_trials(log, result, &makespan_ns));
     simulation->makespan_ns = map_summary(&makespan_ns, whole_ps, 0);

@@ -233,6 +233,7 @@ class Simulate(Result):
     align: Optional[Literal["none", "wall"]]
     independence: Optional[Independence]
     steady: Optional[Steady]
+    node_wide: Optional[Estimate]
     ranks_per_node: int
     cores_per_rank: Optional[int]
     loop: Optional[Literal["static", "dynamic"]]

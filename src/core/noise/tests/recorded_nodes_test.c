@@ -146,7 +146,7 @@ static void the_way_that_ranks_meet_cpus_is_told(void **unused)
         {2, 1, 2, NULL, "2 ranks a node, as recorded"},
         {1, 1, 2, NULL, "1 rank a node, on the first of 2 recorded CPUs"},
         {3, 1, 8, NULL, "3 ranks a node, on the first 3 of 8 recorded CPUs"},
-        {16, 1, 1, NULL, "16 ranks a node, on copies of one recorded CPU"},
+        {16, 1, 1, NULL, "16 ranks a node, on independent copies of one recorded CPU"},
         {16, 1, 2, NULL, "16 ranks a node, on copies of 2 recorded CPUs"},
         {2, 1, 2, "0,5", "2 ranks a node, as recorded: CPUs 0,5"},
         {1, 1, 1, "12", "1 rank a node, as recorded: CPU 12"},

@@ -125,17 +125,23 @@ static void beyond_the_reach_there_is_advice(void **state)
     iw_noise_set_free(set);
 }
 
-/* 4 ranks share the offset of a node, and its 2 CPUs; nodes that are hit together are one. */
+/* 4 ranks meet copies of the 2 CPUs of a node, together if noise is node-wide; nodes that are hit together
+ * are one. */
 static void places_are_cpus_of_nodes(void **state)
 {
     iw_recording *recording = made(2, 100, 100000);
     iw_noise_set *set = set_of(recording, IW_SYNC_NONE, 4);
     const struct iwi_set_input *input = &set->inputs[0];
-    const struct iwi_exposure many = {.ranks = 64}, one = {.ranks = 1};
+    const struct iwi_exposure many = {.ranks = 64}, one = {.ranks = 1},
+                              joined = {.ranks = 64, .is_joined = true};
 
     (void)state;
+    assert_true(input->is_node_wide); /* its CPUs are hit at the same times */
     assert_near(iwi_met_rate_hz(set, input, &many), 32.0 / 20.0, 1e-12);
     assert_near(iwi_met_rate_hz(set, input, &one), 1.0 / 20.0, 1e-12);
+    set->inputs[0].is_node_wide = false; /* so each rank is a place of its own */
+    assert_near(iwi_met_rate_hz(set, input, &many), 64.0 / 20.0, 1e-12);
+    assert_near(iwi_met_rate_hz(set, input, &joined), 32.0 / 20.0, 1e-12);
     iw_noise_set_align(set, IW_SYNC_START, 0, 2);
     assert_near(iwi_met_rate_hz(set, input, &many), 2.0 / 20.0, 1e-12);
     iw_noise_set_align(set, IW_SYNC_NONE, 0, 1); /* one CPU is met, so one was watched */

@@ -59,6 +59,8 @@ struct simulation {
     bool has_independence, has_steady;
     iw_independence independence;
     iw_steady steady;
+    bool has_node_wide;
+    iw_estimate node_wide;
     iw_timeline *timeline; /* NULL: not wanted */
 };
 
@@ -135,7 +137,7 @@ static void fill_opts(const struct simulate_opts *opts, const struct simulation 
 static uint64_t further_trials(const struct simulation *s, uint64_t trials)
 {
     return iw_certainty_trials(s->set, trials) + iw_independence_trials(s->set, trials) +
-           (iw_steady_trials(s->set, s->program, trials) + 1) / 2;
+           iw_node_wide_trials(s->set, trials) + (iw_steady_trials(s->set, s->program, trials) + 1) / 2;
 }
 
 /* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
@@ -191,7 +193,11 @@ static iw_status ask_more(const iw_log *log, const iw_certainty_question *questi
         IW_TRY(iw_steady_find(log, question, &s->steady));
     }
     s->has_independence = iw_independence_is_asked(s->set);
-    return s->has_independence ? iw_independence_find(log, question, &s->independence) : IW_OK;
+    if (s->has_independence) {
+        IW_TRY(iw_independence_find(log, question, &s->independence));
+    }
+    s->has_node_wide = iw_node_wide_is_asked(s->set);
+    return s->has_node_wide ? iw_node_wide_find(log, question, &s->node_wide) : IW_OK;
 }
 
 static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
@@ -232,6 +238,7 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .node_speed = opts->run.node_speed,
         .independence = s->has_independence ? &s->independence : NULL,
         .steady = s->has_steady ? &s->steady : NULL,
+        .node_wide = s->has_node_wide ? &s->node_wide : NULL,
     };
     iw_simulation *simulation;
     const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);

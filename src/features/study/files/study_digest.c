@@ -9,6 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/noise/node_speed.h"
+#include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 #include "core/program/trace.h"
 #include "features/study/files/study_yaml.h"
@@ -168,6 +169,21 @@ static void add_source(struct iwi_hash *digest, const struct iwi_noise_source *s
     }
 }
 
+/* Where there are further copies of recorded CPUs: results of before, when all had one offset, are others. */
+static bool meets_copies(const iw_noise *noise)
+{
+    for (size_t i = 0; i < noise->count; i++) {
+        const struct iwi_noise_source *source = &noise->sources[i];
+
+        if ((source->ops == &iwi_source_trace && noise->cores_per_node > 1) ||
+            (iwi_source_is_recording(source) &&
+             iwi_recorded_fewest_cpus(source->u.recorded.recorded) < noise->cores_per_node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noise,
                               const iw_node_speeds *speeds)
 {
@@ -179,6 +195,9 @@ uint64_t iwi_digest_of_system(const iw_study_system *system, const iw_noise *noi
     for (size_t i = 0; i < noise->count; i++) {
         add(&digest, "source", i); /* the number takes part in the random draws */
         add_source(&digest, &noise->sources[i]);
+    }
+    if (meets_copies(noise)) {
+        add(&digest, "copies", noise->cores_per_node);
     }
     if (iw_noise_cores_per_rank(noise) > 1) { /* nothing of one core: results of old are known */
         add(&digest, "cores-per-rank", iw_noise_cores_per_rank(noise));
