@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/numeric/numeric.h"
 #include "core/stats/mean_interval.h"
 #include "features/simulate/experiment.h"
 #include "features/simulate/interval.h"
@@ -117,19 +118,30 @@ static double least_slowdown(const double *slowdowns, size_t count)
     return least;
 }
 
+/* The part of the slowdown that is known to be there however few long detours there are. */
+static double floor_of(const struct iwi_spread *spread)
+{
+    const double half =
+        iwi_t_quantile(0.975, freedom_of(spread->often_variance)) * sqrt(spread->often_variance);
+
+    return spread->often_variance > 0.0 ? fmax(0.0, spread->often_part * (1.0 - half)) : 0.0;
+}
+
 iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const struct iwi_exposure *exposure,
                               const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p)
 {
     const double mean = iwi_mean_estimate(slowdowns, count).value;
     const iw_reach reach = iwi_reach_for(set, exposure, mean);
-    double variance = 0.0;
+    struct iwi_spread spread;
 
-    IW_TRY(iwi_recording_variance(log, set, exposure, mean, seed, &variance));
+    IW_TRY(iwi_recording_spread(log, set, exposure, mean, seed, &spread));
     *slowdown_p = iwi_paired_interval(
         &(struct iwi_sample){.trials = slowdowns,
                              .trial_count = count,
-                             .file_variance = variance * mean * mean,
-                             .file_freedom = freedom_of(variance),
+                             .file_variance = spread.variance * mean * mean,
+                             .file_freedom = freedom_of(spread.variance),
+                             .file_below = (1.0 - spread.least_part) * mean,
+                             .file_floor = floor_of(&spread),
                              .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
                              .most_unmet = INFINITY});
     if (slowdown_p->low < 0.0) {

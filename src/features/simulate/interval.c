@@ -5,7 +5,8 @@
  *
  * With a relative variance v of the file, t(97.5 %, df) sqrt(v) of the mean are added to each side in
  * quadrature; above at least exp(1.96 sqrt(v)) - 1 of it: a recording that happened to hold few detours
- * also shows little spread, but its logarithm hardly does. With redraws:
+ * also shows little spread, but its logarithm hardly does; below at least what is left if the few events that
+ * count came by luck (length_bins.h). With redraws:
  *
  * The mean over N trials errs for two reasons: other trials would have had other phases, and another
  * recording of the same node would have held other detours. Both variances are estimated and added.
@@ -106,7 +107,9 @@ iw_estimate iwi_paired_interval(const struct iwi_sample *sample)
         const double file = iwi_t_quantile(0.975, sample->file_freedom) * sqrt(sample->file_variance);
         const double above = e.value * expm1(NORMAL_975 * sqrt(sample->file_variance) / e.value);
 
-        e.low = e.value - hypot(e.value - e.low, file); /* each side by its own, trials may be skewed */
+        /* each side by its own, trials may be skewed */
+        e.low = fmax(e.value - hypot(e.value - e.low, fmax(file, sample->file_below)),
+                     sample->file_floor * e.low);
         e.high = e.value + hypot(e.high - e.value, fmax(file, above));
     }
     if (unmet > 0.0 && unmet > e.high) {

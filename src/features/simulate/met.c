@@ -75,6 +75,11 @@ uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input
     return cpus;
 }
 
+double iwi_met_events(const iw_noise_set *set, const struct iwi_set_input *input)
+{
+    return input->is_node_wide ? (double)input->node_count / (double)iwi_met_cpus(set, input) : 1.0;
+}
+
 /* Nodes of a folder are alike here: they have as many CPUs as the average. */
 double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *input,
                        const struct iwi_exposure *exposure)

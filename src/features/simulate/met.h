@@ -16,6 +16,9 @@ void iwi_met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
 /* CPUs of all nodes that ranks meet. */
 uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input);
 
+/* What one detour of a CPU is of an event: events that hit all CPUs of a node are recorded on each. */
+double iwi_met_events(const iw_noise_set *set, const struct iwi_set_input *input);
+
 /* How often all places of the job together meet one recorded detour, a second: E/W (stats/longest.h). E are
  * the cores of all ranks; where ranks of a node are hit together, the recorded CPUs of all simulated nodes;
  * where nodes are hit at the same time, those of one. 0: no time was watched. */

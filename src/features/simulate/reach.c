@@ -19,7 +19,7 @@ static const double MOST_ADVISED_INDEX = 0.5;
 
 /* One recorded input as a job meets it. */
 struct view {
-    double rate_hz;
+    double rate_hz, events; /* of a detour */
     int64_t room[IWI_LONGEST_ROOM];
     struct iwi_longest longest;
     struct iwi_length_bins *bins; /* of all inputs */
@@ -32,7 +32,7 @@ static void take_detour(void *arg, size_t node, int64_t start_ns, int64_t length
     (void)node;
     (void)start_ns;
     iwi_longest_add(&view->longest, length_ns);
-    iwi_bins_add(view->bins, length_ns, view->rate_hz);
+    iwi_bins_add(view->bins, length_ns, view->rate_hz, view->events);
 }
 
 /* Lengths of the input that was watched least. */
@@ -59,7 +59,9 @@ static size_t look_at(const iw_noise_set *set, const struct iwi_exposure *exposu
         struct view *view = &views[count];
 
         if (input->node_count > 0) {
-            *view = (struct view){.rate_hz = iwi_met_rate_hz(set, input, exposure), .bins = bins};
+            *view = (struct view){.rate_hz = iwi_met_rate_hz(set, input, exposure),
+                                  .events = iwi_met_events(set, input),
+                                  .bins = bins};
             view->longest = (struct iwi_longest){view->room, IWI_LONGEST_ROOM, 0, 0};
             tell_watched(set, input, reach);
             iwi_met_detours(set, input, &exposure->filter, take_detour, view);

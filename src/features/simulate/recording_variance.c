@@ -18,11 +18,14 @@
 
 enum { REPLICATES = 200, RUN_OF_STRETCHES = 5 };
 
+/* What came so seldom may not be there at all, for a lower bound: the longest few detours. */
+static const double RARE_EVENTS = 6.0;
+
 /* The stretches of one input: its own bins for each. */
 struct stretches {
     struct iwi_blocks blocks;
     bool is_by_nodes;
-    double rate_hz;
+    double rate_hz, events; /* of a detour */
     struct iwi_length_bins *bins;
 };
 
@@ -31,7 +34,7 @@ static void take_detour(void *arg, size_t node, int64_t start_ns, int64_t length
     struct stretches *stretches = arg;
     const size_t block = stretches->is_by_nodes ? node : iwi_block_of(&stretches->blocks, start_ns);
 
-    iwi_bins_add(&stretches->bins[block], length_ns, stretches->rate_hz);
+    iwi_bins_add(&stretches->bins[block], length_ns, stretches->rate_hz, stretches->events);
 }
 
 static iw_status cut_input(const iw_log *log, const iw_noise_set *set, const struct iwi_set_input *input,
@@ -41,6 +44,7 @@ static iw_status cut_input(const iw_log *log, const iw_noise_set *set, const str
     stretches->blocks = stretches->is_by_nodes ? (struct iwi_blocks){0, input->node_count}
                                                : iwi_choose_blocks(input->length_ns);
     stretches->rate_hz = iwi_met_rate_hz(set, input, exposure);
+    stretches->events = iwi_met_events(set, input);
     stretches->bins = iwi_new_array(log, stretches->blocks.count, sizeof *stretches->bins);
     if (stretches->bins == NULL) {
         return IW_ERR_NOMEM;
@@ -83,9 +87,10 @@ static struct iwi_length_bins bins_of(const struct stretches *stretches, size_t 
     return bins;
 }
 
-/* A job by the model, under the recording as it is. */
+/* A job by the model, under the recording as it is, without what is in bins from `limit` on. */
 struct modelled_job {
     double quiet_s, phases, slowdown;
+    size_t limit;
 };
 
 /* Of the slowdowns of redraws, as shares of the slowdown. */
@@ -95,9 +100,11 @@ static double variance_by_runs(const struct stretches *stretches, size_t count, 
     double sum = 0.0, squares = 0.0, fewest = INFINITY;
 
     for (uint64_t r = 1; r <= REPLICATES; r++) {
-        const struct iwi_length_bins bins = bins_of(stretches, count, run, seed, r);
-        const double ratio = iwi_bins_slowdown(&bins, job->quiet_s, job->phases) / job->slowdown;
+        struct iwi_length_bins bins = bins_of(stretches, count, run, seed, r);
+        double ratio;
 
+        iwi_bins_thin(&bins, job->limit, 0.0);
+        ratio = iwi_bins_slowdown(&bins, job->quiet_s, job->phases) / job->slowdown;
         sum += ratio;
         squares += ratio * ratio;
     }
@@ -109,21 +116,46 @@ static double variance_by_runs(const struct stretches *stretches, size_t count, 
                         : 0.0;
 }
 
-static double variance_of(const struct stretches *stretches, size_t count, double quiet_s, double slowdown,
+static double variance_of(const struct stretches *stretches, size_t count, const struct modelled_job *job,
                           uint64_t seed)
+{
+    return fmax(variance_by_runs(stretches, count, 1, job, seed),
+                variance_by_runs(stretches, count, RUN_OF_STRETCHES, job, seed));
+}
+
+static struct modelled_job without_rare(const struct iwi_length_bins *bins, const struct modelled_job *job)
+{
+    struct modelled_job often = *job;
+    struct iwi_length_bins rest = *bins;
+
+    often.limit = iwi_bins_rare_from(bins, RARE_EVENTS);
+    iwi_bins_thin(&rest, often.limit, 0.0);
+    often.slowdown = iwi_bins_slowdown(&rest, job->quiet_s, job->phases);
+    return often;
+}
+
+static struct iwi_spread spread_of(const struct stretches *stretches, size_t count, double quiet_s,
+                                   double slowdown, uint64_t seed)
 {
     const struct iwi_length_bins bins = bins_of(stretches, count, 1, seed, 0);
     const double phases = iwi_bins_phases(&bins, quiet_s, slowdown);
-    const struct modelled_job job = {quiet_s, phases, iwi_bins_slowdown(&bins, quiet_s, phases)};
+    const struct modelled_job job = {quiet_s, phases, iwi_bins_slowdown(&bins, quiet_s, phases),
+                                     IWI_LENGTH_BINS};
+    const struct modelled_job often = without_rare(&bins, &job);
 
-    return job.slowdown > 0.0 ? fmax(variance_by_runs(stretches, count, 1, &job, seed),
-                                     variance_by_runs(stretches, count, RUN_OF_STRETCHES, &job, seed))
-                              : 0.0;
+    if (!(job.slowdown > 0.0)) {
+        return (struct iwi_spread){.least_part = 1.0};
+    }
+    return (struct iwi_spread){.variance = variance_of(stretches, count, &job, seed),
+                               .least_part = iwi_bins_least_part(&bins, quiet_s, phases),
+                               .often_part = often.slowdown / job.slowdown,
+                               .often_variance =
+                                   often.slowdown > 0.0 ? variance_of(stretches, count, &often, seed) : 0.0};
 }
 
-iw_status iwi_recording_variance(const iw_log *log, const iw_noise_set *set,
-                                 const struct iwi_exposure *exposure, double slowdown, uint64_t seed,
-                                 double *variance_p)
+iw_status iwi_recording_spread(const iw_log *log, const iw_noise_set *set,
+                               const struct iwi_exposure *exposure, double slowdown, uint64_t seed,
+                               struct iwi_spread *spread_p)
 {
     struct stretches *stretches = iwi_new_array(log, set->input_count, sizeof *stretches);
     iw_status status = stretches != NULL ? IW_OK : IW_ERR_NOMEM;
@@ -135,7 +167,8 @@ iw_status iwi_recording_variance(const iw_log *log, const iw_noise_set *set,
         }
     }
     if (status == IW_OK) {
-        *variance_p = count > 0 ? variance_of(stretches, count, exposure->quiet_s, slowdown, seed) : 0.0;
+        *spread_p = count > 0 ? spread_of(stretches, count, exposure->quiet_s, slowdown, seed)
+                              : (struct iwi_spread){.least_part = 1.0};
     }
     for (size_t i = 0; i < count; i++) {
         free(stretches[i].bins);

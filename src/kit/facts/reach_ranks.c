@@ -59,7 +59,7 @@ double iw_reach_ranks(const iw_recording *recording, double work_s)
 
         for (size_t k = 0; k < cpu->count; k++) {
             iwi_longest_add(&longest, cpu->duration_ns[k]);
-            iwi_bins_add(&once, cpu->duration_ns[k], 1.0 / watched_s);
+            iwi_bins_add(&once, cpu->duration_ns[k], 1.0 / watched_s, 1.0);
         }
     }
     return longest.count > 0 ? most_ranks(&(struct phase){&longest, &once, watched_s, work_s}) : 0.0;
