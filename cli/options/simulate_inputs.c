@@ -142,9 +142,19 @@ static int change_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks
     return code;
 }
 
+/* Who types costs and names no network describes one of their own, where every message costs that. */
+static const char *chosen_level(const struct net_opts *opts)
+{
+    const bool has_costs = opt_given(opts, L_ps) || opt_given(opts, o_ps) || opt_given(opts, o_send_ps) ||
+                           opt_given(opts, o_recv_ps) || opt_given(opts, g_ps) || opt_given(opts, G) ||
+                           opt_given(opts, O);
+
+    return has_costs && !opt_given(opts, name_or_path) ? "network" : opts->level;
+}
+
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net)
 {
-    int code = find_net(ui, "--net: ", opts->name_or_path, opts->level, net);
+    int code = find_net(ui, "--net: ", opts->name_or_path, chosen_level(opts), net);
 
     if (code == UI_DONE) {
         code = change_net(ui, opts, ranks_per_node, net);

@@ -28,7 +28,7 @@ const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
         "the network: chic, altix, cnl, zeptoos, xt4; a machine with levels, hdr-fat-tree, ndr-fat-tree, "
         "slingshot-dragonfly, gpu-node-nvlink; a YAML file; another name that 'idlewave get' lists; or none, "
-        "where messages cost only what the options below set (default chic)",
+        "where messages cost only what the options below set (default " DEFAULT_NET ")",
         .known = net_name, .is_setting = true, .collected = OPT_COLLECTED_NET),
     ROW("net-level", OPT_STRING, level, "NAME",
         "one level of a network as the whole of it: node or network of measured ones (default all levels "

@@ -21,9 +21,11 @@ struct net_opts {
     bool has_nic_queues;
 };
 
-#define NET_OPTS_INIT          \
-    {                          \
-        .name_or_path = "chic" \
+/* What every verb takes without --net: docs/decisions/0094-the-default-machine.md. Help names it too. */
+#define DEFAULT_NET "hdr-fat-tree"
+#define NET_OPTS_INIT               \
+    {                               \
+        .name_or_path = DEFAULT_NET \
     }
 
 struct memory_opts {

@@ -103,6 +103,7 @@ IW_API int iw_check_exit_code(iw_check_outcome outcome);
 typedef struct iw_check_job {
     char name[32]; /* "barrier" */
     char what[160];
+    char net[64]; /* the network that was simulated */
     uint32_t ranks;
     bool is_done;         /* false: there was no time left */
     uint64_t trials;      /* of each change; fewer than asked for where time was short */

@@ -138,8 +138,9 @@ IW_API iw_nodes iw_net_nodes(const iw_net *net);
 IW_API const char *iw_net_level_name(const iw_net *net, uint32_t level);
 
 /** Gives nodes (as of iw_net_nodes()) another number of ranks. Their parts and what they are parts of, memory
- * domains too, get more or fewer in proportion; a part that would have a fraction is an error, IW_ERR_RANGE,
- * one that would have a single rank is left out. A network without levels stays as it is. */
+ * domains too, get more or fewer in proportion. Parts of a node that would have a fraction or a single rank
+ * are left out; of memory domains a fraction is an error, IW_ERR_RANGE. A network without levels stays as it
+ * is. */
 IW_API IW_NODISCARD iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks);
 
 /** Frees the list of a network that was read; others have nothing to free. */

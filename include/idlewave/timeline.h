@@ -38,6 +38,7 @@ typedef struct iw_timeline iw_timeline;
 typedef struct iw_timeline_about {
     char origin[16]; /* "simulated" or "traced" */
     char title[256]; /* what ran: the command line, or the trace's path */
+    char net[64];    /* the network that was simulated; "": traced, or not known */
     uint32_t ranks;
     uint32_t dims[IW_TIMELINE_DIMS]; /* grid of the ranks, the last one fastest; {ranks, 0, 0}, and all that
                                         does not hold just the ranks: a line */
@@ -58,10 +59,10 @@ typedef struct iw_timeline_opts {
     iw_time from_ps, to_ps; /* steps that begin in [from, to); to 0: until the end */
 } iw_timeline_opts;
 
-#define IW_TIMELINE_OPTS_INIT                                                                     \
-    {                                                                                             \
-        sizeof(iw_timeline_opts), {"simulated", "", 0, {0, 0, 0}, false, 0, 0, 0}, 0, 2048, 2048, \
-            UINT64_C(1) << 21, 0, 0, 0, 0                                                         \
+#define IW_TIMELINE_OPTS_INIT                                                                         \
+    {                                                                                                 \
+        sizeof(iw_timeline_opts), {"simulated", "", "", 0, {0, 0, 0}, false, 0, 0, 0}, 0, 2048, 2048, \
+            UINT64_C(1) << 21, 0, 0, 0, 0                                                             \
     }
 
 /** IW_ERR_RANGE (no ranks, rows or columns below 16, a window outside), IW_ERR_NOMEM. */

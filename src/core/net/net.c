@@ -238,7 +238,6 @@ static iw_status resize(const iw_log *log, const iw_net *net, const char *what, 
     return IW_OK;
 }
 
-/* Parts of nodes that have one rank are none. */
 static void drop_level(iw_net *net, uint32_t index)
 {
     memmove(&net->inner[index], &net->inner[index + 1],
@@ -262,7 +261,11 @@ iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks)
     node = iwi_node_level(net);
     from = net->inner[node].ranks;
     for (uint32_t i = 0; i < net->inner_count; i++) {
-        IW_TRY(resize(log, net, net->inner[i].name, &other.inner[i].ranks, from, ranks));
+        if (i < node && (uint64_t)net->inner[i].ranks * ranks % from != 0) {
+            other.inner[i].ranks = 1; /* sockets that differ: ranks meet in the node */
+        } else {
+            IW_TRY(resize(log, net, net->inner[i].name, &other.inner[i].ranks, from, ranks));
+        }
     }
     if (net->memory.ranks > 0) {
         IW_TRY(resize(log, net, "memory domain", &other.memory.ranks, from, ranks));
@@ -270,7 +273,7 @@ iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks)
     if (other.nics.active > ranks) {
         other.nics.active = ranks;
     }
-    for (; node > 0 && other.inner[0].ranks == 1; node--) {
+    for (; node > 0 && other.inner[0].ranks == 1; node--) { /* parts of nodes that have one rank are none */
         drop_level(&other, 0);
     }
     IW_TRY(iw_net_check(log, &other));

@@ -11,6 +11,7 @@
 #include "features/recordings/recordings.h"
 #include "features/settings/settings.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 
 enum { LARGEST = 5 };
 
@@ -37,6 +38,7 @@ static const struct iwi_schema requirement_schema = IWI_SCHEMA(iw_requirement, r
 static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_check_job, name),
     IWI_CHARS(iw_check_job, what),
+    IWI_CHARS(iw_check_job, net, .is_optional = true),
     IWI_VALUE(iw_check_job, ranks),
     IWI_VALUE(iw_check_job, is_done),
     IWI_VALUE(iw_check_job, trials),
@@ -171,6 +173,19 @@ static void add_job(struct iwi_document *doc, const iw_check_job *job)
             : "");
 }
 
+/* All jobs are simulated on one network. */
+static const char *net_of(struct iwi_document *doc, const iw_check *check)
+{
+    char net[IWI_PHRASE_SIZE];
+
+    for (size_t i = 0; i < check->job_count; i++) {
+        if (check->jobs[i].net[0] != '\0') {
+            return iwi_say(doc, "%s", iwi_net_words(check->jobs[i].net, net));
+        }
+    }
+    return "such nodes";
+}
+
 static void list_jobs(struct iwi_document *doc, const iw_check *check)
 {
     const char *said = "";
@@ -178,7 +193,7 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
     if (check->job_count == 0) {
         return;
     }
-    iwi_section(doc, "jobs", "What this noise costs jobs on such nodes");
+    iwi_section(doc, "jobs", iwi_say(doc, "What this noise costs jobs on %s", net_of(doc, check)));
     IWI_TABLE(doc, "By how much jobs are slower than without noise, and the source whose removal saves most",
               {"job", IWI_WORDS}, {"slower", IWI_NUMBER}, {"95 % CI", IWI_WORDS}, {"worst source", IWI_WORDS},
               {"saves (points)", IWI_NUMBER});

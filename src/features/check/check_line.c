@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/short_number.h"
 #include "features/check/check_parts.h"
+#include "kit/text/words.h"
 
 static void say(iw_check *check, const char *format, ...) IW_PRINTF(2, 3);
 
@@ -24,6 +25,18 @@ static void say(iw_check *check, const char *format, ...)
     va_end(args);
 }
 
+/* " of hdr-fat-tree", of the job of that name; else nothing. */
+static void say_net(iw_check *check, const char *name)
+{
+    char net[IWI_PHRASE_SIZE];
+
+    for (size_t i = 0; i < check->job_count; i++) {
+        if (strcmp(check->jobs[i].name, name) == 0 && check->jobs[i].net[0] != '\0') {
+            say(check, " of %s", iwi_net_words(check->jobs[i].net, net));
+        }
+    }
+}
+
 /* `before` stands before the first. */
 static void say_missed(iw_check *check, bool is_setting, const char *before)
 {
@@ -33,6 +46,7 @@ static void say_missed(iw_check *check, bool is_setting, const char *before)
         if (requirement->is_setting == is_setting && requirement->state == IW_REQUIREMENT_MISSED) {
             say(check, "%s%s: %.80s, required: %.80s", before, requirement->name, requirement->found,
                 requirement->wanted);
+            say_net(check, requirement->name);
             before = "; ";
         }
     }
@@ -110,6 +124,8 @@ static void say_doubt(iw_check *check)
 
 static void say_good(iw_check *check)
 {
+    bool is_first = true;
+
     say(check,
         check->is_watched ? "running programs lose %s %% to noise" : "loses %s %% of its CPUs to noise",
         iwi_short_percent(check->noise.facts.all.share, 2).text);
@@ -119,8 +135,12 @@ static void say_good(iw_check *check)
         if (job->is_done) {
             const bool is_bound = !isfinite(job->slowdown.high);
 
-            say(check, "; %s on %" PRIu32 " ranks %s%s %% slower", job->name, job->ranks,
-                is_bound ? "at least " : "",
+            say(check, "; %s on %" PRIu32 " ranks", job->name, job->ranks);
+            if (is_first) { /* the network is that of all */
+                say_net(check, job->name);
+            }
+            is_first = false;
+            say(check, " %s%s %% slower", is_bound ? "at least " : "",
                 iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 2).text);
         }
     }

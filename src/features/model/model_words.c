@@ -38,13 +38,15 @@ static const char *plain(struct iwi_document *doc, const char *name, size_t colu
 static void say_largest(struct iwi_document *doc, const iw_model_report *report)
 {
     const iw_model_row *row = last_answer(report);
-    char range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE];
+    char range[IWI_RANGE_SIZE], slower[IWI_PHRASE_SIZE], net[IWI_PHRASE_SIZE];
     const char *ranks;
 
     if (row == NULL) {
         return;
     }
-    ranks = iwi_say(doc, "%s rank%s", iwi_any_ranks(doc, (double)row->ranks), iwi_s(row->ranks));
+    ranks = iwi_say(doc, "%s rank%s%s%s", iwi_any_ranks(doc, (double)row->ranks), iwi_s(row->ranks),
+                    report->net != NULL ? " of " : "",
+                    report->net != NULL ? iwi_net_words(plain(doc, report->net, 40), net) : "");
     if (is_quiet(report)) {
         iwi_more(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
     } else if (isinf(row->high_ns.high)) {

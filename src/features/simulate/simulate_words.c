@@ -92,9 +92,10 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
 {
     const iw_reach *reach = s->recording != NULL ? &s->recording->reach : NULL;
     const char *time = iwi_ns(doc, s->makespan_ns.mean);
-    char text[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE];
+    char text[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], net[IWI_PHRASE_SIZE];
 
-    iwi_verdict(doc, "%s on %" PRIu32 " rank%s", s->what, s->run.ranks, iwi_s(s->run.ranks));
+    iwi_verdict(doc, "%s on %" PRIu32 " rank%s of %s", s->what, s->run.ranks, iwi_s(s->run.ranks),
+                iwi_net_words(s->net->name, net));
     if (!iwi_is_disturbed(s)) {
         iwi_more(doc, " takes %s (no noise given)", time);
     } else if (isnan(s->slowdown.mean)) {

@@ -225,10 +225,23 @@ static struct tally tally_of(const struct iwi_panels *panels, const char *system
     return t;
 }
 
+/* "chic"; "busy on hdr-fat-tree" where the network has another name. */
+static const char *system_words(struct iwi_document *doc, const iw_cell_result *cell)
+{
+    const size_t length = strcspn(cell->net, ":"); /* behind it are its costs */
+    const char *system = iwi_study_name(doc, cell->system);
+    char net[IWI_PHRASE_SIZE];
+
+    snprintf(net, sizeof net, "%.*s", (int)length, cell->net);
+    return cell->net[length] == '\0' || strcmp(net, cell->system) == 0
+               ? system
+               : iwi_say(doc, "%s on %s", system, iwi_net_words(net, (char[IWI_PHRASE_SIZE]){0}));
+}
+
 /* "chic: allreduce:ring, 1 MiB" */
 static const char *place_of(struct iwi_document *doc, const iw_cell_result *cell)
 {
-    return iwi_say(doc, "%s: %s%s%s", iwi_study_name(doc, cell->system), iwi_panel_title(doc, cell),
+    return iwi_say(doc, "%s: %s%s%s", system_words(doc, cell), iwi_panel_title(doc, cell),
                    cell->settings != NULL ? ", " : "",
                    cell->settings != NULL ? settings_label(doc, cell) : "");
 }

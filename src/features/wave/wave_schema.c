@@ -8,6 +8,7 @@
 static const struct iwi_field about_fields[] = {
     IWI_CHARS(iw_timeline_about, origin),
     IWI_CHARS(iw_timeline_about, title),
+    IWI_CHARS(iw_timeline_about, net, .is_optional = true),
     IWI_VALUE(iw_timeline_about, ranks),
     IWI_VALUE_ARRAY(iw_timeline_about, dims),
     IWI_VALUE_AS(iw_timeline_about, is_periodic, "periodic"),

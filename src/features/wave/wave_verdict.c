@@ -289,7 +289,7 @@ static void append_verdict(char *text, const iw_waves *waves)
 {
     const size_t origins = iw_waves_origins(waves);
     const struct range delays = delay_range(waves);
-    char shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE];
+    char shortest[IWI_NUMBER_SIZE], longest[IWI_NUMBER_SIZE], net[IWI_PHRASE_SIZE];
 
     if (waves->wave_count == 0) {
         append_none(text, waves);
@@ -297,7 +297,11 @@ static void append_verdict(char *text, const iw_waves *waves)
     }
     (void)iwi_time_text((iw_time)delays.low, shortest);
     (void)iwi_time_text((iw_time)delays.high, longest);
-    iwi_append(text, "%zu wave%s from ", waves->wave_count, waves->wave_count == 1 ? "" : "s");
+    iwi_append(text, "%zu wave%s", waves->wave_count, waves->wave_count == 1 ? "" : "s");
+    if (waves->about.net[0] != '\0') {
+        iwi_append(text, " on %s", iwi_net_words(waves->about.net, net));
+    }
+    iwi_append(text, " from ");
     if (origins == 1) {
         iwi_append(text, "a delay of %s on rank %" PRIu32, longest, waves->waves[0].origin_rank);
     } else {

@@ -93,16 +93,17 @@ static uint64_t node_count(const iw_whatif *whatif)
     return (whatif->ranks + per_node - 1) / per_node;
 }
 
-/* "allreduce on 8,192 ranks (512 nodes, 16 ranks a node, as recorded)" */
+/* "allreduce on 8,192 ranks of hdr-fat-tree (512 nodes, 16 ranks a node, as recorded)" */
 static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const uint64_t nodes = node_count(whatif);
-    char placing[IW_NODES_TEXT_SIZE];
+    char placing[IW_NODES_TEXT_SIZE], net[IWI_PHRASE_SIZE];
     const bool is_recorded =
         iw_nodes_text(whatif->ranks_per_node, whatif->cores_per_rank, whatif->recorded_cpus,
                       whatif->noise_cpus[0] != '\0' ? whatif->noise_cpus : NULL, placing)[0] != '\0';
 
-    iwi_verdict(doc, "%s on %s rank%s", whatif->what, ranks_words(doc, whatif->ranks), iwi_s(whatif->ranks));
+    iwi_verdict(doc, "%s on %s rank%s of %s", whatif->what, ranks_words(doc, whatif->ranks),
+                iwi_s(whatif->ranks), iwi_net_words(whatif->net, net));
     if (whatif->ranks_per_node > 1) {
         iwi_more(doc, " (%s node%s%s%s)", ranks_words(doc, nodes), iwi_s(nodes), is_recorded ? ", " : "",
                  placing);

@@ -57,6 +57,10 @@ const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_S
 /* "takes 2.431 times as long as", "is 41.0 % slower than", "is not slower than". */
 const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);
 
+/* A network by its name, where "of" or "on" stands before it: "chic"; "chic with changed costs" of
+ * "chic, changed"; "a network without costs" of "none". */
+const char *iwi_net_words(const char *name, char buf[IWI_PHRASE_SIZE]);
+
 /* A bar of up to `columns` columns for a share of 1, in eighths of a column; returns how many it takes. */
 int iwi_write_bar(FILE *out, double share, int columns);
 

@@ -26,6 +26,7 @@ class RequirementsRow:
 class JobsRow:
     name: str
     what: str
+    net: Optional[str]
     ranks: int
     is_done: bool
     trials: int

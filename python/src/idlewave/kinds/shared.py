@@ -164,6 +164,7 @@ class Memory:
 class Timeline:
     origin: str
     title: str
+    net: Optional[str]
     ranks: int
     dims: List[int]
     periodic: bool

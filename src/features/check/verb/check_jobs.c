@@ -117,6 +117,7 @@ static bool goes_on(void *arg, const iw_progress_now *now)
 static void take_answer(const iw_whatif *whatif, iw_check_job *job)
 {
     job->is_done = true;
+    (void)snprintf(job->net, sizeof job->net, "%s", whatif->net);
     job->trials = whatif->trials;
     job->slowdown = whatif->now;
     for (size_t i = 0; i < whatif->change_count; i++) {

@@ -66,9 +66,9 @@ static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",
      "idlewave model --noise exp:1% --compute 1ms --net none --L 2us --ranks 2^1..2^24"},
     {"the noise of this node, at scale, and the simulator's view of it",
-     "idlewave model --noise node.h5 --compute 1ms --net chic --check"},
+     "idlewave model --noise node.h5 --compute 1ms --check"},
     {"a barrier alone under rare long detours",
-     "idlewave model --noise periodic:0.375Hz,5.6ms --net chic --ranks 2^10..2^20"},
+     "idlewave model --noise periodic:0.375Hz,5.6ms --ranks 2^10..2^20"},
     {NULL, NULL},
 };
 
@@ -84,9 +84,6 @@ static int check_options(const struct ui *ui, const struct model_opts *opts)
     }
     if (has_work && opts->compute_ps == 0) {
         return ui_usage(ui, "--compute is 0: leave it away to ask for the barrier alone");
-    }
-    if (has_work && !opt_given(&opts->net, name_or_path)) {
-        return ui_usage(ui, "what does a message cost? Write --net chic, or --net none --L 2us");
     }
     if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
         return ui_usage(ui, "--barrier tree needs --compute: without work there is a model of dissemination "

@@ -81,7 +81,8 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     if (status == IW_OK) {
         worth_take(whatif, verify);
         verify->slowdown = whatif->now;
-        (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks (%s)", q->what, whatif->ranks,
+        (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks of %s (%s)", q->what, whatif->ranks,
+                       whatif->net,
                        iw_nodes_text(iw_noise_set_ranks_per_node(q->noise), 1,
                                      iw_noise_set_recorded_cpus(q->noise), NULL, nodes));
     }

@@ -50,7 +50,7 @@ static void without_noise_the_time_is_the_verdict(void **state)
 
     (void)state;
     sample_init(&s);
-    assert_says(&s, "allreduce on 8 ranks takes 130.2 us (no noise given).");
+    assert_says(&s, "allreduce on 8 ranks of quick takes 130.2 us (no noise given).");
     assert_null(strstr(s.text, "noiseless"));
     assert_null(strstr(s.text, "trial"));
     sample_release(&s);
@@ -61,9 +61,10 @@ static void large_slowdowns_are_factors(void **state)
     const double factors[] = {140.0, 146.0, 148.0, 149.0, 150.0, 153.8};
 
     (void)state;
-    verdict_of(factors, 6,
-               "allreduce on 8 ranks takes 147.8 times as long as without noise (mean of 6 trials; 95 % CI "
-               "128.1x to 151.4x; median 148.5x).");
+    verdict_of(
+        factors, 6,
+        "allreduce on 8 ranks of quick takes 147.8 times as long as without noise (mean of 6 trials; 95 % CI "
+        "128.1x to 151.4x; median 148.5x).");
     verdict_of(factors, 6, "slowdown    147.8x    140.0x    146.5x    148.5x    149.8x    153.8x");
 }
 
@@ -97,7 +98,7 @@ static void delays_are_named_as_the_cause(void **state)
     sample_init(&s);
     sample_set_trials(&s, &factor, 1);
     s.origin.delay_count = 1;
-    assert_says(&s, "allreduce on 8 ranks is 50.0 % slower than without the delay.");
+    assert_says(&s, "allreduce on 8 ranks of quick is 50.0 % slower than without the delay.");
     s.origin.delay_count = 2;
     assert_says(&s, "slower than without the delays.");
     sample_add_noise(&s, "periodic:10Hz,1us");

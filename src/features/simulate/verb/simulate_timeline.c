@@ -30,6 +30,7 @@ static void fill_about(const char *command, const iw_program *program, const iw_
     bool is_alone;
 
     (void)snprintf(about->title, sizeof about->title, "%s", command);
+    (void)snprintf(about->net, sizeof about->net, "%s", net->name);
     about->ranks = about->dims[0] = iw_program_ranks(program);
     if (iw_program_halo(program, &halo, &is_alone)) {
         memcpy(about->dims, halo.dims, sizeof about->dims);

@@ -179,7 +179,7 @@ static iw_status check_pair(const struct iwi_study_reader *reader, size_t system
 
     if (reader->systems[system_index].has_no_net && work->training == NULL) {
         return iwi_yaml_fail(&reader->yaml, reader->systems[system_index].line, IW_ERR_FORMAT,
-                             "the system has no network: add 'net: chic', or a file");
+                             "the system has no network: add 'net: hdr-fat-tree', or a file");
     }
     if (work->training != NULL &&
         (system->spare_cores > 0 || system->cores_per_rank > 1 || system->node_speed != NULL ||

@@ -114,7 +114,7 @@ static void faults_of_systems_are_told(void **state)
 {
     static const struct fault faults[] = {
         {"systems: [chic]\n" IWT_PATTERNS, IW_ERR_FORMAT, AT(1) "a system is a mapping such as '{name: chic"},
-        {SYSTEM("name: a"), IW_ERR_FORMAT, AT(2) "the system has no network: add 'net: chic'"},
+        {SYSTEM("name: a"), IW_ERR_FORMAT, AT(2) "the system has no network: add 'net: hdr-fat-tree'"},
         {SYSTEM("net: chic, nosie: none"), IW_ERR_FORMAT, AT(2) "unknown key 'nosie'; did you mean 'noise'?"},
         {SYSTEM("net: chik"), IW_ERR_FORMAT,
          AT(2) "network 'chik' is neither one of chic, altix, cnl, zeptoos, xt4, hdr-fat-tree, ndr-fat-tree, "

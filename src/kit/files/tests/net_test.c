@@ -258,6 +258,19 @@ static void parts_of_one_rank_are_left_out(void **state)
     assert_int_equal(iw_net_nodes(&net).ranks, 1);
 }
 
+static void parts_that_would_differ_are_left_out(void **state)
+{
+    iw_net net = *iw_net_builtin("slingshot-dragonfly");
+
+    (void)state;
+    assert_ok(iw_net_resize_nodes(NULL, &net, 3)); /* sockets of 1.5 */
+    assert_int_equal(net.inner_count, 2);
+    assert_string_equal(net.inner[0].name, "node");
+    assert_int_equal(net.inner[0].ranks, 3);
+    assert_int_equal(net.inner[1].ranks, 384);
+    assert_int_equal(net.nics.node_level, 0);
+}
+
 static void parts_of_a_rank_are_refused(void **state)
 {
     iw_net net = *iw_net_builtin("hdr-fat-tree");
@@ -265,8 +278,9 @@ static void parts_of_a_rank_are_refused(void **state)
 
     (void)state;
     iwt_log_init(&l);
-    assert_status(iw_net_resize_nodes(&l.log, &net, 3), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "cannot have 3 ranks on a node: a socket has 64 of its 128");
+    net.memory = (iw_memory){.ranks = 32, .core_bytes_per_s = 1, .domain_bytes_per_s = 2};
+    assert_status(iw_net_resize_nodes(&l.log, &net, 5), IW_ERR_RANGE);
+    iwt_assert_logged(&l, "cannot have 5 ranks on a node: a memory domain has 32 of its 128");
     assert_int_equal(net.inner[1].ranks, 128);
     assert_status(iw_net_resize_nodes(&l.log, &net, 0), IW_ERR_RANGE);
     net = *iw_net_builtin("chic");
@@ -278,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_of_another_size_keep_their_parts),
         cmocka_unit_test(parts_of_one_rank_are_left_out),
+        cmocka_unit_test(parts_that_would_differ_are_left_out),
         cmocka_unit_test(parts_of_a_rank_are_refused),
         cmocka_unit_test(the_first_networks_are_those_of_table_3),
         cmocka_unit_test(machines_are_faster_inside),

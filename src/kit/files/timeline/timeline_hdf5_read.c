@@ -47,11 +47,20 @@ static iw_status read_short_text(struct iwi_h5 *h5, const char *name, char *text
     IW_TRY(iwi_h5_read_text(h5, "/", name, &read));
     if (strlen(read) >= size) {
         free(read);
-        return bad(h5, "'origin' or 'title' is too long");
+        return bad(h5, "'origin', 'title' or 'net' is too long");
     }
     memcpy(text, read, strlen(read) + 1);
     free(read);
     return IW_OK;
+}
+
+/* Files of idlewave 0.2 do not have it. */
+static iw_status read_net(struct iwi_h5 *h5, iw_timeline_about *about)
+{
+    about->net[0] = '\0';
+    return H5Aexists_by_name(h5->file, "/", "net", H5P_DEFAULT) > 0
+               ? read_short_text(h5, "net", about->net, sizeof about->net)
+               : IW_OK;
 }
 
 /* Files of idlewave 0.1 do not have it. */
@@ -75,6 +84,7 @@ static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
 
     IW_TRY(read_short_text(h5, "origin", about->origin, sizeof about->origin));
     IW_TRY(read_short_text(h5, "title", about->title, sizeof about->title));
+    IW_TRY(read_net(h5, about));
     IW_TRY(read_u32(h5, "/", "ranks", &about->ranks));
     IW_TRY(iwi_h5_read_numbers(h5, "/", "dims", IWI_H5_U32, IW_TIMELINE_DIMS, about->dims));
     IW_TRY(read_u32(h5, "/", "is_periodic", &is_periodic));

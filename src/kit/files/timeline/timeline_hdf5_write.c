@@ -113,6 +113,7 @@ static iw_status write_about(const struct iwi_h5 *h5, const iw_timeline *timelin
     IW_TRY(iwi_h5_create_text(h5, "/", "format", IWI_TIMELINE_FORMAT));
     IW_TRY(iwi_h5_create_text(h5, "/", "origin", about->origin));
     IW_TRY(iwi_h5_create_text(h5, "/", "title", about->title));
+    IW_TRY(iwi_h5_create_text(h5, "/", "net", about->net));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "ranks", IWI_H5_U32, 1, &about->ranks));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "dims", IWI_H5_U32, IW_TIMELINE_DIMS, about->dims));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "is_periodic", IWI_H5_U32, 1, &is_periodic));
