@@ -110,9 +110,9 @@ void help_overview(FILE *out)
     }
     write_common(out);
     write_values_and_exits(out);
-    (void)fputs("\nTry this first: a barrier of 65,536 ranks, each losing 0.1 % to a 10 Hz tick:\n"
-                "  idlewave simulate --pattern barrier --ranks 64Ki --noise periodic:10Hz,100us \\\n"
-                "      --trials 20\n"
+    (void)fputs("\nTry this first: 65,536 ranks that meet each ms, and lose 0.1 % to a 10 Hz tick:\n"
+                "  idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms --repeat 20 \\\n"
+                "      --noise periodic:10Hz,100us --trials 20\n"
                 "\n'idlewave help VERB' explains a verb.\n",
                 out);
 }

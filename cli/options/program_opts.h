@@ -9,6 +9,10 @@
 #include "options/opt.h"
 #include "options/trace_opts.h"
 
+/* A job to try noise on, in commands that verbs suggest: ranks that work and meet. Without work every detour
+ * would count whole, against the microseconds of a bare collective. */
+#define SUGGESTED_JOB "--pattern allreduce --ranks 1Ki --compute 1ms --repeat 20"
+
 struct program_opts {
     struct opt_origins origins;
     struct opt_list patterns;

@@ -54,7 +54,7 @@ static const char description[] =
 static const struct example examples[] = {
     {"what there is", "idlewave get"},
     {"the noise of a published machine",
-     "idlewave simulate --pattern barrier --ranks 64Ki --noise sc10-chic"},
+     "idlewave simulate --pattern barrier --ranks 64Ki --compute 1ms --noise sc10-chic"},
     {"from the server of a site", "idlewave get our-nodes --from https://hpc.example.org/idlewave"},
     {"a recording to offer to others", "idlewave get --describe node.h5 >> share/idlewave/index.yaml"},
     {NULL, NULL},

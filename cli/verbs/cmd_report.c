@@ -81,8 +81,8 @@ static const struct example examples[] = {
     {"A page for the browser", "idlewave report four-systems -o report.html"},
     {"A page of a noise file", "idlewave report node.h5 -o node.html"},
     {"A page of the noise files of many nodes", "idlewave report noise -o fleet.html"},
-    {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --trials 100 --explain \\\n"
-                       "    --noise poisson:100Hz,exp:50us --format json > one.json\n"
+    {"One simulation", "idlewave simulate --pattern allreduce --ranks 4Ki --compute 1ms --trials 100 \\\n"
+                       "    --explain --noise poisson:100Hz,exp:50us --format json > one.json\n"
                        "  idlewave report one.json -o one.html"},
     {"Where an idle wave goes", "idlewave report run.h5 -o wave.png --ranks 0-63 --time 0s-80ms"},
     {"Figures for a paper", "idlewave report four-systems --format gnuplot -o figures && \\\n"

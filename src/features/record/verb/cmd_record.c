@@ -10,6 +10,7 @@
 #include <idlewave/idlewave.h>
 
 #include "options/cpu_list.h"
+#include "options/program_opts.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/background_command.h"
@@ -208,7 +209,8 @@ static int measure(struct ui *ui, const struct record_opts *opts, const iw_measu
 static void write_next(const char *path)
 {
     (void)printf("\nNext: idlewave noise show %s\n"
-                 "      idlewave simulate --pattern allreduce --ranks 1Ki --noise %s\n",
+                 "      idlewave simulate --noise %s \\\n"
+                 "          " SUGGESTED_JOB "\n",
                  path, path);
 }
 

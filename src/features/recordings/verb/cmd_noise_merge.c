@@ -37,8 +37,8 @@ static const char description[] =
 static const struct example examples[] = {
     {"four nodes of 128 CPUs as a pool",
      "idlewave noise merge node0?.h5 -o pool.h5 && \\\n"
-     "      idlewave simulate --pattern allreduce --ranks 64Ki --noise pool.h5 \\\n"
-     "      --ranks-per-node 512"},
+     "      idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms \\\n"
+     "      --repeat 20 --noise pool.h5 --ranks-per-node 512"},
     {"two hours in two files", "idlewave noise merge --append first.h5 second.h5 -o both.h5"},
     {NULL, NULL},
 };

@@ -24,9 +24,9 @@ static const char description[] =
     "or MPICH, the processes share one simulation.";
 
 static const struct example examples[] = {
-    {"an allreduce of a million ranks under 0.21 % of noise",
+    {"a million ranks that meet each millisecond, under 0.21 % of noise",
      "idlewave simulate --pattern allreduce:dissemination --ranks 1Mi --bytes 8 \\\n"
-     "      --noise periodic:0.375Hz,5.6ms --trials 20"},
+     "      --compute 1ms --repeat 20 --noise periodic:0.375Hz,5.6ms --trials 20"},
     {"where the time goes in a halo exchange with an allreduce in each step",
      "idlewave simulate --pattern halo2d+allreduce --ranks 4096 --bytes 8KiB \\\n"
      "      --compute 1ms --repeat 100 --noise poisson:100Hz,exp:50us --explain"},
@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {"a GOAL file, as JSON", "idlewave simulate app.goal --net my.yaml --noise node.txt --trials 100 \\\n"
                              "      --format json"},
     {"the ranks of one simulation on four nodes, or on four cores",
-     "mpirun -n 4 idlewave simulate --pattern barrier --ranks 16Mi \\\n"
+     "mpirun -n 4 idlewave simulate --pattern barrier --ranks 16Mi --compute 1ms \\\n"
      "      --noise periodic:0.5Hz,220us --net altix"},
     {NULL, NULL},
 };

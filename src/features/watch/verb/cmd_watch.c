@@ -13,6 +13,7 @@
 #include "features/watch/verb/watch_live.h"
 #include "features/watch/verb/watch_metrics.h"
 #include "options/cpu_list.h"
+#include "options/program_opts.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/interrupt.h"
@@ -297,7 +298,8 @@ static int write_result(struct ui *ui, const struct watch_opts *opts, const iw_w
     code = shown_write(ui, &opts->shown, iw_watch_doc(&report));
     if (code == UI_DONE && opts->shown.format == OUTPUT_TEXT) {
         (void)printf("\nNext: idlewave noise show %s\n"
-                     "      idlewave whatif --pattern allreduce --ranks 1Ki --noise %s\n",
+                     "      idlewave whatif --noise %s \\\n"
+                     "          " SUGGESTED_JOB "\n",
                      path, path);
     }
     iw_noise_report_release(&report.noise);
