@@ -111,6 +111,7 @@ typedef struct iw_check_job {
     char worst[96];       /* the source without which it would gain most; "": none */
     iw_estimate saving;   /* what that would gain */
     const char *remedy;   /* against it; may be NULL */
+    iw_sensitivity sensitivity;
 } iw_check_job;
 
 /** The node among others: with fewer than so many, itself among them, nothing can be told. */

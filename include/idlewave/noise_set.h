@@ -132,6 +132,7 @@ typedef struct iw_reach {
     double record_s;      /* is_bound: record about so long for an estimate, on as many CPUs; else 0 */
     size_t law_count;
     const char *const *laws; /* is_extrapolated: those that stand in, owned by the set */
+    iw_sensitivity sensitivity;
 } iw_reach;
 
 /** Of a job on so many ranks that takes so long without noise and has that slowdown

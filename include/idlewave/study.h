@@ -210,6 +210,7 @@ typedef struct iw_cell_recording {
     double slowdown_high; /* beyond the reach of the recording, where this is NaN */
     double record_s;      /* record so long for an estimate; NaN: it is one */
     char *laws;           /* that stood in for the recordings, joined by " + "; NULL: none did */
+    iw_sensitivity sensitivity; /* length_ns 0: it was not asked for */
 } iw_cell_recording;
 
 typedef struct iw_cell_result {

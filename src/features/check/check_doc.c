@@ -22,6 +22,7 @@ IWI_NAMES(requirement_name, "met", "missed", "unknown")
 IWI_NAMES(compared_name, "same", "better", "slightly worse", "worse", "unknown")
 IWI_OF(bool, is_done, iw_check_job, it->is_done)
 IWI_OF(bool, has_worst, iw_check_job, it->worst[0] != '\0')
+IWI_OF(bool, has_sensitivity, iw_check_job, it->sensitivity.length_ns > 0)
 IWI_OF(bool, has_baseline, iw_check, it->has_baseline)
 IWI_OF(bool, has_fleet, iw_check, it->has_fleet)
 IWI_OF(bool, has_taken, iw_check, it->took_s > 0.0)
@@ -46,6 +47,8 @@ static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_check_job, worst),
     IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst),
     IWI_VALUE(iw_check_job, remedy, .may_be_null = true),
+    IWI_OBJECT(iw_check_job, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
+               .is_optional = true),
 };
 static const struct iwi_schema job_schema = IWI_SCHEMA(iw_check_job, job_fields);
 
@@ -186,6 +189,26 @@ static const char *net_of(struct iwi_document *doc, const iw_check *check)
     return "such nodes";
 }
 
+/* Of the job that it would cost most. */
+static void say_sensitivity(struct iwi_document *doc, const iw_check *check)
+{
+    const iw_check_job *worst = NULL;
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    for (size_t i = 0; i < check->job_count; i++) {
+        const iw_check_job *job = &check->jobs[i];
+
+        if (job->is_done && job->sensitivity.length_ns > 0 &&
+            (worst == NULL || job->sensitivity.slowdown > worst->sensitivity.slowdown)) {
+            worst = job;
+        }
+    }
+    if (worst != NULL) {
+        iwi_append_sensitivity(text, &worst->sensitivity);
+        iwi_item(doc, "%s That is %s on %" PRIu32 " ranks.", text, worst->name, worst->ranks);
+    }
+}
+
 static void list_jobs(struct iwi_document *doc, const iw_check *check)
 {
     const char *said = "";
@@ -212,6 +235,7 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
             said = job->worst;
         }
     }
+    say_sensitivity(doc, check);
 }
 
 /* ---- noise and load ---- */

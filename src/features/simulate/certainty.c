@@ -14,6 +14,7 @@
 #include "features/simulate/interval.h"
 #include "features/simulate/job_again.h"
 #include "features/simulate/reach.h"
+#include "features/simulate/sensitivity.h"
 
 uint32_t iwi_certainty_per_redraw(uint64_t trials)
 {
@@ -100,10 +101,13 @@ static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, 
 
 /* ---- by the model ---- */
 
+/* Beyond this Student's law is the normal one. */
+static const double MOST_FREEDOM = 1e6;
+
 /* A variance v of a ratio is that of 1/v events that come at random. */
 static double freedom_of(double variance)
 {
-    return fmax(2.0, 1.0 / variance - 1.0);
+    return fmin(fmax(2.0, 1.0 / variance - 1.0), MOST_FREEDOM);
 }
 
 /* Noise makes nothing faster, but for programs in which what comes first decides what runs next
@@ -119,7 +123,7 @@ static double least_slowdown(const double *slowdowns, size_t count)
 }
 
 /* The part of the slowdown that is known to be there however few long detours there are. */
-static double floor_of(const struct iwi_spread *spread)
+static double floor_of(const struct iwi_file_spread *spread)
 {
     const double half =
         iwi_t_quantile(0.975, freedom_of(spread->often_variance)) * sqrt(spread->often_variance);
@@ -132,7 +136,7 @@ iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const 
 {
     const double mean = iwi_mean_estimate(slowdowns, count).value;
     const iw_reach reach = iwi_reach_for(set, exposure, mean);
-    struct iwi_spread spread;
+    struct iwi_file_spread spread;
 
     IW_TRY(iwi_recording_spread(log, set, exposure, mean, seed, &spread));
     *slowdown_p = iwi_paired_interval(
@@ -178,6 +182,25 @@ static double mean_slowdown(const iw_sim_result *result)
     return sum / (double)result->trials / (double)result->noiseless_ps;
 }
 
+static iw_status find_sensitivity(const iw_log *log, const iw_certainty_question *q,
+                                  iw_sensitivity *sensitivity)
+{
+    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .job = iwi_certainty_job(q)};
+    struct iwi_experiment experiment;
+    double *values;
+    iw_status status;
+
+    if (sensitivity->length_ns == 0) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_experiment_init(&inquiry, 0, q->result->trials, 0, &experiment));
+    experiment.noiseless_ps = q->result->noiseless_ps;
+    IW_TRY(new_values(log, q->result, (size_t)q->result->trials, &values));
+    status = iwi_sensitivity_find(&experiment, values, sensitivity);
+    free(values);
+    return status;
+}
+
 static iw_status find(const iw_log *log, const iw_certainty_question *question, iw_certainty *certainty_p)
 {
     const iw_sim_result *result = question->result;
@@ -192,6 +215,7 @@ static iw_status find(const iw_log *log, const iw_certainty_question *question, 
                certainty.reach.watched_s > 0.0 && !certainty.reach.is_extrapolated) {
         IW_TRY(count_recording(log, question, &certainty.slowdown));
     }
+    IW_TRY(find_sensitivity(log, question, &certainty.reach.sensitivity));
     *certainty_p = certainty;
     return IW_OK;
 }

@@ -4,6 +4,7 @@
 #include "features/simulate/experiment.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
@@ -168,6 +169,16 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     return IW_OK;
 }
 
+/* Behind all others, whose random numbers stay as they are. */
+static iw_status add_supposed(const iw_log *log, const iw_sensitivity *supposed, iw_noise *noise)
+{
+    char spec[96];
+
+    snprintf(spec, sizeof spec, "poisson:%.9gHz,fixed:%" PRId64 "ns", 1.0 / supposed->every_s,
+             supposed->length_ns);
+    return iw_noise_add(log, noise, spec);
+}
+
 static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
                              const struct iwi_drawn *drawn, uint32_t redraw, double *values)
 {
@@ -185,7 +196,10 @@ static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi
     if (variant->is_joined) {
         iwi_noise_join_copies(noise);
     }
-    status = simulate(experiment, variant, noise, redraw, values);
+    status = variant->added != NULL ? add_supposed(inquiry->log, variant->added, noise) : IW_OK;
+    if (status == IW_OK) {
+        status = simulate(experiment, variant, noise, redraw, values);
+    }
     iw_noise_free(noise);
     return status;
 }

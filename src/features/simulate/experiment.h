@@ -30,19 +30,20 @@ struct iwi_inquiry {
 
 /* What is changed. All false: nothing. */
 struct iwi_variant {
-    const bool *is_removed; /* by part; NULL: none */
-    bool is_together;       /* all nodes are hit at the same time */
-    bool is_apart;          /* nodes that are aligned are taken for independent */
-    bool is_joined;         /* all ranks of a node are hit together */
-    bool is_reserved;       /* some cores of each node do not compute */
-    uint32_t replaced;      /* so many of the slowest nodes are as fast as they should be */
+    const bool *is_removed;      /* by part; NULL: none */
+    bool is_together;            /* all nodes are hit at the same time */
+    bool is_apart;               /* nodes that are aligned are taken for independent */
+    bool is_joined;              /* all ranks of a node are hit together */
+    bool is_reserved;            /* some cores of each node do not compute */
+    uint32_t replaced;           /* so many of the slowest nodes are as fast as they should be */
+    const iw_sensitivity *added; /* what is supposed besides; NULL: nothing */
 };
 
 /* Some noise goes, and nothing else changes. */
 static inline bool iwi_is_removal(const struct iwi_variant *variant)
 {
     return !variant->is_together && !variant->is_apart && !variant->is_joined && !variant->is_reserved &&
-           variant->replaced == 0;
+           variant->replaced == 0 && variant->added == NULL;
 }
 
 struct iwi_experiment {

@@ -27,7 +27,7 @@ struct iwi_exposure {
 iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *exposure, double value);
 
 /* What other recordings of the same nodes would say of a slowdown. */
-struct iwi_spread {
+struct iwi_file_spread {
     double variance;   /* relative; 0: nothing is recorded */
     double least_part; /* of the slowdown: what is left if few events came by luck (length_bins.h) */
     double often_part, often_variance; /* the same without the longest few detours; its variance */
@@ -36,7 +36,7 @@ struct iwi_spread {
 /* By drawing their stretches (of a folder: its nodes) anew. */
 IW_NODISCARD iw_status iwi_recording_spread(const iw_log *log, const iw_noise_set *set,
                                             const struct iwi_exposure *exposure, double slowdown,
-                                            uint64_t seed, struct iwi_spread *spread_p);
+                                            uint64_t seed, struct iwi_file_spread *spread_p);
 
 /* The interval of a mean slowdown, at least IW_CERTAINTY_LEAST_TRIALS of them, that counts the recording and
  * what is unseen of it; .high INFINITY: it is a lower bound. */

@@ -13,6 +13,7 @@ enum { LISTED_LAWS = 3 };
 /* ---- the table ---- */
 
 IWI_OF(bool, is_bound, iw_reach, it->is_bound)
+IWI_OF(bool, has_sensitivity, iw_reach, it->sensitivity.length_ns > 0)
 
 static const struct iwi_field reach_fields[] = {
     IWI_VALUE_AS(iw_reach, recorded_s, "seconds"),
@@ -24,6 +25,8 @@ static const struct iwi_field reach_fields[] = {
     IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound),
     IWI_VALUE(iw_reach, is_extrapolated),
     IWI_VALUES(iw_reach, laws, law_count),
+    IWI_OBJECT(iw_reach, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
+               .is_optional = true),
 };
 const struct iwi_schema iwi_reach_schema = IWI_SCHEMA(iw_reach, reach_fields);
 

@@ -134,8 +134,8 @@ static struct modelled_job without_rare(const struct iwi_length_bins *bins, cons
     return often;
 }
 
-static struct iwi_spread spread_of(const struct stretches *stretches, size_t count, double quiet_s,
-                                   double slowdown, uint64_t seed)
+static struct iwi_file_spread spread_of(const struct stretches *stretches, size_t count, double quiet_s,
+                                        double slowdown, uint64_t seed)
 {
     const struct iwi_length_bins bins = bins_of(stretches, count, 1, seed, 0);
     const double phases = iwi_bins_phases(&bins, quiet_s, slowdown);
@@ -144,18 +144,18 @@ static struct iwi_spread spread_of(const struct stretches *stretches, size_t cou
     const struct modelled_job often = without_rare(&bins, &job);
 
     if (!(job.slowdown > 0.0)) {
-        return (struct iwi_spread){.least_part = 1.0};
+        return (struct iwi_file_spread){.least_part = 1.0};
     }
-    return (struct iwi_spread){.variance = variance_of(stretches, count, &job, seed),
-                               .least_part = iwi_bins_least_part(&bins, quiet_s, phases),
-                               .often_part = often.slowdown / job.slowdown,
-                               .often_variance =
-                                   often.slowdown > 0.0 ? variance_of(stretches, count, &often, seed) : 0.0};
+    return (struct iwi_file_spread){
+        .variance = variance_of(stretches, count, &job, seed),
+        .least_part = iwi_bins_least_part(&bins, quiet_s, phases),
+        .often_part = often.slowdown / job.slowdown,
+        .often_variance = often.slowdown > 0.0 ? variance_of(stretches, count, &often, seed) : 0.0};
 }
 
 iw_status iwi_recording_spread(const iw_log *log, const iw_noise_set *set,
                                const struct iwi_exposure *exposure, double slowdown, uint64_t seed,
-                               struct iwi_spread *spread_p)
+                               struct iwi_file_spread *spread_p)
 {
     struct stretches *stretches = iwi_new_array(log, set->input_count, sizeof *stretches);
     iw_status status = stretches != NULL ? IW_OK : IW_ERR_NOMEM;
@@ -168,7 +168,7 @@ iw_status iwi_recording_spread(const iw_log *log, const iw_noise_set *set,
     }
     if (status == IW_OK) {
         *spread_p = count > 0 ? spread_of(stretches, count, exposure->quiet_s, slowdown, seed)
-                              : (struct iwi_spread){.least_part = 1.0};
+                              : (struct iwi_file_spread){.least_part = 1.0};
     }
     for (size_t i = 0; i < count; i++) {
         free(stretches[i].bins);

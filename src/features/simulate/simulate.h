@@ -7,5 +7,6 @@
 #include "features/simulate/experiment.h"
 #include "features/simulate/reach.h"
 #include "features/simulate/reach_report.h"
+#include "features/simulate/sensitivity.h"
 
 #endif

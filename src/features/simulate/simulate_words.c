@@ -15,6 +15,9 @@ static const double WIDE_INTERVAL = 0.05;
  * sums are rounded. */
 static const double LARGE_PART = 0.499;
 
+/* What would be 0.00 %. */
+static const double LEAST_UNSEEN = 5e-5;
+
 /* Of the time between calls: with less CPU time than this, CPU and wall clock are different predictions. */
 static const double LEAST_CPU_SHARE = 0.8;
 
@@ -87,6 +90,18 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     }
 }
 
+static void say_sensitivity(struct iwi_document *doc, const iw_reach *reach)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    if (reach != NULL) {
+        iwi_append_sensitivity(text, &reach->sensitivity);
+    }
+    if (text[0] != '\0') {
+        iwi_verdict(doc, "%s", text);
+    }
+}
+
 /* By the mean, which is what many such runs pay. */
 void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s)
 {
@@ -97,7 +112,7 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
     iwi_verdict(doc, "%s on %" PRIu32 " rank%s of %s", s->what, s->run.ranks, iwi_s(s->run.ranks),
                 iwi_net_words(s->net->name, net));
     if (!iwi_is_disturbed(s)) {
-        iwi_more(doc, " takes %s (no noise given)", time);
+        iwi_more(doc, " takes %s (no noise %s)", time, reach != NULL ? "recorded" : "given");
     } else if (isnan(s->slowdown.mean)) {
         iwi_more(doc, " takes %s on average; without %s it takes no time", time, reference(s));
     } else if (reach != NULL && reach->is_bound) {
@@ -118,6 +133,7 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
                  s->traced->is_training ? "give the network that connects the GPUs."
                                         : "is the network that of the traced run?");
     }
+    say_sensitivity(doc, reach);
 }
 
 /* ---- how sure that is ---- */
@@ -165,10 +181,13 @@ static void say_recorded(struct iwi_document *doc, const iw_simulation *s)
         iwi_more(doc, ". The interval counts the trials and how the laws of other recordings would differ, "
                       "not that the laws may be wrong.");
     } else {
-        iwi_more(doc,
-                 ". The interval counts the trials, how another recording would differ, and up to %s that "
-                 "this one may not have shown.",
-                 iwi_percent(doc, s->recording->reach.unseen));
+        iwi_more(doc, ". The interval counts the trials, and how another recording of the same noise would "
+                      "differ");
+        if (s->recording->reach.unseen >= LEAST_UNSEEN) {
+            iwi_more(doc, ", with up to %s for longer detours of the kinds that were recorded",
+                     iwi_percent(doc, s->recording->reach.unseen));
+        }
+        iwi_more(doc, ". Noise that was not recorded is not in it.");
     }
 }
 
@@ -178,7 +197,7 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
 
     iwi_section(doc, "certainty", "How sure");
     if (s->noise_count == 0) {
-        if (makespan->count > 1) {
+        if (makespan->count > 1 && s->recording == NULL) {
             iwi_item(doc, "Without noise all trials are alike: one is enough.");
         }
         return;

@@ -225,7 +225,8 @@ static iw_cell_recording recording_of(const iw_certainty *certainty)
                                .unseen = reach->unseen,
                                .slowdown_low = certainty->slowdown.low,
                                .slowdown_high = reach->is_bound ? NAN : certainty->slowdown.high,
-                               .record_s = reach->is_bound ? reach->record_s : NAN};
+                               .record_s = reach->is_bound ? reach->record_s : NAN,
+                               .sensitivity = reach->sensitivity};
 }
 
 static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,

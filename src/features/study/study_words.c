@@ -260,6 +260,27 @@ static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
     iwi_more(doc, ".");
 }
 
+/* Of the cell that would lose most. */
+static void say_sensitivity(struct iwi_document *doc, const iw_study_results *results)
+{
+    const iw_cell_result *worst = NULL;
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    for (size_t i = 0; i < results->count; i++) {
+        const iw_cell_result *cell = &results->cells[i];
+
+        if (cell->recording.sensitivity.length_ns > 0 &&
+            (worst == NULL || cell->recording.sensitivity.slowdown > worst->recording.sensitivity.slowdown)) {
+            worst = cell;
+        }
+    }
+    if (worst != NULL) {
+        iwi_append_sensitivity(text, &worst->recording.sensitivity);
+        iwi_verdict(doc, "%s That is the worst of all cells: %s, %s rank%s.", text, place_of(doc, worst),
+                    ranks_of(doc, worst->ranks), iwi_s(worst->ranks));
+    }
+}
+
 /* The command that began a study continues it. */
 static void say_missing(struct iwi_document *doc, const iw_study_results *results)
 {
@@ -300,6 +321,7 @@ void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *res
     if (t.worst != NULL) {
         say_worst(doc, t.worst);
     }
+    say_sensitivity(doc, results);
     if (t.count > 0 && results->count < results->expected) {
         say_missing(doc, results);
     }

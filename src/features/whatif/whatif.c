@@ -123,7 +123,7 @@ static iw_status estimate_now(struct run *run)
                                    (size_t)experiment->trials, run->inquiry.job.sim.seed, &run->whatif->now));
         share_now(run);
     }
-    return IW_OK;
+    return iwi_sensitivity_find(experiment, run->values, &run->whatif->reach.sensitivity);
 }
 
 static const iw_change *find_change(const struct run *run, iw_change_kind kind)

@@ -168,6 +168,16 @@ static void say_idle_nodes(struct iwi_document *doc, const iw_whatif *whatif)
     }
 }
 
+static void say_sensitivity(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    char text[IWI_PARAGRAPH_SIZE] = "";
+
+    iwi_append_sensitivity(text, &whatif->reach.sensitivity);
+    if (text[0] != '\0') {
+        iwi_verdict(doc, "%s", text);
+    }
+}
+
 void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *best = first_change(whatif, IW_CHANGE_SOURCE);
@@ -182,6 +192,7 @@ void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
         say_best(doc, whatif, best);
     }
     say_idle_nodes(doc, whatif);
+    say_sensitivity(doc, whatif);
 }
 
 /* ---- facts ---- */
@@ -362,7 +373,7 @@ void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
     if (whatif->reach.is_bound) {
         iwi_item(doc, "'At least': what the recording cannot show may add to that.");
     } else if (whatif->reach.watched_s > 0.0 && !whatif->reach.is_extrapolated && whatif->redraws > 0) {
-        iwi_item(doc, "Upper ends count what may be unseen, up to %s points.",
+        iwi_item(doc, "Upper ends allow for longer detours of the kinds that were recorded, up to %s points.",
                  iwi_points(doc, whatif->reach.unseen));
     }
     if (whatif->rare_limit_s > 0) {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import CpusRow, Load, MitigationsRow, Picture, Spectrum
+from .shared import CpusRow, Load, MitigationsRow, Picture, Sensitivity, Spectrum
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class JobsRow:
     worst: str
     saving: Optional[Estimate]
     remedy: Optional[str]
+    sensitivity: Optional[Sensitivity]
 
 
 @dataclass(frozen=True)

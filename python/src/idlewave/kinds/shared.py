@@ -13,6 +13,14 @@ from ..result import Estimate
 
 
 @dataclass(frozen=True)
+class Sensitivity:
+    length_ns: int
+    every_seconds: Optional[float]
+    trials: int
+    slowdown: Optional[float]
+
+
+@dataclass(frozen=True)
 class MitigationsRow:
     name: str
     removes: str

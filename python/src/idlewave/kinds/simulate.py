@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import Memory
+from .shared import Memory, Sensitivity
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ class Recording:
     record_seconds: Optional[float]
     is_extrapolated: bool
     laws: List[str]
+    sensitivity: Optional[Sensitivity]
     slowdown: Estimate
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import Remedy
+from .shared import Remedy, Sensitivity
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Recording:
     record_seconds: Optional[float]
     is_extrapolated: bool
     laws: List[str]
+    sensitivity: Optional[Sensitivity]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@
 #include <idlewave/whatif.h>
 
 #include "features/simulate/met.h"
+#include "features/simulate/sensitivity.h"
 #include "support/made_recording.h"
 #include "support/made_set.h"
 #include "support/support.h"
@@ -214,6 +215,31 @@ static void a_recording_speaks_for_some_ranks(void **state)
     iw_recording_free(recording);
 }
 
+/* ---- what is supposed ---- */
+
+/* W = 20 s: jobs that use more than 6.67 s of CPU time are asked about 10 ms, or about the longest detour. */
+static void long_jobs_are_asked_what_rare_noise_would_cost(void **state)
+{
+    iw_noise_set *ticks = set_of(made(2, 100, 100000), IW_SYNC_NONE, 2);
+    iw_noise_set *quiet = set_of(iwt_recording(2, INT64_C(10000000000)), IW_SYNC_NONE, 2);
+    iw_noise_set *rough = set_of(made(2, 100, 25000000), IW_SYNC_NONE, 2);
+    iw_sensitivity sensitivity = iw_reach_of(ticks, 1000, 7 * IW_PS_PER_MS, 0.0).sensitivity;
+
+    (void)state;
+    assert_int_equal(sensitivity.length_ns, 10000000);
+    assert_near(sensitivity.every_s, 20.0 / 3.0, 1e-12);
+    assert_true(isnan(sensitivity.slowdown));
+    assert_int_equal(iw_reach_of(ticks, 1000, 6 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 0);
+    assert_true(iw_reach_of(ticks, 1000, 6 * IW_PS_PER_MS, 0.2).sensitivity.length_ns > 0); /* 7.2 s */
+    assert_int_equal(iw_reach_of(quiet, 1000, 7 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 10000000);
+    assert_int_equal(iw_reach_of(rough, 1000, 7 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 25000000);
+    assert_int_equal(iwi_sensitivity_trials(1), 1);
+    assert_int_equal(iwi_sensitivity_trials(1000), 10);
+    iw_noise_set_free(ticks);
+    iw_noise_set_free(quiet);
+    iw_noise_set_free(rough);
+}
+
 /* ---- another recording ---- */
 
 /* 100 detours of one length, each met alone: a slowdown that is their sum varies as their number does, by
@@ -223,7 +249,7 @@ static void variance_is_that_of_stretches(void **state)
     iw_recording *recording = iwt_recording(1, INT64_C(10000000000));
     const struct iwi_exposure exposure = {.ranks = 1, .quiet_s = 1.0};
     iw_noise_set *set;
-    struct iwi_spread spread = {.variance = -1.0};
+    struct iwi_file_spread spread = {.variance = -1.0};
 
     (void)state;
     for (int64_t i = 0; i < 100; i++) {
@@ -251,7 +277,7 @@ static void bursts_longer_than_a_stretch_count_as_one(void **state)
     iw_recording *recording = iwt_recording(1, INT64_C(10000000000));
     const struct iwi_exposure exposure = {.ranks = 1, .quiet_s = 1.0};
     iw_noise_set *set;
-    struct iwi_spread spread = {.variance = -1.0};
+    struct iwi_file_spread spread = {.variance = -1.0};
 
     (void)state;
     for (int64_t i = 0; i < 100; i++) {
@@ -270,6 +296,7 @@ int main(void)
         cmocka_unit_test(the_tail_index_is_that_of_the_law),
         cmocka_unit_test(unseen_is_by_the_rule_of_three),
         cmocka_unit_test(beyond_the_reach_there_is_advice),
+        cmocka_unit_test(long_jobs_are_asked_what_rare_noise_would_cost),
         cmocka_unit_test(places_are_cpus_of_nodes),
         cmocka_unit_test(parts_have_a_reach_of_their_own),
         cmocka_unit_test(what_is_not_recorded_has_no_reach),

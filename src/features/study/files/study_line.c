@@ -123,6 +123,22 @@ static iw_status write_text(const iw_log *log, FILE *out, const char *key, const
     return IW_OK;
 }
 
+/* Only where something is supposed: lines of others keep their bytes. */
+static void write_sensitivity(const iw_sensitivity *sensitivity, FILE *out)
+{
+    char every[NUMBER_SIZE], slowdown[NUMBER_SIZE];
+
+    if (sensitivity->length_ns == 0) {
+        return;
+    }
+    format_number(sensitivity->every_s, every);
+    format_number(sensitivity->slowdown, slowdown);
+    fprintf(out,
+            ",\"sensitivity\":{\"length_ns\":%" PRId64 ",\"every_seconds\":%s,\"trials\":%" PRIu64
+            ",\"slowdown\":%s}",
+            sensitivity->length_ns, every, sensitivity->trials, slowdown);
+}
+
 /* Laws only where they stood in: lines of others keep their bytes. */
 static iw_status write_recording(const iw_log *log, const iw_cell_result *cell, FILE *out)
 {
@@ -133,6 +149,7 @@ static iw_status write_recording(const iw_log *log, const iw_cell_result *cell, 
         fputs(",\"is_extrapolated\":true", out);
         IW_TRY(write_text(log, out, "laws", cell->recording.laws));
     }
+    write_sensitivity(&cell->recording.sensitivity, out);
     fputc('}', out);
     return IW_OK;
 }

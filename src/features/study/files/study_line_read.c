@@ -115,6 +115,28 @@ static iw_status read_makespan(const struct line_reader *r, const json_t *object
     return read_reals(r, makespan, &iwi_makespan_reals, cell);
 }
 
+static iw_status read_sensitivity(const struct line_reader *r, const json_t *recording,
+                                  iw_sensitivity *sensitivity)
+{
+    const json_t *object = json_object_get(recording, "sensitivity");
+    const json_t *every = json_object_get(object, "every_seconds"),
+                 *slowdown = json_object_get(object, "slowdown");
+    uint64_t length_ns = 0;
+
+    if (object == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(read_count(r, object, "length_ns", 1, INT64_MAX, &length_ns));
+    IW_TRY(read_count(r, object, "trials", 0, INT64_MAX, &sensitivity->trials));
+    if (!json_is_number(every) || !(json_is_number(slowdown) || json_is_null(slowdown))) {
+        return fail_member(r, "sensitivity", "an object with every_seconds and slowdown");
+    }
+    sensitivity->length_ns = (int64_t)length_ns;
+    sensitivity->every_s = json_number_value(every);
+    sensitivity->slowdown = json_is_null(slowdown) ? NAN : json_number_value(slowdown);
+    return IW_OK;
+}
+
 static iw_status read_recording(const struct line_reader *r, const json_t *object, iw_cell_result *cell)
 {
     const json_t *recording = json_object_get(object, "recording");
@@ -124,6 +146,7 @@ static iw_status read_recording(const struct line_reader *r, const json_t *objec
         return IW_OK;
     }
     IW_TRY(read_reals(r, recording, &iwi_recording_reals, cell));
+    IW_TRY(read_sensitivity(r, recording, &cell->recording.sensitivity));
     return json_is_true(json_object_get(recording, "is_extrapolated"))
                ? read_text(r, recording, "laws", &cell->recording.laws)
                : IW_OK;

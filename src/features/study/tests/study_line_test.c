@@ -140,13 +140,37 @@ static void lines_are_read_back_exactly(void **state)
     iwi_cell_result_release(&again);
 }
 
+static void what_is_supposed_is_told_and_read_again(void **state)
+{
+    iw_cell_result cell = make_cell(), again;
+    char *line;
+
+    (void)state;
+    cell.recording = (iw_cell_recording){10.0, 0.01, 0.1, 0.3, NAN, NULL, {20000000, 6.5, 10, 3.25}};
+    line = line_of(&cell);
+    assert_non_null(strstr(line,
+                           "\"sensitivity\":{\"length_ns\":20000000,\"every_seconds\":6.5,\"trials\":10,"
+                           "\"slowdown\":3.25}}"));
+    again = cell_of(line, strlen(line) - 1);
+    assert_int_equal(again.recording.sensitivity.length_ns, 20000000);
+    assert_int_equal(again.recording.sensitivity.trials, 10);
+    assert_true(again.recording.sensitivity.every_s == 6.5 && again.recording.sensitivity.slowdown == 3.25);
+    iwi_cell_result_release(&again);
+    iwi_cell_result_release(&cell);
+    free(line);
+}
+
 static void laws_are_told_only_where_they_stood_in(void **state)
 {
     iw_cell_result cell = make_cell(), again;
     char *line, *extrapolated;
 
     (void)state;
-    cell.recording = (iw_cell_recording){10.0, 0.01, -0.02, 0.3, NAN, NULL}; /* noise may help, rarely */
+    cell.recording = (iw_cell_recording){.seconds = 10.0,
+                                         .unseen = 0.01,
+                                         .slowdown_low = -0.02,
+                                         .slowdown_high = 0.3,
+                                         .record_s = NAN}; /* noise may help, rarely */
     line = line_of(&cell);
     assert_null(strstr(line, "is_extrapolated"));
     again = cell_of(line, strlen(line) - 1);
@@ -389,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_looks_as_documented),
         cmocka_unit_test(lines_are_read_back_exactly),
+        cmocka_unit_test(what_is_supposed_is_told_and_read_again),
         cmocka_unit_test(laws_are_told_only_where_they_stood_in),
         cmocka_unit_test(any_number_is_read_back_exactly),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused),

@@ -1,0 +1,78 @@
+/* What a job would cost if something rare and long was there that the recording did not show.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "features/simulate/sensitivity.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/numeric/numeric.h"
+
+/* The shortest that is supposed; what a cron job or a firmware takes. */
+static const int64_t LEAST_NS = 10000000;
+
+/* Mean gaps of a spec are below ten days. */
+static const double MOST_EVERY_S = 800000.0;
+
+/* Each meets it with 63 % or more, so few trials tell what it costs; and one more source takes time. */
+enum { MOST_TRIALS = 10 };
+
+uint64_t iwi_sensitivity_trials(uint64_t trials)
+{
+    const uint64_t half = (trials + 1) / 2;
+
+    return half < MOST_TRIALS ? half : MOST_TRIALS;
+}
+
+iw_sensitivity iwi_sensitivity_of(const iw_reach *reach, double used_s)
+{
+    const double every_s = reach->watched_s / 3.0;
+
+    if (!(reach->watched_s > 0.0 && used_s > every_s)) {
+        return (iw_sensitivity){.slowdown = NAN};
+    }
+    return (iw_sensitivity){.length_ns = iwi_max(LEAST_NS, reach->longest_ns),
+                            .every_s = fmin(every_s, MOST_EVERY_S),
+                            .slowdown = NAN};
+}
+
+/* Trial by trial against what was simulated, so that chance of the trials is in both. */
+static double mean_with(const double *without, size_t all, const double *with, size_t count)
+{
+    double more = 0.0;
+
+    for (size_t i = 0; i < count; i++) {
+        more += with[i] - without[i];
+    }
+    return iwi_mean(without, all) + more / (double)count;
+}
+
+iw_status iwi_sensitivity_find(const struct iwi_experiment *experiment, const double *slowdowns,
+                               iw_sensitivity *sensitivity)
+{
+    const iw_sensitivity asked = *sensitivity;
+    const struct iwi_variant variant = {.added = &asked};
+    struct iwi_experiment few = *experiment;
+    double *values;
+    iw_status status;
+
+    if (asked.length_ns == 0 ||
+        few.inquiry->job.sim.rules == IW_RULES_LOGGOPSIM) { /* whose noise is a trace */
+        *sensitivity = (iw_sensitivity){.slowdown = NAN};
+        return IW_OK;
+    }
+    few.trials = iwi_sensitivity_trials(experiment->trials);
+    values = iwi_new_array(few.inquiry->log, (size_t)few.trials, sizeof *values);
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    few.inquiry->work_total += iw_program_messages(few.program) * few.trials;
+    status = iwi_experiment_run_trials(&few, &variant, values);
+    if (status == IW_OK) {
+        sensitivity->trials = few.trials;
+        sensitivity->slowdown = mean_with(slowdowns, (size_t)experiment->trials, values, (size_t)few.trials);
+    }
+    free(values);
+    return status;
+}

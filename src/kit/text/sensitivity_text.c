@@ -1,0 +1,30 @@
+/* What a job would cost with something rare that was not recorded: its table, and words about it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+
+#include "core/base/base.h"
+#include "kit/text/words.h"
+
+static const struct iwi_field sensitivity_fields[] = {
+    IWI_VALUE(iw_sensitivity, length_ns),
+    IWI_VALUE_AS(iw_sensitivity, every_s, "every_seconds"),
+    IWI_VALUE(iw_sensitivity, trials),
+    IWI_VALUE(iw_sensitivity, slowdown),
+};
+const struct iwi_schema iwi_sensitivity_schema = IWI_SCHEMA(iw_sensitivity, sensitivity_fields);
+
+void iwi_append_sensitivity(char paragraph[IWI_PARAGRAPH_SIZE], const iw_sensitivity *sensitivity)
+{
+    char length[IWI_NUMBER_SIZE], watched[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
+
+    if (sensitivity->length_ns > 0 && !isnan(sensitivity->slowdown)) {
+        iwi_append(paragraph,
+                   "If one interruption of %s, never recorded, came three times in %s of CPU time, it %s "
+                   "without noise (mean of %" PRIu64 " trial%s).",
+                   iwi_ns_round_text((double)sensitivity->length_ns, length),
+                   iwi_length_text(3.0 * sensitivity->every_s, watched),
+                   iwi_slower_text(sensitivity->slowdown, slower), sensitivity->trials,
+                   sensitivity->trials == 1 ? "" : "s");
+    }
+}
