@@ -209,10 +209,11 @@ struct iw_steady {
     iw_estimate start_ns; /* what noise adds to a run on top of as many such repetitions */
 };
 
-/** Whether the program is a pattern that is repeated, and noise is all that disturbs it. */
-IW_API bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program);
+/** Whether the program is a pattern that is repeated, noise is all that disturbs it, and there are trials
+ * enough for an interval. */
+IW_API bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program, uint64_t trials);
 
-/** Simulates half of the repetitions, in the first 100 trials of the question at most. IW_ERR_USAGE: it is
+/** Simulates half of the repetitions, in the first 40 trials of the question at most. IW_ERR_USAGE: it is
  * not asked. */
 IW_API IW_NODISCARD iw_status iw_steady_find(const iw_log *log, const iw_certainty_question *question,
                                              iw_steady *steady_p);

@@ -88,12 +88,9 @@ static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
     }
 }
 
-/* "; the start adds 0.71 ms": with few trials it is not known. */
+/* "; the start adds 0.71 ms" */
 static const char *start_words(struct iwi_document *doc, iw_estimate start_ns)
 {
-    if (isnan(start_ns.low)) {
-        return "";
-    }
     return start_ns.low > 0.0
                ? iwi_say(doc, "; the start adds %s", iwi_ns(doc, start_ns.value))
                : iwi_say(doc, "; the start adds at most %s", iwi_ns(doc, fmax(0.0, start_ns.high)));
@@ -105,19 +102,14 @@ static void say_steady(struct iwi_document *doc, const iw_simulation *s)
 {
     const iw_steady *steady = s->steady;
     char range[IWI_RANGE_SIZE];
-    const char *interval = "";
 
-    if (steady == NULL || isnan(steady->slowdown.value) ||
-        (s->recording != NULL && s->recording->reach.is_bound)) {
-        return;
+    if (steady != NULL && !isnan(steady->slowdown.value) &&
+        (s->recording == NULL || !s->recording->reach.is_bound)) {
+        iwi_row(doc, "steady",
+                iwi_say(doc, "each repetition: %s (95 %% CI %s)%s", iwi_slower(doc, steady->slowdown.value),
+                        iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high, range),
+                        start_words(doc, steady->start_ns)));
     }
-    if (!isnan(steady->slowdown.low)) {
-        interval = iwi_say(doc, " (95 %% CI %s)",
-                           iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high, range));
-    }
-    iwi_row(doc, "steady",
-            iwi_say(doc, "each repetition: %s%s%s", iwi_slower(doc, steady->slowdown.value), interval,
-                    start_words(doc, steady->start_ns)));
 }
 
 static void say_facts(struct iwi_document *doc, const iw_simulation *s, bool has_times)

@@ -15,17 +15,17 @@
 #include "core/stats/mean_interval.h"
 
 /* More narrow an interval that is narrower than that of the run already. */
-static const uint64_t MOST_TRIALS = 100;
+static const uint64_t MOST_TRIALS = 40;
 
-bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program)
+bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program, uint64_t trials)
 {
     return program->repeat > 1 && program->schedule == NULL && program->trace == NULL &&
-           program->delay_count == 0 && iw_noise_set_part_count(set) > 0;
+           program->delay_count == 0 && trials >= IW_LEAST_TRIALS && iw_noise_set_part_count(set) > 0;
 }
 
 uint64_t iw_steady_trials(const iw_noise_set *set, const iw_program *program, uint64_t trials)
 {
-    return !iw_steady_is_asked(set, program) ? 0 : trials < MOST_TRIALS ? trials : MOST_TRIALS;
+    return !iw_steady_is_asked(set, program, trials) ? 0 : trials < MOST_TRIALS ? trials : MOST_TRIALS;
 }
 
 /* The first half, in the trials of the question. */
@@ -81,8 +81,8 @@ iw_status iw_steady_find(const iw_log *log, const iw_certainty_question *questio
     iw_sim_result *half = NULL;
     iw_status status;
 
-    if (!iw_steady_is_asked(question->set, question->program)) {
-        return iwi_fail(log, IW_ERR_USAGE, "nothing is repeated under noise alone");
+    if (!iw_steady_is_asked(question->set, question->program, question->result->trials)) {
+        return iwi_fail(log, IW_ERR_USAGE, "nothing is repeated under noise alone, or in few trials");
     }
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;

@@ -81,9 +81,9 @@ static void without_repetitions_or_noise_nothing_is_asked(void **state)
     iw_program *once = program_of(1), *twice = program_of(2);
 
     (void)state;
-    assert_false(iw_steady_is_asked(set, once));
-    assert_false(iw_steady_is_asked(quiet, twice));
-    assert_true(iw_steady_is_asked(set, twice));
+    assert_false(iw_steady_is_asked(set, once, TRIALS));
+    assert_false(iw_steady_is_asked(quiet, twice, TRIALS));
+    assert_true(iw_steady_is_asked(set, twice, TRIALS));
     iw_program_free(once);
     iw_program_free(twice);
     iw_noise_set_free(quiet);

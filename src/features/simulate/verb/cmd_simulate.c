@@ -188,7 +188,7 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
 static iw_status ask_more(const iw_log *log, const iw_certainty_question *question, struct simulation *s)
 {
     IW_TRY(iw_certainty_find(log, question, &s->certainty));
-    s->has_steady = iw_steady_is_asked(s->set, s->program);
+    s->has_steady = iw_steady_is_asked(s->set, s->program, s->result->trials);
     if (s->has_steady) {
         IW_TRY(iw_steady_find(log, question, &s->steady));
     }
