@@ -55,11 +55,14 @@ typedef struct iw_wave {
     int direction;    /* +1: towards higher ranks; -1 */
     iw_front *fronts; /* by distance, 1 and on */
     size_t front_count;
+    /* Values of this wave, with 95 % intervals for the law of such waves: the mean of many in the same
+     * program, noise and direction. Ends are NaN for two points; a speed may have no upper limit, INFINITY.
+     */
     iw_estimate speed;                 /* of the leading edge, ranks/s */
     iw_estimate trail_speed;           /* of the trailing edge */
     iw_estimate ranks_per_step;        /* speed x period */
     iw_estimate decay_s;               /* idle time lost per rank, seconds per rank */
-    size_t speed_points, decay_points; /* steps and ranks that the lines go through */
+    size_t speed_points, decay_points; /* steps and ranks that they are means over */
     iw_wave_end end;
     uint32_t end_rank; /* the last one that it reached */
     iw_time end_ps;    /* when it did */

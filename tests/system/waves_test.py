@@ -143,6 +143,19 @@ class Decay(unittest.TestCase):
             self.assertLess(abs(short - mean), 3.5 * (short_error ** 2 + error ** 2) ** 0.5)
 
 
+class Coverage(unittest.TestCase):
+    """Intervals of 95 % hold the law; of waves of a few ranks in nine of ten cases, which chance may lower to 0.85."""
+
+    def test_intervals_hold_the_law(self):
+        _, tried, _, later = tables("coverage.py")
+        self.assertTrue(tried and later)
+        for row in tried + later:
+            for key in ("decay held", "speed held"):
+                with self.subTest(case=row["case"], key=key):
+                    held, _, waves = row[key].partition(" of ")
+                    self.assertGreaterEqual(int(held), 0.85 * int(waves))
+
+
 class Elimination(unittest.TestCase):
     """Figure 9: medians of 15 seeds, of 101 in full."""
 

@@ -59,6 +59,9 @@ static const char *half_text(double half, int decimals, char text[IWI_NUMBER_SIZ
 {
     const int most = half < 9.995 ? 2 : half < 99.95 ? 1 : 0;
 
+    if (isinf(half)) {
+        return "inf";
+    }
     if (half >= 9999.5) {
         return large_text(half, 2, text);
     }
@@ -74,7 +77,9 @@ static const char *half_text(double half, int decimals, char text[IWI_NUMBER_SIZ
 static const char *estimate_of(struct iwi_document *doc, const iw_estimate *estimate, double scale,
                                double least)
 {
-    const double half = (estimate->high - estimate->low) / 2.0 * scale;
+    const bool is_open = isnan(estimate->high) && !isnan(estimate->low); /* infinite is null in JSON */
+    const double high = is_open ? (double)INFINITY : estimate->high;
+    const double half = fmax(high - estimate->value, estimate->value - estimate->low) * scale;
     const double value = fabs(estimate->value * scale) < least ? 0.0 : estimate->value * scale;
     const bool is_exact = half < least || half < fabs(value) * 1e-6;
     const int decimals = value == 0.0 ? 1 : decimals_of(!is_exact && half > fabs(value) ? half : value);
@@ -264,9 +269,11 @@ static void say_points(struct iwi_document *doc, const iw_waves *waves)
         return;
     }
     iwi_item(doc,
-             "Speed is a line through one point a step, %s of them; decay one through %s rank%s. +- is half "
-             "of a 95 %% interval.",
-             count_range(doc, least, most), count_range(doc, least_ranks, most_ranks), iwi_s(most_ranks));
+             "Speed is a mean over %s step%s of a wave, decay one over %s rank%s. +- is the wider half of a "
+             "95 %% interval for the law of such waves: the mean of many in the same program, noise and "
+             "direction.",
+             count_range(doc, least, most), iwi_s(most), count_range(doc, least_ranks, most_ranks),
+             iwi_s(most_ranks));
     if (unsure > 0) {
         iwi_more(doc, " %zu %s too few points for one.", unsure, unsure == 1 ? "wave has" : "waves have");
     }

@@ -1,15 +1,22 @@
-/* Speed and decay of waves: lines through their fronts.
+/* Speed and decay of waves: what their fronts gain from rank to rank, in the mean.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Speed: distance over the time at which idle time begins, one point a step: the first rank that is reached
- * in it (of the last step, which a border may cut short, the last one would say less). Of the trailing edge
- * the same over the time at which idle time ends. Decay: idle time over distance, one point a rank, counted
- * positive if it is lost.
+ * Speed: time per distance, one point a step: the first rank that is reached in it (of the last step, which a
+ * border may cut short, the last one would say less), at the time at which idle time begins. Of the trailing
+ * edge the same over the time at which idle time ends. Decay: idle time per distance, one point a rank,
+ * counted positive if it is lost.
+ *
+ * A front inherits the noise of all ranks before it, so that times and idle times are random walks around
+ * their laws, not points with errors of their own around a line. Of walks with independent increments, as in
+ * noise that has lasted for long (last-passage percolation, in its stationary state), the drift is that of
+ * the law of such waves, and its interval comes from the variance of the increments. In noise that began
+ * shortly before, ranks far apart still know of their common start: the walk is narrower, and the interval
+ * too wide.
  *
  * A wave that has run over a weaker one goes on with the difference, among ranks that are late already and
- * need not be in step: the lines go up to the first rank that another wave reached before, if that leaves
- * three points; if not, such ranks are pieces of their own, and all pieces share the slope. The last ranks of
- * an open chain have fewer partners, so other times; they are left out too if two points remain (a line,
+ * need not be in step: the walks go up to the first rank that another wave reached before, if that leaves
+ * three points; if not, such ranks are pieces of their own, and all pieces share the drift. The last ranks of
+ * an open chain have fewer partners, so other times; they are left out too if two points remain (a drift,
  * though without interval).
  */
 #include <math.h>
@@ -18,7 +25,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "core/stats/line_fit.h"
+#include "core/stats/drift_fit.h"
 #include "features/wave/wave_view.h"
 
 enum { LEAST_POINTS = 3 };
@@ -81,7 +88,7 @@ static size_t count_steps(const iw_wave *wave, size_t front_count)
     return count;
 }
 
-/* How many of the fronts lines go through. */
+/* How many of the fronts count. */
 static size_t count_usable(const struct iwi_wave_view *view, const iw_wave *wave, const uint32_t *piece)
 {
     size_t usable = wave->front_count, first = 0;
@@ -99,23 +106,35 @@ static size_t count_usable(const struct iwi_wave_view *view, const iw_wave *wave
     return usable;
 }
 
-/* The first front of each step: distance over lead or trail, which are taken from the wave's first for the
- * sake of digits. */
+/* Of seconds per rank. If these may be none, there is no upper limit; if they are, there is no speed. */
+static iw_estimate speed_of(const iw_estimate *slowness)
+{
+    if (!(slowness->value > 0.0)) {
+        return (iw_estimate){NAN, NAN, NAN};
+    }
+    return (iw_estimate){1.0 / slowness->value, 1.0 / slowness->high,
+                         slowness->low <= 0.0 ? (double)INFINITY : 1.0 / slowness->low};
+}
+
+/* The first front of each step: lead or trail, which are taken from the wave's first for the sake of digits,
+ * over distance. */
 static iw_estimate fit_speed(const iw_wave *wave, size_t front_count, bool is_trail, struct points *points)
 {
     const iw_front *fronts = wave->fronts;
+    iw_estimate slowness;
     size_t count = 0;
 
     for (size_t i = 0; i < front_count; i++) {
         if (i > 0 && fronts[i].step == fronts[i - 1].step) {
             continue;
         }
-        points->x[count] = is_trail ? seconds(fronts[i].trail_ps - fronts[0].trail_ps)
+        points->x[count] = (double)fronts[i].distance;
+        points->y[count] = is_trail ? seconds(fronts[i].trail_ps - fronts[0].trail_ps)
                                     : seconds(fronts[i].lead_ps - fronts[0].lead_ps);
-        points->y[count] = (double)fronts[i].distance;
         points->group[count++] = points->piece[i];
     }
-    return iwi_fit_slope(points->x, points->y, points->group, count);
+    slowness = iwi_fit_drift(points->x, points->y, points->group, count);
+    return speed_of(&slowness);
 }
 
 /* The rank on which two waves meet waits as long as the stronger one makes it: it is left out. */
@@ -127,14 +146,14 @@ static size_t count_decaying(const iw_wave *wave, size_t usable)
 
 static iw_estimate fit_decay(const iw_wave *wave, size_t front_count, struct points *points)
 {
-    iw_estimate slope;
+    iw_estimate drift;
 
     for (size_t i = 0; i < front_count; i++) {
         points->x[i] = (double)wave->fronts[i].distance;
         points->y[i] = seconds(wave->fronts[i].idle_ps);
     }
-    slope = iwi_fit_slope(points->x, points->y, points->piece, front_count);
-    return (iw_estimate){0.0 - slope.value, 0.0 - slope.high, 0.0 - slope.low}; /* no negative zero */
+    drift = iwi_fit_drift(points->x, points->y, points->piece, front_count);
+    return (iw_estimate){0.0 - drift.value, 0.0 - drift.high, 0.0 - drift.low}; /* no negative zero */
 }
 
 iw_status iwi_wave_fits(const iw_log *log, const struct iwi_wave_view *view, iw_waves *waves)

@@ -31,6 +31,19 @@ const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
 extern const struct iwi_schema iwi_waves_schema; /* iw_waves */
 const char *iwi_wave_end_name(unsigned end);     /* NULL behind the last */
 
+enum iwi_judgement {
+    IWI_NOT_JUDGED,
+    IWI_IS_AS_EXPECTED, /* the interval is inside the margin of 10 % */
+    IWI_DIFFERS,        /* it is not, and excludes what is expected */
+    IWI_CANNOT_TELL,
+    IWI_JUDGEMENTS
+};
+
+enum iwi_judgement iwi_wave_judge(const iw_waves *waves, const iw_estimate *speed);
+void iwi_append_expected(char *text, const iw_waves *waves, const iw_wave *wave);
+/* How many of many waves; `middle` is a speed of theirs. */
+void iwi_append_expected_of_all(char *text, const iw_waves *waves, double middle);
+
 void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves);
 
 /* All of them as a table, the run, how sure it is. */

@@ -10,8 +10,7 @@
 #include "core/base/base.h"
 #include "features/wave/wave_report.h"
 
-#define ALIKE 0.02       /* two waves that differ by less share a speed */
-#define AS_EXPECTED 0.01 /* closer than that nobody calls it a difference */
+#define ALIKE 0.02 /* two waves that differ by less share a speed */
 
 const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE])
 {
@@ -103,39 +102,10 @@ static void append_speed(char *text, const iw_estimate *speed)
     iwi_append(text, " at %s ranks/s", iwi_speed_text(speed->value, value));
     (void)iwi_speed_text(speed->low, low);
     (void)iwi_speed_text(speed->high, high);
-    if (isfinite(speed->low) && (strcmp(low, value) != 0 || strcmp(high, value) != 0)) {
-        iwi_append(text, " (%s to %s)", low, high);
+    if (isfinite(speed->low) && isfinite(speed->high) &&
+        (strcmp(low, value) != 0 || strcmp(high, value) != 0)) {
+        iwi_append(text, " (95 %% CI %s to %s)", low, high);
     }
-}
-
-/* v_silent of the paper: what noise takes of the speed. */
-static void append_silent(char *text, const iw_waves *waves, const iw_estimate *speed)
-{
-    const double share = 1.0 - speed->value / waves->silent_speed;
-    char percent[IWI_NUMBER_SIZE], silent[IWI_NUMBER_SIZE];
-
-    if (waves->noise_s > 0.0 && share > AS_EXPECTED) { /* NaN is neither */
-        iwi_append(text, ", %s slower than without noise (%s)", iwi_percent_text(share, percent),
-                   iwi_speed_text(waves->silent_speed, silent));
-    }
-}
-
-static void append_expected(char *text, const iw_waves *waves, const iw_estimate *speed)
-{
-    const double ratio = speed->value / waves->expected_speed - 1.0;
-    char expected[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE];
-
-    if (!(waves->expected_speed > 0.0) || isnan(ratio)) {
-        return;
-    }
-    (void)iwi_speed_text(waves->expected_speed, expected);
-    if (fabs(ratio) <= AS_EXPECTED || holds(speed, waves->expected_speed)) {
-        iwi_append(text, ", as expected (sigma d / T = %s)", expected);
-    } else {
-        iwi_append(text, ", %s %s than expected (sigma d / T = %s)", iwi_percent_text(fabs(ratio), percent),
-                   ratio > 0.0 ? "faster" : "slower", expected);
-    }
-    append_silent(text, waves, speed);
 }
 
 /* ---- ends ---- */
@@ -236,17 +206,18 @@ static void append_few(char *text, const iw_waves *waves)
     char direction[IWI_NUMBER_SIZE];
 
     iwi_append(text, ": %s", iwi_wave_direction(about, first, direction));
-    if (second != NULL && !are_alike(&first->speed, &second->speed)) {
+    if (second != NULL && (!are_alike(&first->speed, &second->speed) ||
+                           iwi_wave_judge(waves, &first->speed) != iwi_wave_judge(waves, &second->speed))) {
         append_speed(text, &first->speed);
-        append_expected(text, waves, &first->speed);
+        iwi_append_expected(text, waves, first);
         iwi_append(text, "; %s", iwi_wave_direction(about, second, direction));
         append_speed(text, &second->speed);
-        append_expected(text, waves, &second->speed);
+        iwi_append_expected(text, waves, second);
     } else {
         iwi_append(text, "%s%s", second != NULL ? " and " : "",
                    second != NULL ? iwi_wave_direction(about, second, direction) : "");
         append_speed(text, &first->speed);
-        append_expected(text, waves, &first->speed);
+        iwi_append_expected(text, waves, first);
     }
     iwi_append(text, "; ");
     if (second != NULL && first->met == 1 && second->met == 0) {
@@ -270,7 +241,6 @@ static void append_few(char *text, const iw_waves *waves)
 static void append_many(char *text, const iw_waves *waves)
 {
     const struct range range = speed_range(waves);
-    const iw_estimate middle = {(range.low + range.high) / 2.0, range.low, range.high};
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
     (void)iwi_speed_text(range.low, low);
@@ -278,7 +248,7 @@ static void append_many(char *text, const iw_waves *waves)
     if (!isnan(range.low)) {
         iwi_append(text, ", %s%s%s ranks/s", low, strcmp(low, high) != 0 ? " to " : "",
                    strcmp(low, high) != 0 ? high : "");
-        append_expected(text, waves, &middle);
+        iwi_append_expected_of_all(text, waves, (range.low + range.high) / 2.0);
     }
     iwi_append(text, ": ");
     append_ends(text, waves);

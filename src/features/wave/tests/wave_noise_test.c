@@ -104,7 +104,26 @@ enum { LONG_WAY = 250, WARM_UP_STEPS = 200, LONG_RUNS = 12 };
 /* Means over both waves of some long runs. */
 struct long_way {
     double decay_s, expected_decay_s, growth, speed_share; /* of the silent speed */
+    double decay_held, speed_held;                         /* shares of waves whose intervals hold the law */
 };
+
+/* Last-passage percolation: (growth - 1) E T is lost a rank, and the speed is 1 / (1 + growth E) of the
+ * silent one (3.05 ms: messages). */
+struct law {
+    double growth, decay_s, speed_share;
+};
+
+static struct law law_of(double noise, bool is_both_ways)
+{
+    const double growth = is_both_ways ? 2.384 : 2.0, noise_s = noise * 3e-3;
+
+    return (struct law){growth, (growth - 1.0) * noise_s, 3.05e-3 / (3.05e-3 + growth * noise_s)};
+}
+
+static bool holds(const iw_estimate *estimate, double value)
+{
+    return estimate->low <= value && value <= estimate->high;
+}
 
 /* A delay in a ring whose ranks have been in noise for long. One way: upwards only, and twice as many runs.
  */
@@ -112,7 +131,8 @@ static struct long_way go_long_way(double noise, bool is_both_ways)
 {
     const uint32_t ranks = is_both_ways ? 2 * LONG_WAY + 101 : LONG_WAY + 101;
     const struct iwt_delay delay = {ranks / 2, WARM_UP_STEPS, 400 * IW_PS_PER_MS};
-    struct long_way sum = {0, 0, 0, 0};
+    const struct law law = law_of(noise, is_both_ways);
+    struct long_way sum = {0, 0, 0, 0, 0, 0};
     double count = 0.0;
 
     for (uint64_t seed = 0; seed < LONG_RUNS * (is_both_ways ? 1U : 2U); seed++) {
@@ -132,15 +152,18 @@ static struct long_way go_long_way(double noise, bool is_both_ways)
             sum.expected_decay_s += waves->expected_decay_s;
             sum.growth += waves->growth;
             sum.speed_share += waves->waves[i].speed.value / waves->silent_speed;
+            sum.decay_held += holds(&waves->waves[i].decay_s, law.decay_s);
+            sum.speed_held += holds(&waves->waves[i].speed, law.speed_share * waves->silent_speed);
         }
         iw_waves_free(waves);
     }
     print_message(
-        "noise %g %%, %s: decay %.1f us/rank, by its growth of %.3f %.1f; speed %.3f of the silent\n",
+        "noise %g %%, %s: decay %.1f us/rank, by its growth of %.3f %.1f; speed %.3f of the silent; the law "
+        "is in %g and %g of %g intervals\n",
         100.0 * noise, is_both_ways ? "both ways" : "one way", 1e6 * sum.decay_s / count, sum.growth / count,
-        1e6 * sum.expected_decay_s / count, sum.speed_share / count);
-    return (struct long_way){sum.decay_s / count, sum.expected_decay_s / count, sum.growth / count,
-                             sum.speed_share / count};
+        1e6 * sum.expected_decay_s / count, sum.speed_share / count, sum.decay_held, sum.speed_held, count);
+    return (struct long_way){sum.decay_s / count,     sum.expected_decay_s / count, sum.growth / count,
+                             sum.speed_share / count, sum.decay_held / count,       sum.speed_held / count};
 }
 
 static void assert_within(double value, double expected, double share)
@@ -151,8 +174,8 @@ static void assert_within(double value, double expected, double share)
 }
 
 /* The mean of so few waves has a standard error of 2 % (one way): these seeds are within 3 % by some luck,
- * 200 waves are by right: 148.6 and 205.2 us at 5 %, 297.1 and 410.4 us at 10 %. (growth - 1) E T is lost a
- * rank, and the speed is 1 / (1 + growth E) of the silent one (3.05 ms: messages).
+ * 200 waves are by right: 148.6 and 205.2 us at 5 %, 297.1 and 410.4 us at 10 %. Lines of least squares,
+ * which take fronts for independent, have the law in 7 of 10 intervals.
  */
 static void decay_and_speed_are_those_of_last_passage_percolation(void **state)
 {
@@ -163,13 +186,14 @@ static void decay_and_speed_are_those_of_last_passage_percolation(void **state)
     const bool *wants_all = *state;
 
     for (size_t i = 0; i < (*wants_all ? sizeof cases / sizeof cases[0] : 1); i++) {
-        const double growth = cases[i].is_both_ways ? 2.384 : 2.0, noise_s = cases[i].noise * 3e-3;
+        const struct law law = law_of(cases[i].noise, cases[i].is_both_ways);
         const struct long_way found = go_long_way(cases[i].noise, cases[i].is_both_ways);
 
-        assert_within(found.decay_s, (growth - 1.0) * noise_s, 0.03);
-        assert_within(found.expected_decay_s, (growth - 1.0) * noise_s, 0.03);
-        assert_within(found.growth, growth, 0.015);
-        assert_within(found.speed_share, 3.05e-3 / (3.05e-3 + growth * noise_s), 0.01);
+        assert_within(found.decay_s, law.decay_s, 0.03);
+        assert_within(found.expected_decay_s, law.decay_s, 0.03);
+        assert_within(found.growth, law.growth, 0.015);
+        assert_within(found.speed_share, law.speed_share, 0.01);
+        assert_true(found.decay_held >= 0.9 && found.speed_held >= 0.9);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <idlewave/timeline.h>
 #include <idlewave/wave.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,10 @@ static void the_verdict_on_two_waves(void **state)
     (void)state;
     assert_says(&ring,
                 "2 waves from a delay of 13.50 ms on rank 5: up and down at 327.9 ranks/s, as expected "
-                "(sigma d / T = 327.9); they meet on rank 14 at 27.41 ms and cancel.");
-    assert_says(&chain,
-                "as expected (sigma d / T = 327.9); the first reaches the border, rank 17, at 36.56 ms, "
-                "the second reaches the border, rank 0, at 15.21 ms.");
+                "(within 10 % of sigma d / T = 327.9); they meet on rank 14 at 27.41 ms and cancel.");
+    assert_says(&chain, "as expected (within 10 % of sigma d / T = 327.9); the first reaches the border, "
+                        "rank 17, at 36.56 ms, "
+                        "the second reaches the border, rank 0, at 15.21 ms.");
 }
 
 static void the_verdict_on_one_wave(void **state)
@@ -87,8 +88,8 @@ static void the_verdict_on_one_wave(void **state)
 
     (void)state;
     assert_says(&ring,
-                "1 wave from a delay of 13.50 ms on rank 5: up at 327.9 ranks/s, as expected (sigma d / T "
-                "= 327.9); it goes once around and ends before rank 5 at 51.81 ms.");
+                "1 wave from a delay of 13.50 ms on rank 5: up at 327.9 ranks/s, as expected (within 10 % "
+                "of sigma d / T = 327.9); it goes once around and ends before rank 5 at 51.81 ms.");
     assert_says(&chain, "it reaches the border, rank 17, at 36.56 ms.");
 }
 
@@ -194,10 +195,10 @@ static void numbers_of_all_sizes_stay_in_their_columns(void **state)
          {"us lost", "0.0033 +- <.01  ", " 2.00 +- 1.00 "}},
         {{{0.327, 0.3, 0.36}, {3.27, 3.0, 3.5}},
          {{0.5, 0.4, 0.6}, {-0.001234, -0.05, 0.06}},
-         {"ms lost", " 0.327 +- 0.03  ", " -1.2 +- 55.0 "}},
+         {"ms lost", " 0.327 +- 0.03  ", " -1.2 +- 61.2 "}},
         {{{9.9999e5, 8e5, 1e6}, {32749.0, 0.0, 65000.0}},
          {{123.0, -1e6, 1e6}, {-0.0042, -0.1, 0.1}},
-         {" s lost", " 1.00M +- 100k ", " 123 +- 1.0M "}},
+         {" s lost", " 1.00M +- 200k ", " 123 +- 1.0M "}},
     };
 
     (void)state;
@@ -238,17 +239,63 @@ static void two_speeds_are_one_only_if_each_may_be_the_other(void **state)
     }
 }
 
-/* The border's rank is in no line: 12 and 5 ranks are reached. */
-static void the_points_are_those_of_the_lines(void **state)
+/* 327.9 ranks/s are expected: 295.1 to 360.7 is within 10 % of it. */
+static void what_is_expected_needs_an_interval_within_the_margin(void **state)
+{
+    static const iw_estimate none[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    static const struct {
+        iw_estimate speed;
+        const char *says;
+    } cases[] = {
+        {{325.0, 300.0, 355.0},
+         "(95 % CI 300.0 to 355.0), as expected (within 10 % of sigma d / T = 327.9);"},
+        {{325.0, 290.0, 355.0},
+         ", cannot tell whether within 10 % of what is expected (sigma d / T = 327.9; needs about"},
+        {{200.0, 20.0, INFINITY}, "at about 200.0 ranks/s, cannot tell whether"},
+        {{327.0, NAN, NAN}, "; needs 3 or more steps of the wave, here 11)"},
+        {{310.0, 308.0, 312.0}, ", as expected (within 10 % of sigma d / T = 327.9), though 5.45 % slower;"},
+        {{380.0, 340.0, 430.0}, ", 15.9 % faster than expected (sigma d / T = 327.9);"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const iw_estimate both[2] = {cases[i].speed, cases[i].speed};
+        char *text = text_of(both, none);
+
+        assert_has(text, cases[i].says);
+        assert_int_equal(strstr(text, " 200 +- inf ") != NULL, isinf(cases[i].speed.high) != 0);
+        free(text);
+    }
+}
+
+/* 10 increments (11 steps), t(0.975; 9) = 2.262: a half of 20 % of the time per rank is a deviation of 0.2
+ * sqrt(10) / 2.262 = 0.2796 a step. The value is what is expected, so 10 % are wanted: 33 increments, for
+ * which t = 2.0369 and 2.0369 x 0.2796 / sqrt(33) = 0.0991 (of 32: 0.1008). */
+static void a_verdict_names_the_steps_that_it_needs(void **state)
+{
+    static const iw_estimate none[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    const double expected = 1e6 / 3050.0;
+    const iw_estimate wide = {expected, expected / 1.2, expected / 0.8};
+    char *text = text_of((const iw_estimate[]){wide, wide}, none);
+
+    (void)state;
+    assert_has(text, "; needs about 34 steps of the wave, here 11, or less noise)");
+    assert_has(text, "327.9 +- 82.0");
+    free(text);
+}
+
+/* The border's rank does not count: 12 and 5 ranks are reached. */
+static void the_points_are_those_of_the_means(void **state)
 {
     struct iwt_halo halo = paper(true, false);
 
     (void)state;
-    assert_says(&halo, "one point a step, 4 to 11 of them; decay one through 4   to 11 ranks.");
+    assert_says(&halo, "a mean over 4 to 11 steps of a wave, decay one over 4 to 11 ranks.");
+    assert_says(&halo, "95 % interval for the law of such waves");
     halo.is_bidirectional = false;
     halo.ranks = 9;
-    assert_says(&halo, "one point a step, 2 of them; decay one through 2 ");
-    assert_says(&halo, "1 wave has too few points for one.");
+    assert_says(&halo, "a mean over 2 steps of a wave, decay one over 2 ranks.");
+    assert_says(&halo, "1 wave has too few points for");
 }
 
 static double number(const json_t *object, const char *key)
@@ -306,7 +353,7 @@ static void json_of_a_short_wave(void **state)
     assert_true(number(wave, "met") == -1.0);
     json_decref(object);
     free(text);
-    assert_says(&halo, "1 wave has too few points for one.");
+    assert_says(&halo, "1 wave has too few points for");
 }
 
 static void csv_has_a_line_a_front(void **state)
@@ -360,7 +407,9 @@ int main(void)
         cmocka_unit_test(an_unexpected_speed_is_called_so),
         cmocka_unit_test(numbers_of_all_sizes_stay_in_their_columns),
         cmocka_unit_test(two_speeds_are_one_only_if_each_may_be_the_other),
-        cmocka_unit_test(the_points_are_those_of_the_lines),
+        cmocka_unit_test(what_is_expected_needs_an_interval_within_the_margin),
+        cmocka_unit_test(a_verdict_names_the_steps_that_it_needs),
+        cmocka_unit_test(the_points_are_those_of_the_means),
         cmocka_unit_test(json_has_all),
         cmocka_unit_test(json_of_a_short_wave),
         cmocka_unit_test(csv_has_a_line_a_front),
