@@ -119,7 +119,7 @@ typedef struct iw_whatif {
     bool is_monotone; /* removing noise never makes a trial take longer (docs/explanation/semantics.md, 9) */
     iw_estimate now;  /* slowdown as it is */
     size_t change_count;
-    iw_change *changes;    /* by saving, the largest first */
+    iw_change *changes;    /* by saving, the largest first; of a bound its lower end counts */
     double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all */
     /* the smallest set for the target */
     double target;        /* < 0 or NaN: none */

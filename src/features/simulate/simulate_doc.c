@@ -9,20 +9,26 @@
 #include "features/tables.h"
 #include "kit/text/words.h"
 
-static void say_times_row(struct iwi_document *doc, const char *name, const iw_summary *s,
-                          const char *(*text)(struct iwi_document *, double))
+static const char *ns_words(struct iwi_document *doc, double ns, double largest)
 {
-    iwi_row(doc, name, text(doc, s->mean), text(doc, s->min), text(doc, s->q1), text(doc, s->median),
-            text(doc, s->q3), text(doc, s->max));
+    (void)largest;
+    return iwi_ns(doc, ns);
+}
+
+static void say_times_row(struct iwi_document *doc, const char *name, const iw_summary *s,
+                          const char *(*text)(struct iwi_document *, double, double))
+{
+    iwi_row(doc, name, text(doc, s->mean, s->max), text(doc, s->min, s->max), text(doc, s->q1, s->max),
+            text(doc, s->median, s->max), text(doc, s->q3, s->max), text(doc, s->max, s->max));
 }
 
 static void say_times(struct iwi_document *doc, const iw_simulation *s)
 {
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"mean", IWI_NUMBER}, {"min", IWI_NUMBER}, {"q1", IWI_NUMBER},
               {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"max", IWI_NUMBER});
-    say_times_row(doc, "makespan", &s->makespan_ns, iwi_ns);
+    say_times_row(doc, "makespan", &s->makespan_ns, ns_words);
     if (!isnan(s->slowdown.mean)) {
-        say_times_row(doc, "slowdown", &s->slowdown, iwi_slower);
+        say_times_row(doc, "slowdown", &s->slowdown, iwi_slower_in_column);
     }
 }
 
@@ -153,7 +159,9 @@ static void say_ends(struct iwi_document *doc, const iw_simulation *s)
                 i == 0      ? "the first"
                 : i == last ? "all"
                             : iwi_say(doc, "%g %%", iwi_end_percent(i)),
-                iwi_ns(doc, ns[i]), has_slowdown ? iwi_slower(doc, ns[i] / quiet_ns - 1.0) : "");
+                iwi_ns(doc, ns[i]),
+                has_slowdown ? iwi_slower_in_column(doc, ns[i] / quiet_ns - 1.0, ns[last] / quiet_ns - 1.0)
+                             : "");
         iwi_bar(doc, (iw_estimate){ns[i] - ns[0], NAN, NAN});
     }
     iwi_only(doc, IWI_EVERYWHERE);

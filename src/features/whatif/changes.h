@@ -4,6 +4,8 @@
 #ifndef IWI_CHANGES_H
 #define IWI_CHANGES_H
 
+#include <math.h>
+
 #include <idlewave/whatif.h>
 
 #include "features/simulate/simulate.h"
@@ -46,6 +48,12 @@ void iwi_changes_release(struct iwi_changes *changes);
 /* Appends a change that removes these parts; its name is empty. */
 IW_NODISCARD iw_status iwi_changes_add(const iw_log *log, const iw_noise_set *set, iw_change_kind kind,
                                        const bool *is_removed, struct iwi_changes *changes);
+
+/* The number that people get: of a lower bound that, else the value. */
+static inline double iwi_shown(iw_estimate e)
+{
+    return !isnan(e.low) && !isfinite(e.high) ? e.low : e.value;
+}
 
 struct iwi_variant iwi_variant_of(const iw_change *change);
 

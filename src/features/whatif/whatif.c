@@ -13,6 +13,7 @@
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
 #include "features/whatif/smallest_set.h"
+#include "features/whatif/wholes.h"
 
 struct run {
     const iw_whatif_opts *opts;
@@ -136,11 +137,26 @@ static const iw_change *find_change(const struct run *run, iw_change_kind kind)
     return NULL;
 }
 
-/* The largest saving first. */
+static void keep_parts_below_wholes(struct run *run)
+{
+    for (size_t i = 0; i < run->changes.count; i++) {
+        iwi_keep_below_now(&run->changes.list[i], run->whatif->now);
+    }
+    for (size_t i = 0; i < run->changes.count; i++) {
+        iwi_keep_among_wholes(&run->changes.list[i], run->changes.list, run->changes.count,
+                              run->inquiry.set->part_count);
+    }
+}
+
+/* The largest saving first, by what is shown of it: of a bound its lower end. */
 static int compare_changes(const void *left, const void *right)
 {
     const iw_change *a = left, *b = right;
+    const double x = iwi_shown(a->saving), y = iwi_shown(b->saving);
 
+    if (x != y) {
+        return x > y ? -1 : 1;
+    }
     if (a->saving.value != b->saving.value) {
         return a->saving.value > b->saving.value ? -1 : 1;
     }
@@ -176,6 +192,11 @@ static iw_status evaluate_set(struct run *run, iw_change *change)
     }
     if (status == IW_OK) {
         estimate_change(run, values, change);
+        if (run->experiment.is_monotone) {
+            iwi_keep_below_now(change, run->whatif->now);
+            iwi_keep_among_wholes(change, run->changes.list, run->changes.count,
+                                  run->inquiry.set->part_count);
+        }
         name_set(run->inquiry.set, change);
     }
     free(values);
@@ -304,6 +325,9 @@ static iw_status answer(struct run *run)
     whatif->is_reserve_unknown = opts->cores_per_node > 0 && run->experiment.reserved == NULL;
     estimate_all(run);
     IW_TRY(estimate_now(run));
+    if (run->experiment.is_monotone) {
+        keep_parts_below_wholes(run);
+    }
     if (run->changes.count > 0) { /* else there may be no array */
         qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
     }

@@ -6,6 +6,7 @@
 #include "core/base/base.h"
 #include "features/simulate/simulate.h"
 #include "features/tables.h"
+#include "features/whatif/changes.h"
 #include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
 
@@ -106,27 +107,39 @@ static bool is_alone(const iw_change *change)
     return change->kind == IW_CHANGE_SOURCE || change->kind == IW_CHANGE_REST;
 }
 
-/* "12.3 %", of a lower bound "> 12.3 %". */
-static const char *left_words(struct iwi_document *doc, iw_estimate left)
+static double largest_left(const iw_whatif *whatif)
 {
-    return !isnan(left.low) && !isfinite(left.high) ? iwi_say(doc, "> %s", iwi_slower(doc, left.low))
-                                                    : iwi_slower(doc, left.value);
+    double largest = 0.0;
+
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        largest = fmax(largest, iwi_shown(whatif->changes[i].slowdown));
+    }
+    return largest;
 }
 
-static void say_change(struct iwi_document *doc, const iw_change *change)
+/* "12.3 %", of a lower bound "> 12.3 %". */
+static const char *left_words(struct iwi_document *doc, iw_estimate left, double largest)
+{
+    return iwi_say(doc, "%s%s", !isnan(left.low) && !isfinite(left.high) ? "> " : "",
+                   iwi_slower_in_column(doc, iwi_shown(left), largest));
+}
+
+static void say_change(struct iwi_document *doc, const iw_change *change, double largest)
 {
     const size_t columns = 30; /* long names would leave no room; JSON and CSV have them whole */
     char share[IWI_NUMBER_SIZE], name[IWI_NAME_SIZE];
 
     iwi_row(doc, iwi_say(doc, "%s", iwi_plain_name(iwi_change_words(doc, change), columns, name)),
             change->share > 0.0 ? iwi_say(doc, "%s", iwi_share_text(change->share, share)) : "-",
-            left_words(doc, change->slowdown), iwi_points_words(doc, change->saving, ""));
-    iwi_bar(doc, change->saving);
+            left_words(doc, change->slowdown, largest), iwi_points_words(doc, change->saving, ""));
+    iwi_bar(doc, (iw_estimate){iwi_shown(change->saving), change->saving.low, change->saving.high});
 }
 
 /* Sources first, then sets of them and what else can be done. */
 static void say_changes(struct iwi_document *doc, const iw_whatif *whatif)
 {
+    const double largest = largest_left(whatif);
+
     iwi_section(doc, "changes", "What each change saves");
     IWI_TABLE(doc, "Sources first; lines over the bars are 95 % intervals", {"without", IWI_WORDS},
               {"share", IWI_NUMBER}, {"slowdown", IWI_NUMBER}, {"saves (points)", IWI_WORDS}, {"", IWI_BAR});
@@ -134,7 +147,7 @@ static void say_changes(struct iwi_document *doc, const iw_whatif *whatif)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < whatif->change_count; i++) {
             if (is_alone(&whatif->changes[i]) == (pass == 0)) {
-                say_change(doc, &whatif->changes[i]);
+                say_change(doc, &whatif->changes[i], largest);
             }
         }
     }

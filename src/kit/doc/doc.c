@@ -281,6 +281,13 @@ const char *iwi_slower(struct iwi_document *doc, double slowdown)
     return number(doc, slowdown, iwi_slowdown_text);
 }
 
+const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    return iwi_say(doc, "%s", iwi_slowdown_column_text(slowdown, largest, text));
+}
+
 const char *iwi_ps(struct iwi_document *doc, iw_time ps)
 {
     char text[IWI_NUMBER_SIZE];

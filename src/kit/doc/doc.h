@@ -176,6 +176,8 @@ const char *iwi_rate(struct iwi_document *doc, double per_second);     /* "1.23k
 const char *iwi_percent_short(struct iwi_document *doc, double share); /* "0.012 %", "<.001 %" */
 const char *iwi_count(struct iwi_document *doc, uint64_t count);       /* "4001", "31.5 M" */
 const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 %", "2.431x" */
+/* The same where others stand beside it, the largest of which chooses the notation of all. */
+const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest);
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */
 
 /* Also of what nobody will wait for: "3.2 s", "5.4 min", "12 d", "3 y". */

@@ -38,6 +38,12 @@ const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
     return buf;
 }
 
+const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[IWI_NUMBER_SIZE])
+{
+    write_slowdown(slowdown, is_large(largest), buf);
+    return buf;
+}
+
 /* Both ends in the unit of the larger one: they are read together. */
 static void write_ends(double low, double high, char from[IWI_NUMBER_SIZE], char to[IWI_NUMBER_SIZE])
 {

@@ -49,6 +49,9 @@ const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE]);
  * longer below twice the time, "2.431x" as long from there on, "-" where there is none. */
 const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
+/* As a column has it whose largest slowdown is `largest`: "2.431x" and "1.410x", or "41.0 %" and "5.82 %". */
+const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[IWI_NUMBER_SIZE]);
+
 /* "41.0 % to 52.3 %", "1.410x to 2.431x": in the unit of the larger end. Where there is little room
  * "41.0-52.3 %", "1.410-2.431x", "-" where an end is missing. */
 const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE]);

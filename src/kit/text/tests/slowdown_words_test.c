@@ -76,9 +76,21 @@ static void sentences_say_the_same_in_words(void **state)
     assert_string_equal(iwi_slower_text(1.431, text), "takes 2.431 times as long as");
 }
 
+static void a_column_has_one_notation(void **state)
+{
+    char text[IWI_NUMBER_SIZE];
+
+    (void)state;
+    assert_string_equal(iwi_slowdown_column_text(0.736, 1.504, text), "1.736x");
+    assert_string_equal(iwi_slowdown_column_text(0.0, 1.504, text), "1.000x");
+    assert_string_equal(iwi_slowdown_column_text(0.736, 0.99, text), "73.6 %");
+    assert_string_equal(iwi_slowdown_column_text((double)NAN, 1.504, text), "-");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_column_has_one_notation),
         cmocka_unit_test(below_twice_the_time_it_is_a_percentage),
         cmocka_unit_test(from_twice_the_time_on_it_is_how_many_times_as_long),
         cmocka_unit_test(what_rounds_to_nothing_has_no_sign_and_what_is_none_is_a_dash),
