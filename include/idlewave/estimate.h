@@ -21,10 +21,11 @@ typedef struct iw_estimate {
 /** What a job would cost if a kind of interruption was there that came by chance not once while W of CPU time
  * was watched: what comes three times in W on average is missed by one recording of twenty. */
 typedef struct iw_sensitivity {
-    int64_t length_ns; /* of one: 10 ms, or the longest that was recorded; 0: the job uses less than W/3 */
-    double every_s;    /* CPU time from one to the next: W/3 */
-    uint64_t trials;   /* that were simulated with it, at most 10 */
-    double slowdown;   /* mean; NaN: it was not simulated */
+    int64_t
+        length_ns;   /* of one: 10 ms, or the longest that was recorded; 0: the job is too small to meet it */
+    double every_s;  /* CPU time from one to the next: W/3 */
+    uint64_t trials; /* that were simulated with it, at most 10 */
+    double slowdown; /* mean; NaN: it was not simulated */
 } iw_sensitivity;
 
 /** Fewest trials that have 95 % intervals: six lie on both sides of their median in 96.9 % of cases, five in

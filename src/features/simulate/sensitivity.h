@@ -6,8 +6,8 @@
 
 #include "features/simulate/experiment.h"
 
-/* What to suppose of a job whose cores take `used_s` together; length_ns 0: the recording watched more. */
-iw_sensitivity iwi_sensitivity_of(const iw_reach *reach, double used_s);
+/* What to suppose of a job of so many cores and so long; length_ns 0: the recording watched far more. */
+iw_sensitivity iwi_sensitivity_of(const iw_reach *reach, double cores, double job_s);
 
 /* Trials that it takes for a job that has so many. */
 uint64_t iwi_sensitivity_trials(uint64_t trials);
