@@ -24,8 +24,8 @@ typedef struct iw_sensitivity {
     int64_t
         length_ns;   /* of one: 10 ms, or the longest that was recorded; 0: the job is too small to meet it */
     double every_s;  /* CPU time from one to the next: W/3 */
-    uint64_t trials; /* that were simulated with it, at most 10 */
-    double slowdown; /* mean; NaN: it was not simulated */
+    uint64_t trials; /* that were simulated with it, at most 10; 0: they would hardly meet it */
+    double slowdown; /* mean; a bound of it where none was simulated: none costs more than it lasts */
 } iw_sensitivity;
 
 /** Fewest trials that have 95 % intervals: six lie on both sides of their median in 96.9 % of cases, five in

@@ -99,8 +99,7 @@ iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *expos
         }
     }
     reach.is_bound = !reach.is_extrapolated && reach.unseen > allowed;
-    reach.sensitivity = iwi_sensitivity_of(&reach, (double)exposure->ranks * (double)set->cores_per_rank,
-                                           exposure->quiet_s * (1.0 + value));
+    reach.sensitivity = iwi_sensitivity_of(&reach);
     if (reach.is_bound) {
         reach.record_s = reach.recorded_s *
                          pow(2.0 * most_unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));

@@ -22,6 +22,9 @@ enum { MOST_TRIALS = 10 };
  * there on; of fewer trials it has to be W/3, where each meets it in 63 %. */
 static const double LEAST_PART = 0.3;
 
+/* Of what noise costs: less than that is not worth a sentence. */
+static const double LEAST_SHARE = 0.1;
+
 uint64_t iwi_sensitivity_trials(uint64_t trials)
 {
     const uint64_t half = (trials + 1) / 2;
@@ -29,27 +32,38 @@ uint64_t iwi_sensitivity_trials(uint64_t trials)
     return half < MOST_TRIALS ? half : MOST_TRIALS;
 }
 
-iw_sensitivity iwi_sensitivity_of(const iw_reach *reach, double cores, double job_s)
+iw_sensitivity iwi_sensitivity_of(const iw_reach *reach)
 {
-    const int64_t length_ns = iwi_max(LEAST_NS, reach->longest_ns);
-    const double every_s = reach->watched_s / 3.0, met_s = cores * (job_s + (double)length_ns * 1e-9);
-
-    if (!(reach->watched_s > 0.0 && met_s > LEAST_PART * every_s)) {
+    if (!(reach->watched_s > 0.0)) {
         return (iw_sensitivity){.slowdown = NAN};
     }
-    return (iw_sensitivity){.length_ns = length_ns, .every_s = fmin(every_s, MOST_EVERY_S), .slowdown = NAN};
+    return (iw_sensitivity){.length_ns = iwi_max(LEAST_NS, reach->longest_ns),
+                            .every_s = fmin(reach->watched_s / 3.0, MOST_EVERY_S),
+                            .slowdown = NAN};
 }
 
-/* Whether so many trials will meet it. */
-static bool is_met(const struct iwi_experiment *experiment, const double *slowdowns, uint64_t trials,
-                   const iw_sensitivity *asked)
+/* How many of them the job meets on average, those included that are under way when it begins, or only those
+ * that come later. */
+static double met_by(const struct iwi_experiment *experiment, double slowdown, const iw_sensitivity *asked,
+                     bool has_start)
 {
     const double cores =
         (double)iw_program_ranks(experiment->program) * (double)experiment->inquiry->set->cores_per_rank;
-    const double job_s = (double)experiment->noiseless_ps / (double)IW_PS_PER_S *
-                         (1.0 + iwi_mean(slowdowns, (size_t)experiment->trials));
+    const double job_s = (double)experiment->noiseless_ps / (double)IW_PS_PER_S * (1.0 + slowdown);
 
-    return trials == MOST_TRIALS || cores * job_s > asked->every_s;
+    return cores * (job_s + (has_start ? (double)asked->length_ns * 1e-9 : 0.0)) / asked->every_s;
+}
+
+/* Too rare for so few trials to meet: none costs more than it lasts. */
+static iw_sensitivity computed(const struct iwi_experiment *experiment, double slowdown, iw_sensitivity asked)
+{
+    const double quiet_ns = (double)experiment->noiseless_ps / (double)IW_PS_PER_NS;
+    const double more = met_by(experiment, slowdown, &asked, true) * (double)asked.length_ns / quiet_ns;
+
+    asked.slowdown = slowdown + more;
+    return quiet_ns > 0.0 && more > LEAST_SHARE * slowdown && experiment->is_monotone
+               ? asked
+               : (iw_sensitivity){.slowdown = NAN};
 }
 
 /* Trial by trial against what was simulated, so that chance of the trials is in both. */
@@ -68,14 +82,20 @@ iw_status iwi_sensitivity_find(const struct iwi_experiment *experiment, const do
 {
     const iw_sensitivity asked = *sensitivity;
     const struct iwi_variant variant = {.added = &asked};
+    const double slowdown = iwi_mean(slowdowns, (size_t)experiment->trials);
     struct iwi_experiment few = *experiment;
     double *values;
     iw_status status;
 
-    few.trials = iwi_sensitivity_trials(experiment->trials);
-    if (asked.length_ns == 0 || !is_met(experiment, slowdowns, few.trials, &asked) ||
+    if (asked.length_ns == 0 ||
         few.inquiry->job.sim.rules == IW_RULES_LOGGOPSIM) { /* whose noise is a trace */
         *sensitivity = (iw_sensitivity){.slowdown = NAN};
+        return IW_OK;
+    }
+    few.trials = iwi_sensitivity_trials(experiment->trials);
+    if (met_by(experiment, slowdown, &asked, few.trials == MOST_TRIALS) <=
+        (few.trials == MOST_TRIALS ? LEAST_PART : 1.0)) {
+        *sensitivity = computed(experiment, slowdown, asked);
         return IW_OK;
     }
     values = iwi_new_array(few.inquiry->log, (size_t)few.trials, sizeof *values);

@@ -6,13 +6,14 @@
 
 #include "features/simulate/experiment.h"
 
-/* What to suppose of a job of so many cores and so long; length_ns 0: the recording watched far more. */
-iw_sensitivity iwi_sensitivity_of(const iw_reach *reach, double cores, double job_s);
+/* What to suppose; length_ns 0: there is no recording. */
+iw_sensitivity iwi_sensitivity_of(const iw_reach *reach);
 
 /* Trials that it takes for a job that has so many. */
 uint64_t iwi_sensitivity_trials(uint64_t trials);
 
-/* Simulates what is supposed, in the first trials of an experiment whose slowdowns are known. */
+/* Simulates what is supposed, in the first trials of an experiment whose slowdowns are known, or computes a
+ * bound of it where they would hardly meet it. length_ns 0: it hardly counts. */
 IW_NODISCARD iw_status iwi_sensitivity_find(const struct iwi_experiment *experiment, const double *slowdowns,
                                             iw_sensitivity *sensitivity);
 

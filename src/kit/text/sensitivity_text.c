@@ -18,14 +18,19 @@ void iwi_append_sensitivity(char paragraph[IWI_PARAGRAPH_SIZE], const iw_sensiti
 {
     char length[IWI_NUMBER_SIZE], watched[IWI_NUMBER_SIZE], slower[IWI_PHRASE_SIZE];
 
-    if (sensitivity->length_ns > 0 && !isnan(sensitivity->slowdown)) {
-        iwi_append(
-            paragraph,
-            "With an interruption of %s three times in %s of CPU time, which a recording may miss, it %s "
-            "without noise (mean of %" PRIu64 " trial%s).",
-            iwi_ns_round_text((double)sensitivity->length_ns, length),
-            iwi_length_text(3.0 * sensitivity->every_s, watched),
-            iwi_slower_text(sensitivity->slowdown, slower), sensitivity->trials,
-            sensitivity->trials == 1 ? "" : "s");
+    if (sensitivity->length_ns <= 0 || isnan(sensitivity->slowdown)) {
+        return;
+    }
+    iwi_append(
+        paragraph,
+        "With an interruption of %s three times in %s of CPU time, which a recording may miss, it %s without "
+        "noise",
+        iwi_ns_round_text((double)sensitivity->length_ns, length),
+        iwi_length_text(3.0 * sensitivity->every_s, watched), iwi_slower_text(sensitivity->slowdown, slower));
+    if (sensitivity->trials > 0) {
+        iwi_append(paragraph, " (mean of %" PRIu64 " trial%s).", sensitivity->trials,
+                   sensitivity->trials == 1 ? "" : "s");
+    } else {
+        iwi_append(paragraph, " at most, on average.");
     }
 }

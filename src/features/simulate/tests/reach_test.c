@@ -230,8 +230,6 @@ static void long_jobs_are_asked_what_rare_noise_would_cost(void **state)
     assert_int_equal(sensitivity.length_ns, 10000000);
     assert_near(sensitivity.every_s, 20.0 / 3.0, 1e-12);
     assert_true(isnan(sensitivity.slowdown));
-    assert_int_equal(iw_reach_of(ticks, 100, 9 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 0); /* 1.9 s */
-    assert_true(iw_reach_of(ticks, 100, 9 * IW_PS_PER_MS, 0.2).sensitivity.length_ns > 0);     /* 2.08 s */
     assert_int_equal(iw_reach_of(quiet, 1000, 7 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 10000000);
     assert_int_equal(iw_reach_of(rough, 1000, 7 * IW_PS_PER_MS, 0.0).sensitivity.length_ns, 25000000);
     assert_int_equal(iwi_sensitivity_trials(1), 1);
