@@ -107,14 +107,8 @@ static iw_status parse_value(const iw_log *log, enum iwi_net_key key, const char
 
 /* Where messages in a row, or a part of o_s + L + o_r, could not be told from nothing, it counts as nothing:
  * the sum was measured. An S that was not found leaves the default, or S_at_least. */
-static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum iwi_net_key key,
-                              const char *key_name)
+static iw_status take_unknown(const struct iwi_yaml *yaml, size_t line, enum iwi_net_key key)
 {
-    if (key == IWI_NET_KEY_O_BOTH || key == IWI_NET_KEY_O_SEND || key == IWI_NET_KEY_O_RECV) {
-        iwi_warn(yaml->log,
-                 "'%s:%zu': %s is unknown and counts as 0; if it is more, noise costs more than is said",
-                 yaml->file, line, key_name);
-    }
     if (key == IWI_NET_KEY_PROGRESS) {
         return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT, "key 'progress': write cpu or device");
     }
@@ -142,7 +136,7 @@ iw_status iwi_net_read_value(const struct iwi_yaml *yaml, enum iwi_net_key key, 
         return check_format(yaml, text, line);
     }
     if (strcmp(text, UNKNOWN) == 0) {
-        return take_unknown(yaml, line, key, key_name);
+        return take_unknown(yaml, line, key);
     }
     iwi_log_keeper_init(&keeper, yaml->log);
     status = parse_value(&keeper.log, key, text, net);
@@ -243,6 +237,24 @@ static iw_status check_at_least(const struct iwi_yaml *yaml, const struct iwi_ya
                                "key 'S_at_least' stands only where S is unknown");
 }
 
+/* Of all messages, not of some sizes alone. */
+static iw_status warn_of_unknown_overhead(const struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries)
+{
+    for (size_t key = IWI_NET_KEY_O_BOTH; key <= IWI_NET_KEY_O_RECV; key++) {
+        const char *text = "";
+
+        if (entries[key].value != NULL) {
+            IW_TRY(iwi_yaml_text(yaml, entries[key].value, iwi_net_keys[key].name, &text));
+        }
+        if (strcmp(text, UNKNOWN) == 0) {
+            iwi_warn(yaml->log,
+                     "'%s:%zu': %s is unknown and counts as 0; if it is more, noise costs more than is said",
+                     yaml->file, entries[key].line, iwi_net_keys[key].name);
+        }
+    }
+    return IW_OK;
+}
+
 iw_status iwi_net_read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
                                const struct iwi_yaml_entry *entries, iw_net *net)
 {
@@ -253,6 +265,7 @@ iw_status iwi_net_read_entries(struct iwi_yaml *yaml, const yaml_node_t *node,
         }
     }
     IW_TRY(check_at_least(yaml, entries));
+    IW_TRY(warn_of_unknown_overhead(yaml, entries));
     if (entries[IWI_NET_KEY_SEGMENTS].value != NULL) {
         IW_TRY(read_segments(yaml, entries[IWI_NET_KEY_SEGMENTS].value, net));
     }
