@@ -67,8 +67,7 @@ static void what_was_written_is_read_to_the_picosecond(void **state)
     assert_ok(iw_net_load_level(&l.log, folder->file, "network", &net));
     assert_string_equal(net.name, "my/network");
     assert_same_costs(&net, &made.levels[1].net);
-    assert_non_null(strstr(l.text, "o_s is unknown and counts as 0"));
-    assert_null(strstr(l.text, "error"));
+    assert_string_equal(l.text, "");
 }
 
 /* Whose ranks are on which hosts, as it is read: "a" is the first host, and so on. */
