@@ -51,7 +51,7 @@ static iw_status compare(const iw_log *log, const iw_certainty_question *q, cons
                          iw_steady *steady)
 {
     const size_t trials = (size_t)half->trials;
-    const double later = (double)(q->program->repeat - q->program->repeat / 2);
+    const double later = (double)steady->repetitions;
     const double share = (double)q->program->repeat / later;
     const double quiet_ps = (double)(q->result->noiseless_ps - half->noiseless_ps);
     double *slowdowns = iwi_new_array(log, 2 * trials, sizeof *slowdowns), *starts_ns = slowdowns + trials;
