@@ -44,7 +44,7 @@ class Installed(trace_run.Case):
                               cwd=self.folder)
         self.assertEqual((done.returncode, done.stdout), (0, "ranks 2 sum 1\n"), done.stderr)
         self.assertIn("2 ranks and 8 calls traced", done.stderr)
-        self.assertIn("on 2 ranks takes", self.run_idlewave("simulate", self.trace))
+        self.assertIn("(traced) on 2 ranks of", self.run_idlewave("simulate", self.trace))
 
     def test_the_network_is_measured(self):
         command = [self.idlewave, "net", "--duration", "0.3s", "--max-size", "4KiB", "-o", "net.yaml"]
