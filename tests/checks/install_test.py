@@ -173,7 +173,7 @@ class Installed(unittest.TestCase):
         self.assertIn("slower", run(self.folder / "by_cxx", env=self.environment))
 
     def test_python_uses_the_command(self):
-        code = "import idlewave; print(idlewave.command_path(), idlewave.simulate(pattern='barrier', ranks=8).noiseless_ns)"
+        code = "import idlewave; print(idlewave.command_path(), idlewave.simulate(pattern='barrier', ranks=8, net='chic').noiseless_ns)"
         said = run(sys.executable, "-B", "-c", code, env=dict(
             self.environment, PYTHONPATH=f"{SOURCE}/python/src", PATH=f"{self.prefix}/bin:{os.environ['PATH']}"))
         self.assertEqual(said.split(), [f"{self.prefix}/bin/idlewave", "20610.0"])
