@@ -93,9 +93,13 @@ def simgrid_s(args, folder, ranks, law, seed):
 
 
 def idlewave_s(args, ranks, law, trials):
-    command = [args.idlewave, "simulate", "--pattern", "barrier:dissemination", "--ranks", str(ranks), "--compute", f"{WORK_S * 1e3}ms", "--repeat", str(PHASES),
-               "--net", "none", "--L", f"{LATENCY_S * 1e6}us", "--noise", law, "--trials", str(trials), "--format", "csv"]
-    rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    """Messages need no CPU there either."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = pathlib.Path(folder) / "net.yaml"
+        net.write_text(f"{{L: {LATENCY_S * 1e6}us, o: 0, g: 0, G: 0, progress: device}}\n", encoding="utf-8")
+        command = [args.idlewave, "simulate", "--pattern", "barrier:dissemination", "--ranks", str(ranks), "--compute", f"{WORK_S * 1e3}ms",
+                   "--repeat", str(PHASES), "--net", net, "--noise", law, "--trials", str(trials), "--format", "csv"]
+        rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     return [float(row.split(",")[1]) * 1e-9 for row in rows[1:]]
 
 
