@@ -44,19 +44,19 @@ typedef struct iw_straggler_kind {
     char name[IW_STRAGGLER_NAME_SIZE]; /* "forward-compute" */
     uint64_t count;
     double usual_ns; /* the mean of what is computed, the median of what is transferred */
-    double slowdown; /* of a step in which only this kind takes its traced times, all else the usual ones */
+    double factor;   /* of a step in which only this kind takes its traced times, all else the usual ones */
 } iw_straggler_kind;
 
 /** A stage, or a replica. */
 typedef struct iw_straggler_place {
     uint32_t number;
-    double slowdown; /* of a step in which only this one takes its traced times */
+    double factor; /* of a step in which only this one takes its traced times */
 } iw_straggler_place;
 
 /** One rank of the timeline. */
 typedef struct iw_straggler_worker {
     uint32_t rank, replica, stage;
-    double slowdown; /* the lesser of its stage's and its replica's */
+    double factor; /* the lesser of its stage's and its replica's */
 } iw_straggler_worker;
 
 /** Something made alike, all else as traced. */
@@ -82,16 +82,16 @@ typedef struct iw_stragglers {
     double traced_ns;   /* mean step, from its first to its last event */
     double replayed_ns; /* mean step by replay */
     double ideal_ns;    /* step in which each operation takes the usual time of its kind */
-    double slowdown;    /* replayed_ns / ideal_ns, S */
+    double factor;      /* replayed_ns / ideal_ns, S */
     uint32_t slow_workers;
     double slow_workers_share; /* of what was lost, gone if these took the usual times */
     double last_stage_share;   /* the same of the last stage */
     size_t kind_count, stage_count, replica_count, worker_count, step_count;
-    iw_straggler_kind kinds[IW_STRAGGLER_KINDS];    /* the largest slowdown first */
+    iw_straggler_kind kinds[IW_STRAGGLER_KINDS];    /* the largest factor first */
     iw_straggler_cause causes[IW_STRAGGLER_CAUSES]; /* the largest share first */
     uint32_t cause_count;
     iw_straggler_place *by_stage, *by_replica; /* by number */
-    iw_straggler_worker *workers;              /* the largest slowdown first */
+    iw_straggler_worker *workers;              /* the largest factor first */
     iw_straggler_step *steps;
 } iw_stragglers;
 

@@ -13,7 +13,7 @@ import os
 import pathlib
 import typing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Optional, Type, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 from .errors import SchemaError
 
@@ -155,6 +155,16 @@ def decode(hint: Any, value: Any, where: str) -> Any:
 R = TypeVar("R", bound=Result)
 
 
+# older schemas that are read: what they are now, and what became of keys, wherever they stand
+_OLDER: Dict[str, Tuple[str, Dict[str, str]]] = {"idlewave.stragglers/1": ("idlewave.stragglers/2", {"slowdown": "factor"})}
+
+
+def _renamed(value: Any, names: Dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {names.get(key, key): _renamed(item, names) for key, item in value.items()}
+    return [_renamed(item, names) for item in value] if isinstance(value, list) else value
+
+
 def _check_schema(schema: str, kinds: "Dict[str, Type[Result]]") -> "Type[Result]":
     if schema in kinds:
         return kinds[schema]
@@ -174,5 +184,8 @@ def result_from_json(data: Any, exit_code: int = 0) -> Result:
     if not isinstance(schema, str):
         raise SchemaError("this is no result of idlewave: no key 'schema'")
     classes = {getattr(kinds, name).SCHEMA: getattr(kinds, name) for name in kinds.__all__}
+    if schema in _OLDER:
+        schema, names = _OLDER[schema]
+        data = {**_renamed(data, names), "schema": schema}
     kind = _check_schema(schema, classes)
     return kind(raw=data, exit_code=exit_code, **_values(kind, data, schema))

@@ -23,11 +23,6 @@ def share_text(share: float) -> str:
     return f"{100.0 * share:.3g} %"
 
 
-def slowdown_text(slowdown: float) -> str:
-    """0.123 is "12.3 %", 6.5 is "7.5x": so many times as long."""
-    return f"{1.0 + slowdown:.4g}x" if slowdown >= 1.0 else share_text(slowdown)
-
-
 def number_text(number: float) -> str:
     return f"{number:,.0f}" if isinstance(number, int) or abs(number) >= 1000.0 else f"{number:.4g}"
 
@@ -45,8 +40,6 @@ def value_text(name: str, value: Any) -> str:
         return time_text(value)
     if unit == "s":
         return time_text(1e9 * value)
-    if unit == "slowdown":
-        return slowdown_text(value)
     if unit == "share":
         return share_text(value)
     return f"{number_text(value)} {unit}" if unit else number_text(value)
@@ -61,9 +54,7 @@ def _unit(name: str) -> Optional[str]:
         return "B/s"
     if name.endswith(("_seconds", "seconds")) or name.endswith("_s") and "_per_" not in name:
         return "s"
-    if name.endswith("slowdown") or name in ("now", "target"):
-        return "slowdown"
-    if name.endswith(("share", "saving", "misfit")) or name in ("sum_of_sources", "unseen"):
+    if name.endswith(("share", "saving", "misfit", "slowdown")) or name in ("now", "target", "sum_of_sources", "unseen"):
         return "share"
     return None
 

@@ -188,23 +188,34 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 /* ---- the document ---- */
 
-static void say_phase(struct iwi_document *doc, const char *name, double ns, const iw_estimate *slowdown)
+static double largest_slowdown(const iw_bench_result *result)
 {
-    iwi_row(doc, name, iwi_ns(doc, ns), slowdown != NULL ? iwi_slower(doc, slowdown->value) : "",
+    return has_simulated(result) ? fmax(result->slowdown.value, result->simulated.slowdown.value)
+                                 : result->slowdown.value;
+}
+
+static void say_phase(struct iwi_document *doc, const char *name, double ns, const iw_estimate *slowdown,
+                      double largest)
+{
+    iwi_row(doc, name, iwi_ns(doc, ns),
+            slowdown != NULL ? iwi_slower_in_column(doc, slowdown->value, largest) : "",
             slowdown != NULL ? iwi_bench_interval(doc, *slowdown) : "");
 }
 
 /* Times of blocks are the only ones that a simulation has, too. */
 static void say_phases(struct iwi_document *doc, const iw_bench_result *result)
 {
+    const double largest = largest_slowdown(result);
+
     IWI_TABLE(doc, "A phase, by the times of whole blocks", {"", IWI_WORDS}, {"time", IWI_NUMBER},
-              {"slowdown", IWI_NUMBER}, {"95 % interval", IWI_WORDS});
-    say_phase(doc, "without injected noise", result->times[IW_BENCH_QUIET].phase_ns.value, NULL);
-    say_phase(doc, "with injected noise", result->times[IW_BENCH_NOISY].phase_ns.value, &result->slowdown);
+              {iwi_slowdown_head(largest), IWI_NUMBER}, {"95 % interval", IWI_WORDS});
+    say_phase(doc, "without injected noise", result->times[IW_BENCH_QUIET].phase_ns.value, NULL, largest);
+    say_phase(doc, "with injected noise", result->times[IW_BENCH_NOISY].phase_ns.value, &result->slowdown,
+              largest);
     if (has_simulated(result)) {
-        say_phase(doc, "simulated without noise", result->simulated.noiseless_ns, NULL);
+        say_phase(doc, "simulated without noise", result->simulated.noiseless_ns, NULL, largest);
         say_phase(doc, "simulated with the same noise", result->simulated.noisy_ns,
-                  &result->simulated.slowdown);
+                  &result->simulated.slowdown, largest);
     }
 }
 
@@ -226,8 +237,8 @@ static void say_means(struct iwi_document *doc, const iw_bench_result *result)
         say_mean(doc, "with injected noise", &result->times[IW_BENCH_NOISY]);
     }
     if (has_noisy(result) && result->samples->op == IW_BENCH_BARRIER) {
-        iwi_row(doc, "slowdown", "", "", iwi_slower(doc, result->max_slowdown.value),
-                iwi_bench_interval(doc, result->max_slowdown));
+        iwi_row(doc, iwi_slowdown_head(result->max_slowdown.value), "", "",
+                iwi_slower(doc, result->max_slowdown.value), iwi_bench_interval(doc, result->max_slowdown));
     }
 }
 

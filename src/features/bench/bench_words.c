@@ -135,7 +135,7 @@ static void say_phases(struct iwi_document *doc, const iw_bench_result *result)
              samples->has_noise ? "pairs of " : "", samples->block_phases);
     if (isfinite(result->pair_slowdown)) {
         iwi_more(doc, " The median of the pairs is a slowdown of %s.",
-                 iwi_slower(doc, result->pair_slowdown));
+                 iwi_slowdown_percent(doc, result->pair_slowdown));
     }
 }
 

@@ -138,12 +138,29 @@ static double slowdown_at(double time_ns, const iw_model_row *row)
     return time_ns / row->noiseless_ns - 1;
 }
 
+/* Of all rows that have one; `is_exact`: of means, else of upper bounds and of lower ones without these. */
+static double largest_slowdown(const iw_model_report *report, bool is_exact)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        const iw_model_row *row = &report->rows[i];
+        const double high = slowdown_at(is_exact ? row->high_ns.value : row->high_ns.high, row);
+
+        largest = fmax(largest, isfinite(high) ? high : is_exact ? 0 : slowdown_at(row->low_ns.low, row));
+    }
+    return largest;
+}
+
 /* Bounds that sampling puts below no slowdown are none. */
-static const char *slowdown_of(struct iwi_document *doc, double time_ns, const iw_model_row *row)
+static const char *slowdown_of(struct iwi_document *doc, double time_ns, const iw_model_row *row,
+                               double largest)
 {
     const double slowdown = slowdown_at(time_ns, row);
 
-    return isinf(slowdown) ? "inf" : iwi_slower(doc, isnan(slowdown) ? slowdown : fmax(slowdown, 0));
+    return isinf(slowdown)
+               ? "inf"
+               : iwi_slower_in_column(doc, isnan(slowdown) ? slowdown : fmax(slowdown, 0), largest);
 }
 
 static const char *time_of(struct iwi_document *doc, double ns)
@@ -153,8 +170,9 @@ static const char *time_of(struct iwi_document *doc, double ns)
 
 static void say_exact_rows(struct iwi_document *doc, const iw_model_report *report)
 {
+    const double largest = largest_slowdown(report, true);
     const struct iwi_column columns[] = {{"ranks", IWI_NUMBER},   {"noiseless", IWI_NUMBER},
-                                         {"mean", IWI_NUMBER},    {"slowdown", IWI_NUMBER},
+                                         {"mean", IWI_NUMBER},    {iwi_slowdown_head(largest), IWI_NUMBER},
                                          {"rests on", IWI_WORDS}, {"median", IWI_NUMBER}};
 
     iwi_table(doc, "", columns, report->is_cone ? 6 : 5);
@@ -163,22 +181,23 @@ static void say_exact_rows(struct iwi_document *doc, const iw_model_report *repo
         const iw_model_row *row = &report->rows[i];
 
         iwi_row(doc, iwi_any_ranks(doc, (double)row->ranks), time_of(doc, row->noiseless_ns),
-                time_of(doc, row->high_ns.value), slowdown_of(doc, row->high_ns.value, row),
+                time_of(doc, row->high_ns.value), slowdown_of(doc, row->high_ns.value, row, largest),
                 iw_support_name(row->support), time_of(doc, row->median_ns));
     }
 }
 
 /* "4.10-6.20 %"; "4.10 % up": the upper bound is refused */
-static const char *slowdowns_of(struct iwi_document *doc, const iw_model_row *row)
+static const char *slowdowns_of(struct iwi_document *doc, const iw_model_row *row, double largest)
 {
     const double high = slowdown_at(row->high_ns.high, row);
 
     if (!isfinite(high)) {
-        return iwi_say(doc, isnan(high) ? "%s up" : "%s-inf", slowdown_of(doc, row->low_ns.low, row));
+        return iwi_say(doc, isnan(high) ? "%s up" : "%s-inf",
+                       slowdown_of(doc, row->low_ns.low, row, largest));
     }
     return iwi_say(doc, "%s",
-                   iwi_slowdown_span_text(fmax(slowdown_at(row->low_ns.low, row), 0), fmax(high, 0),
-                                          (char[IWI_RANGE_SIZE]){0}));
+                   iwi_slowdown_span_column_text(fmax(slowdown_at(row->low_ns.low, row), 0), fmax(high, 0),
+                                                 largest, (char[IWI_RANGE_SIZE]){0}));
 }
 
 /* Bounds include the interval of what they rest on. Rows behind the first without any answer have none. */
@@ -186,11 +205,12 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
 {
     /* theorems bound phases whose messages no noise hits */
     const bool are_bounds = report->horizon == NULL && report->net == NULL;
+    const double largest = largest_slowdown(report, false);
     const struct iwi_column columns[] = {{"ranks", IWI_NUMBER},
                                          {"noiseless", IWI_NUMBER},
                                          {are_bounds ? "at least" : "from", IWI_NUMBER},
                                          {are_bounds ? "at most" : "to", IWI_NUMBER},
-                                         {"slowdown", IWI_NUMBER},
+                                         {iwi_slowdown_head(largest), IWI_NUMBER},
                                          {"rests on", IWI_WORDS},
                                          {"worst source", IWI_WORDS}};
     char name[IWI_NAME_SIZE];
@@ -206,10 +226,10 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
                     "refused", "");
             return;
         }
-        iwi_row(doc, ranks, time_of(doc, row->noiseless_ns), time_of(doc, row->low_ns.low),
-                time_of(doc, row->high_ns.high), slowdowns_of(doc, row), iw_support_name(row->support),
-                row->worst_source != NULL ? iwi_say(doc, "%s", iwi_plain_name(row->worst_source, 20, name))
-                                          : "");
+        iwi_row(
+            doc, ranks, time_of(doc, row->noiseless_ns), time_of(doc, row->low_ns.low),
+            time_of(doc, row->high_ns.high), slowdowns_of(doc, row, largest), iw_support_name(row->support),
+            row->worst_source != NULL ? iwi_say(doc, "%s", iwi_plain_name(row->worst_source, 20, name)) : "");
     }
 }
 

@@ -52,9 +52,12 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
     } else if (isinf(row->high_ns.high)) {
         iwi_more(doc, "On %s it takes a time that has no mean.", ranks);
     } else if (row->low_ns.low < row->high_ns.high) {
-        iwi_more(doc, "On %s it has a slowdown of %s (mean).", ranks,
-                 iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0),
-                                         row->high_ns.high / row->noiseless_ns - 1, range));
+        const double high = row->high_ns.high / row->noiseless_ns - 1;
+
+        (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, range);
+        iwi_more(doc,
+                 high < 1 ? "On %s it has a slowdown of %s (mean)." : "On %s it takes %s as long (mean).",
+                 ranks, range);
     } else {
         iwi_more(doc, "On %s it %s without noise (mean).", ranks,
                  iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));

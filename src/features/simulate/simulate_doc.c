@@ -28,7 +28,7 @@ static void say_times(struct iwi_document *doc, const iw_simulation *s)
               {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"max", IWI_NUMBER});
     say_times_row(doc, "makespan", &s->makespan_ns, ns_words);
     if (!isnan(s->slowdown.mean)) {
-        say_times_row(doc, "slowdown", &s->slowdown, iwi_slower_in_column);
+        say_times_row(doc, iwi_slowdown_head(s->slowdown.max), &s->slowdown, iwi_slower_in_column);
     }
 }
 
@@ -152,7 +152,7 @@ static void say_ends(struct iwi_document *doc, const iw_simulation *s)
     iwi_only(doc, IWI_IN_TEXT); /* pages have a figure */
     iwi_section(doc, "ends", "When the ranks end");
     IWI_TABLE(doc, "", {"ranks", IWI_NUMBER}, {"by then", IWI_NUMBER},
-              {has_slowdown ? "slowdown" : "", IWI_NUMBER}, {"", IWI_BAR});
+              {has_slowdown ? iwi_slowdown_head(ns[last] / quiet_ns - 1.0) : "", IWI_NUMBER}, {"", IWI_BAR});
     iwi_unfold(doc);
     for (size_t i = 0; i <= last; i++) {
         iwi_row(doc,

@@ -80,13 +80,19 @@ static void add_marks(struct iwi_figure *figure, const iw_simulation *s)
     }
 }
 
+static double largest(const iw_simulation *s)
+{
+    return s->distribution.quantiles_ns[LAST] / noiseless_ns(s) - 1.0;
+}
+
 static void add_time(struct iwi_figure *figure, const iw_simulation *s, double ns)
 {
     const double quiet_ns = noiseless_ns(s);
     char number[IWI_NUMBER_SIZE];
 
     iwi_figure_cell(figure, "%s", iwi_ns_time_text(ns, number));
-    iwi_figure_cell(figure, "%s", iwi_slowdown_text(quiet_ns > 0.0 ? ns / quiet_ns - 1.0 : NAN, number));
+    iwi_figure_cell(figure, "%s",
+                    iwi_slowdown_column_text(quiet_ns > 0.0 ? ns / quiet_ns - 1.0 : NAN, largest(s), number));
 }
 
 static void add_table(struct iwi_figure *figure, const iw_simulation *s, const char *of)
@@ -94,7 +100,7 @@ static void add_table(struct iwi_figure *figure, const iw_simulation *s, const c
     iwi_figure_table(figure, "End times of the %s", of);
     iwi_figure_head(figure, true, "Have ended");
     iwi_figure_head(figure, false, "By then");
-    iwi_figure_head(figure, false, "Slowdown");
+    iwi_figure_head(figure, false, largest(s) < 1.0 ? "Slowdown" : "Relative");
     iwi_figure_cell(figure, "without noise");
     add_time(figure, s, noiseless_ns(s));
     for (size_t i = 0; i < IW_END_QUANTILES; i++) {

@@ -137,7 +137,7 @@ static void say_sheet(const struct iwi_study_view *view, const struct iwi_panel 
     struct iwi_figure *curves;
 
     iwi_only(doc, IWI_IN_PLOTS);
-    curves = iwi_study_show_curves(view, &all, "Slowdown");
+    curves = iwi_study_show_curves(view, &all, "Relative time");
     if (curves != NULL) {
         curves->height = 0.4;
     }

@@ -129,7 +129,7 @@ static void say_dim(const struct iwi_study_view *view, enum iwi_dim dim, bool is
         .dim = dim, .members = iwi_arena_take(&doc->arena, panels->series_count, sizeof(iw_series *))};
 
     iwi_section(doc, iwi_say(doc, "slowdown-%d", (int)dim),
-                !panels->varies[dim] ? "Slowdown"
+                !panels->varies[dim] ? "Relative time"
                                      : iwi_say(doc, "%s%s side by side", dim > IWI_DIMS ? "Values of " : "",
                                                iwi_dim_name(dim, true)));
     if (is_first) {

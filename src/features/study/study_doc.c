@@ -109,9 +109,9 @@ static void say_overview(const struct iwi_study_view *view)
 {
     static const char *const heads[] = {"Noise takes over, ranks (median)",
                                         "95 % CI",
-                                        "Mean slowdown on the most ranks",
+                                        "Mean on the most ranks, against no noise",
                                         "95 % CI",
-                                        "Median slowdown there",
+                                        "Median there",
                                         "Most ranks",
                                         "Without noise",
                                         "Noise, share of time"};

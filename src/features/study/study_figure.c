@@ -144,7 +144,9 @@ static void add_slowdown_table(struct iwi_figure *figure, const struct iwi_drawn
 {
     char number[IWI_NUMBER_SIZE];
 
-    iwi_figure_table(figure, "%s: slowdown of the median, and its 95 %% confidence interval", figure->title);
+    iwi_figure_table(figure,
+                     "%s: the median against the time without noise, and its 95 %% confidence interval",
+                     figure->title);
     iwi_figure_head(figure, false, "Ranks");
     for (size_t i = 0; i < count; i++) {
         iwi_figure_head(figure, false, "%s", drawn[i].label);
@@ -248,17 +250,34 @@ static void add_takeover(struct iwi_figure *figure, const iw_series *series)
 }
 
 /* Trials that are all alike do not show how sure that is. */
-static const char *interval_text(const iw_cell_result *cell, char buf[IWI_RANGE_SIZE])
+static const char *interval_text(const iw_cell_result *cell, double largest, char buf[IWI_RANGE_SIZE])
 {
     const iw_summary *ns = &cell->makespan_ns;
 
     return cell->trials >= IW_LEAST_TRIALS && ns->min == ns->max
                ? "all alike"
-               : iwi_slowdown_span_text(iwi_cell_slowdown(cell, ns->mean_low),
-                                        iwi_cell_slowdown(cell, ns->mean_high), buf);
+               : iwi_slowdown_span_column_text(iwi_cell_slowdown(cell, ns->mean_low),
+                                               iwi_cell_slowdown(cell, ns->mean_high), largest, buf);
 }
 
-static void add_times(struct iwi_figure *figure, const char *name, const iw_cell_result *cell)
+/* Of all that stands in one table: it chooses the notation. */
+static double largest_slowdown(const struct iwi_drawn_series *drawn, size_t count)
+{
+    double largest = 0.0;
+
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; i < drawn[s].series->count; i++) {
+            const iw_cell_result *cell = drawn[s].series->cells[i];
+            const double mean = iwi_mean_slowdown(cell), median = iwi_median_slowdown(cell);
+
+            largest =
+                fmax(largest, fmax(fmax(mean, median), iwi_cell_slowdown(cell, cell->makespan_ns.mean_high)));
+        }
+    }
+    return largest;
+}
+
+static void add_times(struct iwi_figure *figure, const char *name, const iw_cell_result *cell, double largest)
 {
     const iw_summary *time = &cell->makespan_ns;
     const double times_ns[] = {time->min, cell->p5_ns,  time->q1, time->median,
@@ -267,9 +286,9 @@ static void add_times(struct iwi_figure *figure, const char *name, const iw_cell
 
     iwi_figure_cell(figure, "%s", name);
     iwi_figure_cell(figure, "%s", iwi_ns_short_text(cell->noiseless_ns, text));
-    iwi_figure_cell(figure, "%s", iwi_slowdown_text(iwi_mean_slowdown(cell), text));
-    iwi_figure_cell(figure, "%s", interval_text(cell, text));
-    iwi_figure_cell(figure, "%s", iwi_slowdown_text(iwi_median_slowdown(cell), text));
+    iwi_figure_cell(figure, "%s", iwi_slowdown_column_text(iwi_mean_slowdown(cell), largest, text));
+    iwi_figure_cell(figure, "%s", interval_text(cell, largest, text));
+    iwi_figure_cell(figure, "%s", iwi_slowdown_column_text(iwi_median_slowdown(cell), largest, text));
     for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
         iwi_figure_cell(figure, "%s", iwi_ns_time_text(times_ns[i], text));
     }
@@ -282,11 +301,12 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
     static const char *const heads[] = {"no noise", "mean", "95 % CI", "median", "least", "5 %",
                                         "25 %",     "50 %", "75 %",    "95 %",   "most"};
     const bool has_names = figure->x.unit == IWI_AXIS_NAMES;
+    const double largest = largest_slowdown(drawn, count);
     char number[IWI_NUMBER_SIZE];
 
     iwi_figure_table(figure,
-                     "%s: slowdown of the mean, its 95 %% confidence interval, and of the median; times of "
-                     "the trials, by %s",
+                     "%s: the mean, its 95 %% confidence interval and the median against the time without "
+                     "noise; times of the trials, by %s",
                      figure->title, has_names ? axis : "number of ranks");
     iwi_figure_head(figure, false, "%s", has_names ? axis : "ranks");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
@@ -297,7 +317,8 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
         for (size_t i = 0; i < drawn[s].series->count; i++) {
             const iw_cell_result *cell = drawn[s].series->cells[i];
 
-            add_times(figure, has_names ? drawn[s].label : iwi_ranks_text(cell->ranks, number), cell);
+            add_times(figure, has_names ? drawn[s].label : iwi_ranks_text(cell->ranks, number), cell,
+                      largest);
         }
     }
 }

@@ -142,7 +142,8 @@ static void say_changes(struct iwi_document *doc, const iw_whatif *whatif)
 
     iwi_section(doc, "changes", "What each change saves");
     IWI_TABLE(doc, "Sources first; lines over the bars are 95 % intervals", {"without", IWI_WORDS},
-              {"share", IWI_NUMBER}, {"slowdown", IWI_NUMBER}, {"saves (points)", IWI_WORDS}, {"", IWI_BAR});
+              {"share", IWI_NUMBER}, {iwi_slowdown_head(largest), IWI_NUMBER}, {"saves (points)", IWI_WORDS},
+              {"", IWI_BAR});
     iwi_unfold(doc);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < whatif->change_count; i++) {

@@ -23,7 +23,7 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
                          iwi_points_words(doc, change->saving, ""), false);
     }
     figure->message = iwi_figure_text(figure, "The slowdown now is %s; lines: 95 %% intervals.",
-                                      iwi_slower(doc, whatif->now.value));
+                                      iwi_slowdown_percent(doc, whatif->now.value));
     *figure_p = figure;
     return IW_OK;
 }

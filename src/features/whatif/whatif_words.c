@@ -28,14 +28,12 @@ static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 /* "7.10 % (6.20 % to 8.00 %)", "at least 6.20 %" */
 static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
 {
-    char range[IWI_RANGE_SIZE];
-
     if (is_bound(e)) {
-        return iwi_say(doc, "at least %s", iwi_slower(doc, e.low));
+        return iwi_say(doc, "at least %s", iwi_slowdown_percent(doc, e.low));
     }
-    return e.low < e.high ? iwi_say(doc, "%s (%s)", iwi_slower(doc, e.value),
-                                    iwi_slowdown_range_text(e.low, e.high, range))
-                          : iwi_slower(doc, e.value);
+    return e.low < e.high ? iwi_say(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
+                                    iwi_slowdown_percent(doc, e.low), iwi_slowdown_percent(doc, e.high))
+                          : iwi_slowdown_percent(doc, e.value);
 }
 
 /* "reserved core", or "4 reserved cores". */
@@ -252,7 +250,7 @@ static const char *list_words(struct iwi_document *doc, const char **names, size
 static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *set = &whatif->target_set;
-    const char *goal = iwi_slower(doc, whatif->target);
+    const char *goal = iwi_slowdown_percent(doc, whatif->target);
 
     if (!(whatif->target >= 0.0)) {
         return;

@@ -281,6 +281,11 @@ const char *iwi_slower(struct iwi_document *doc, double slowdown)
     return number(doc, slowdown, iwi_slowdown_text);
 }
 
+const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown)
+{
+    return number(doc, slowdown, iwi_slowdown_percent_text);
+}
+
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest)
 {
     char text[IWI_NUMBER_SIZE];

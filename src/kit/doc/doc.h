@@ -38,6 +38,7 @@ struct iwi_document;
 struct iwi_kind {
     const char *name;                /* "fit" */
     const char *schema_id;           /* "idlewave.fit/2"; NULL: it has no JSON */
+    const char *older_id;            /* which is read too, by .old_key of its fields; or NULL */
     const struct iwi_schema *schema; /* of the subject */
     void (*write_doc)(struct iwi_document *doc, const void *subject);
     iw_status (*check)(const iw_log *log, const char *name,
@@ -176,6 +177,7 @@ const char *iwi_rate(struct iwi_document *doc, double per_second);     /* "1.23k
 const char *iwi_percent_short(struct iwi_document *doc, double share); /* "0.012 %", "<.001 %" */
 const char *iwi_count(struct iwi_document *doc, uint64_t count);       /* "4001", "31.5 M" */
 const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 %", "2.431x" */
+const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown); /* "143 %": behind the word */
 /* The same where others stand beside it, the largest of which chooses the notation of all. */
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest);
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */

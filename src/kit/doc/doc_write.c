@@ -148,7 +148,8 @@ static iw_status check_version(const iw_log *log, const char *path, const struct
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no result of idlewave: its schema is %s", path,
                         schema != NULL ? schema : "not given");
     }
-    if (strcmp(kind->schema_id, schema) != 0) {
+    if (strcmp(kind->schema_id, schema) != 0 &&
+        (kind->older_id == NULL || strcmp(kind->older_id, schema) != 0)) {
         return iwi_fail(
             log, IW_ERR_FORMAT,
             "'%s' was written by another version of idlewave: its schema is %s, this version reads "

@@ -74,6 +74,7 @@ struct iwi_field {
     const char *(*text_of)(const void *object);
     bool (*bool_of)(const void *object);
     bool (*is_there)(const void *object); /* NULL: always; if not: null */
+    const char *old_key;                  /* by which files of an older schema have it; NULL: the same */
     bool may_be_null;                     /* IWI_T_STRING: NULL is null; a file may not have it in others */
     bool is_optional;                     /* left out if it is not there, and need not be there to be read */
     bool is_row;                          /* CSV: a line for each item; of an object: for those of its list */

@@ -296,6 +296,9 @@ static iw_status read_fields(struct reader *reader, const struct iwi_schema *sch
         const struct iwi_field *field = &schema->fields[i];
         const json_t *value = json_object_get(json, field->key);
 
+        if (value == NULL && field->old_key != NULL) {
+            value = json_object_get(json, field->old_key);
+        }
         if (field->type >= IWI_T_REAL_OF) {
             continue;
         }

@@ -44,10 +44,22 @@ const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[I
     return buf;
 }
 
-/* Both ends in the unit of the larger one: they are read together. */
-static void write_ends(double low, double high, char from[IWI_NUMBER_SIZE], char to[IWI_NUMBER_SIZE])
+const char *iwi_slowdown_head(double largest)
 {
-    const bool as_factor = is_large(high);
+    return is_large(largest) ? "relative" : "slowdown";
+}
+
+const char *iwi_slowdown_percent_text(double slowdown, char buf[IWI_NUMBER_SIZE])
+{
+    write_slowdown(slowdown, false, buf);
+    return buf;
+}
+
+/* Both ends in the unit of the largest: they are read together. */
+static void write_ends(double low, double high, double largest, char from[IWI_NUMBER_SIZE],
+                       char to[IWI_NUMBER_SIZE])
+{
+    const bool as_factor = is_large(largest);
 
     write_slowdown(low, as_factor, from);
     write_slowdown(high, as_factor, to);
@@ -57,12 +69,17 @@ const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_
 {
     char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
 
-    write_ends(low, high, from, to);
+    write_ends(low, high, high, from, to);
     snprintf(buf, IWI_RANGE_SIZE, "%s to %s", from, to);
     return buf;
 }
 
 const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE])
+{
+    return iwi_slowdown_span_column_text(low, high, high, buf);
+}
+
+const char *iwi_slowdown_span_column_text(double low, double high, double largest, char buf[IWI_RANGE_SIZE])
 {
     char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
 
@@ -70,7 +87,7 @@ const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_S
         snprintf(buf, IWI_RANGE_SIZE, "-");
         return buf;
     }
-    write_ends(low, high, from, to);
+    write_ends(low, high, largest, from, to);
     from[strcspn(from, " x")] = '\0'; /* the unit stands once */
     snprintf(buf, IWI_RANGE_SIZE, "%s-%s", from, to);
     return buf;

@@ -52,10 +52,18 @@ const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 /* As a column has it whose largest slowdown is `largest`: "2.431x" and "1.410x", or "41.0 %" and "5.82 %". */
 const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[IWI_NUMBER_SIZE]);
 
+/* What heads such a column: a slowdown is T/T0 - 1 wherever the word stands, in percent; factors T/T0 are
+ * "relative". */
+const char *iwi_slowdown_head(double largest);
+
 /* "41.0 % to 52.3 %", "1.410x to 2.431x": in the unit of the larger end. Where there is little room
  * "41.0-52.3 %", "1.410-2.431x", "-" where an end is missing. */
 const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE]);
 const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE]);
+const char *iwi_slowdown_span_column_text(double low, double high, double largest, char buf[IWI_RANGE_SIZE]);
+
+/* In percent, however large, behind the word: "a slowdown of 250 %". */
+const char *iwi_slowdown_percent_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
 /* "takes 2.431 times as long as", "is 41.0 % slower than", "is not slower than". */
 const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);

@@ -1,4 +1,4 @@
-"""Results of the kind `stragglers`: idlewave.stragglers/1.
+"""Results of the kind `stragglers`: idlewave.stragglers/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -24,19 +24,19 @@ class KindsRow:
     name: str
     count: int
     usual_ns: Optional[float]
-    slowdown: Optional[float]
+    factor: Optional[float]
 
 
 @dataclass(frozen=True)
 class ByStageRow:
     number: int
-    slowdown: Optional[float]
+    factor: Optional[float]
 
 
 @dataclass(frozen=True)
 class ByReplicaRow:
     number: int
-    slowdown: Optional[float]
+    factor: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class WorkersRow:
     rank: int
     replica: int
     stage: int
-    slowdown: Optional[float]
+    factor: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class StepsRow:
 class Stragglers(Result):
     """A result of the kind `stragglers`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.stragglers/1"
+    SCHEMA: ClassVar[str] = "idlewave.stragglers/2"
 
     command: Optional[str]
     name: str
@@ -69,7 +69,7 @@ class Stragglers(Result):
     traced_ns: Optional[float]
     replayed_ns: Optional[float]
     ideal_ns: Optional[float]
-    slowdown: Optional[float]
+    factor: Optional[float]
     slow_workers: int
     slow_workers_share: Optional[float]
     last_stage_share: Optional[float]

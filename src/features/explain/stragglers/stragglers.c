@@ -108,8 +108,8 @@ static int compare_kinds(const void *a, const void *b)
 {
     const iw_straggler_kind *left = a, *right = b;
 
-    return left->slowdown != right->slowdown ? (left->slowdown < right->slowdown ? 1 : -1)
-                                             : strcmp(left->name, right->name);
+    return left->factor != right->factor ? (left->factor < right->factor ? 1 : -1)
+                                         : strcmp(left->name, right->name);
 }
 
 static const char *kind_name(unsigned op)
@@ -132,7 +132,7 @@ static iw_status ask_kinds(struct questions *ask, iw_stragglers *result)
         (void)snprintf(kind->name, sizeof kind->name, "%s", kind_name(op));
         kind->count = ask->alike.counts[op];
         kind->usual_ns = (double)ask->alike.usual_ps[op] / 1e3;
-        kind->slowdown = step_ns / ask->ideal_ns;
+        kind->factor = step_ns / ask->ideal_ns;
         result->kind_count++;
     }
     qsort(result->kinds, result->kind_count, sizeof result->kinds[0], compare_kinds);
@@ -146,7 +146,7 @@ static iw_status ask_places(struct questions *ask, iwi_pipe_choice is_usual, iw_
         double step_ns;
 
         IW_TRY(try_usual(ask, is_usual, &i, &step_ns));
-        places[i].slowdown = step_ns / ask->ideal_ns;
+        places[i].factor = step_ns / ask->ideal_ns;
     }
     return IW_OK;
 }
@@ -157,8 +157,8 @@ static int compare_workers(const void *a, const void *b)
 {
     const iw_straggler_worker *left = a, *right = b;
 
-    return left->slowdown != right->slowdown ? (left->slowdown < right->slowdown ? 1 : -1)
-                                             : (left->rank > right->rank) - (left->rank < right->rank);
+    return left->factor != right->factor ? (left->factor < right->factor ? 1 : -1)
+                                         : (left->rank > right->rank) - (left->rank < right->rank);
 }
 
 static uint32_t index_of(const uint32_t *numbers, uint32_t count, uint32_t number)
@@ -175,14 +175,14 @@ static void list_workers(const struct iw_straggler_job *job, iw_stragglers *resu
 {
     for (uint32_t i = 0; i < result->worker_count; i++) {
         const uint32_t replica = i / job->stage_count, stage = i % job->stage_count;
-        const double by_replica = result->by_replica[replica].slowdown;
-        const double by_stage = result->by_stage[stage].slowdown;
+        const double by_replica = result->by_replica[replica].factor;
+        const double by_stage = result->by_stage[stage].factor;
 
         result->workers[i] = (iw_straggler_worker){
             .rank = job->ranks[i],
             .replica = job->replica_numbers[replica],
             .stage = stage,
-            .slowdown = by_replica < by_stage ? by_replica : by_stage,
+            .factor = by_replica < by_stage ? by_replica : by_stage,
         };
     }
     qsort(result->workers, result->worker_count, sizeof result->workers[0], compare_workers);
@@ -267,7 +267,7 @@ static iw_status ask_whole(struct questions *ask, iw_stragglers *result)
     }
     result->ideal_ns = ask->ideal_ns;
     result->replayed_ns = ask->replayed_ns;
-    result->slowdown = ask->replayed_ns / ask->ideal_ns;
+    result->factor = ask->replayed_ns / ask->ideal_ns;
     return IW_OK;
 }
 

@@ -17,13 +17,13 @@ static const struct iwi_field kind_fields[] = {
     IWI_CHARS(iw_straggler_kind, name),
     IWI_VALUE(iw_straggler_kind, count),
     IWI_VALUE(iw_straggler_kind, usual_ns),
-    IWI_VALUE(iw_straggler_kind, slowdown),
+    IWI_VALUE(iw_straggler_kind, factor, .old_key = "slowdown"),
 };
 static const struct iwi_schema kind_schema = IWI_SCHEMA(iw_straggler_kind, kind_fields);
 
 static const struct iwi_field place_fields[] = {
     IWI_VALUE(iw_straggler_place, number),
-    IWI_VALUE(iw_straggler_place, slowdown),
+    IWI_VALUE(iw_straggler_place, factor, .old_key = "slowdown"),
 };
 static const struct iwi_schema place_schema = IWI_SCHEMA(iw_straggler_place, place_fields);
 
@@ -31,7 +31,7 @@ static const struct iwi_field worker_fields[] = {
     IWI_VALUE(iw_straggler_worker, rank),
     IWI_VALUE(iw_straggler_worker, replica),
     IWI_VALUE(iw_straggler_worker, stage),
-    IWI_VALUE(iw_straggler_worker, slowdown),
+    IWI_VALUE(iw_straggler_worker, factor, .old_key = "slowdown"),
 };
 static const struct iwi_schema worker_schema = IWI_SCHEMA(iw_straggler_worker, worker_fields);
 
@@ -59,7 +59,7 @@ static const struct iwi_field stragglers_fields[] = {
     IWI_VALUE(iw_stragglers, traced_ns),
     IWI_VALUE(iw_stragglers, replayed_ns),
     IWI_VALUE(iw_stragglers, ideal_ns),
-    IWI_VALUE(iw_stragglers, slowdown),
+    IWI_VALUE(iw_stragglers, factor, .old_key = "slowdown"),
     IWI_VALUE(iw_stragglers, slow_workers),
     IWI_VALUE(iw_stragglers, slow_workers_share),
     IWI_VALUE(iw_stragglers, last_stage_share),
@@ -94,9 +94,9 @@ static size_t cause_index(const iw_straggler_cause *cause)
     return i;
 }
 
-static const char *s(struct iwi_document *doc, double slowdown)
+static const char *s(struct iwi_document *doc, double factor)
 {
-    return iwi_say(doc, "%.4f", slowdown);
+    return iwi_say(doc, "%.4f", factor);
 }
 
 static const char *share(struct iwi_document *doc, double value)
@@ -126,7 +126,7 @@ static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
 
     iwi_verdict(doc,
                 "The job ran %s times as long as it would if every operation took the usual time of its kind",
-                s(doc, result->slowdown));
+                s(doc, result->factor));
     if (!(result->replayed_ns > result->ideal_ns)) {
         iwi_more(doc, ": nothing is lost to stragglers.");
         return;
@@ -178,7 +178,7 @@ static void say_step(struct iwi_document *doc, const iw_stragglers *result)
     iwi_row(doc, "traced, mean", iwi_say(doc, "%.4f s", result->traced_ns / 1e9));
     iwi_row(doc, "replayed, mean", iwi_say(doc, "%.4f s", result->replayed_ns / 1e9));
     iwi_row(doc, "with usual times", iwi_say(doc, "%.4f s", result->ideal_ns / 1e9));
-    iwi_row(doc, "S", s(doc, result->slowdown));
+    iwi_row(doc, "S", s(doc, result->factor));
     iwi_unfold(doc);
 }
 
@@ -191,7 +191,7 @@ static void say_kinds(struct iwi_document *doc, const iw_stragglers *result)
         const iw_straggler_kind *kind = &result->kinds[i];
 
         iwi_row(doc, kind->name, iwi_count(doc, kind->count), iwi_ns_short(doc, kind->usual_ns),
-                s(doc, kind->slowdown));
+                s(doc, kind->factor));
     }
     iwi_unfold(doc);
 }
@@ -202,7 +202,7 @@ static void say_places(struct iwi_document *doc, const char *id, const char *tit
     iwi_section(doc, id, title);
     IWI_TABLE(doc, "", {head, IWI_NUMBER}, {"S", IWI_NUMBER});
     for (size_t i = 0; i < count; i++) {
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, places[i].number), s(doc, places[i].slowdown));
+        iwi_row(doc, iwi_say(doc, "%" PRIu32, places[i].number), s(doc, places[i].factor));
     }
 }
 
@@ -215,7 +215,7 @@ static void say_workers(struct iwi_document *doc, const iw_stragglers *result)
         const iw_straggler_worker *worker = &result->workers[i];
 
         iwi_row(doc, iwi_say(doc, "%" PRIu32, worker->rank), iwi_say(doc, "%" PRIu32, worker->replica),
-                iwi_say(doc, "%" PRIu32, worker->stage), s(doc, worker->slowdown));
+                iwi_say(doc, "%" PRIu32, worker->stage), s(doc, worker->factor));
     }
     iwi_note(doc, "The lesser of its stage's and its replica's S.");
 }
@@ -296,7 +296,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 const struct iwi_kind iwi_stragglers_kind = {
     .name = "stragglers",
-    .schema_id = "idlewave.stragglers/1",
+    .schema_id = "idlewave.stragglers/2",
+    .older_id = "idlewave.stragglers/1",
     .schema = &stragglers_schema,
     .write_doc = write_doc,
     .check = check,

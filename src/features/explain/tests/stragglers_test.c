@@ -84,7 +84,7 @@ static void a_slow_worker_is_named(void **state)
     /* 3 * 30 + 8 * 60 ms; with means of 17/16: 11 * 30 * 17/16 ms */
     assert_close(result->replayed_ns, 570e6, 1e-12);
     assert_close(result->ideal_ns, 350.625e6, 1e-12);
-    assert_close(result->slowdown, 570.0 / 350.625, 1e-12);
+    assert_close(result->factor, 570.0 / 350.625, 1e-12);
     assert_int_equal(result->workers[0].rank, 13);
     assert_int_equal(result->workers[0].stage, 3);
     assert_int_equal(result->workers[0].replica, 1);
@@ -103,11 +103,11 @@ static void a_slow_stage_is_no_slow_worker(void **state)
     iw_stragglers *result = run(&l, &(struct iwt_pipe_shape){2, 4, 4, 8, slow_stage});
 
     (void)state;
-    assert_close(result->slowdown, 570.0 / 412.5, 1e-12); /* means of 5/4 */
+    assert_close(result->factor, 570.0 / 412.5, 1e-12); /* means of 5/4 */
     assert_string_equal(result->causes[0].name, "stages");
     assert_close(result->causes[0].share, 1, 1e-12);
     assert_close(share_of(result, "workers"), 0, 1e-12);
-    assert_true(result->by_stage[3].slowdown > 1.1 && result->by_stage[0].slowdown < 1);
+    assert_true(result->by_stage[3].factor > 1.1 && result->by_stage[0].factor < 1);
     iw_stragglers_free(result);
 }
 
@@ -117,7 +117,7 @@ static void long_microbatches_are_told(void **state)
     iw_stragglers *result = run(&l, &(struct iwt_pipe_shape){2, 2, 1, 8, long_microbatch});
 
     (void)state;
-    assert_close(result->slowdown, 480.0 / 360.0, 1e-12); /* 7 + 9 against 8 * 1.5 */
+    assert_close(result->factor, 480.0 / 360.0, 1e-12); /* 7 + 9 against 8 * 1.5 */
     assert_string_equal(result->causes[0].name, "micro-batches");
     assert_close(result->causes[0].share, 1, 1e-12);
     iw_stragglers_free(result);
@@ -135,7 +135,7 @@ static void slow_transfers_are_told(void **state)
     assert_string_equal(result->causes[0].name, "communication");
     assert_close(result->causes[0].share, 1, 1e-12);
     assert_string_equal(result->kinds[0].name, "grads-reduce-scatter");
-    assert_close(result->kinds[0].slowdown, 500.0 / 480, 1e-12);
+    assert_close(result->kinds[0].factor, 500.0 / 480, 1e-12);
     assert_int_equal(result->steps[1].number, 1);
     assert_close(result->steps[1].replayed_ns, 180e6, 1e-12);
     iw_stragglers_free(result);
@@ -147,7 +147,7 @@ static void without_stragglers_no_share_is_invented(void **state)
     iw_stragglers *result = run(&l, &(struct iwt_pipe_shape){1, 2, 2, 2, plain});
 
     (void)state;
-    assert_close(result->slowdown, 1, 0);
+    assert_close(result->factor, 1, 0);
     assert_true(isnan(result->causes[0].share) && isnan(result->slow_workers_share));
     iw_stragglers_free(result);
 }
