@@ -191,6 +191,13 @@ class Errors(Scratch):
         with self.assertRaisesRegex(idlewave.SchemaError, "Simulate was expected, not Whatif"):
             idlewave.simulate(**JOB)
 
+    def test_older_files_are_read(self):
+        older = json.loads((SOURCE / "tests/data/older/stragglers-1.json").read_text(encoding="utf-8"))
+        self.assertEqual(older["schema"], "idlewave.stragglers/1")
+        result = result_from_json(older)
+        self.assertEqual(result.factor, older["slowdown"])
+        self.assertEqual(result.workers, result_from_json(sample("stragglers")).workers)
+
     def test_packages_are_needed_late_and_named(self):
         result = result_from_json(sample("simulate"))
         for package, use in (("pandas", result.frame), ("matplotlib", result.plot), ("h5py", lambda: idlewave.Recording("x.h5"))):
@@ -297,7 +304,7 @@ class Display(unittest.TestCase):
 
     def test_numbers_for_people(self):
         cases = (("x_ns", 12345.0, "12.35 us"), ("x_ns", 0, "0"), ("share", 0.0021, "0.21 %"), ("slowdown", 0.25, "25 %"),
-                 ("slowdown", 6.5, "7.5x"), ("rate_hz", 250.0, "250 Hz"), ("ranks", 4096, "4,096"), ("ranks", 40615.2, "40,615"),
+                 ("slowdown", 6.5, "650 %"), ("slowdown", 146.8, "14,680 %"), ("rate_hz", 250.0, "250 Hz"), ("ranks", 4096, "4,096"), ("ranks", 40615.2, "40,615"),
                  ("x", None, "unknown"), ("x", True, "yes"), ("name", "a", "a"), ("window_s", 0.005, "5 ms"))
         for name, value, text in cases:
             with self.subTest(text):

@@ -19,8 +19,9 @@ def time_text(ns: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """0.0123 is "1.23 %"."""
-    return f"{100.0 * share:.3g} %"
+    """0.0123 is "1.23 %", 146.8 is "14,680 %"."""
+    percent = 100.0 * share
+    return f"{percent:.3g} %" if abs(percent) < 1000.0 else f"{percent:,.0f} %"
 
 
 def number_text(number: float) -> str:

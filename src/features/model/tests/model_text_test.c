@@ -105,7 +105,7 @@ static void the_horizon_is_said_with_the_verdict(void **state)
 
     (void)state;
     assert_says(&horizon, "A phase takes twice as long as without noise from N = 1,024 ranks on");
-    assert_says(&horizon, "This recording supports N up");
+    assert_says(&horizon, "recording supports N up");
     assert_says(&horizon, "120,000 independent phases");
     assert_says(&horizon, "the fitted tail (shape 0.25) N = 2,400");
 }

@@ -92,7 +92,7 @@ static void each_panel_has_data(void **state)
     assert_non_null(strstr(data, "\n# chic: x min p5 q1 median q3 p95 max\n 2 "));
     assert_non_null(strstr(data, "\n# chic: x y\n 2 3000.5\n"));
     assert_non_null(strstr(data, "\n\n\n# altix: x min p5 "));
-    assert_non_null(strstr(data, "\n\n\n# Slowdown, altix: x y\n 2 "));
+    assert_non_null(strstr(data, "\n\n\n# Relative time, altix: x y\n 2 "));
     free(data);
     assert_file(folder, "panel-2-bcast-binomial.dat", 1000);
     iw_study_results_free(results);

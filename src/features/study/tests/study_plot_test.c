@@ -43,7 +43,7 @@ static void the_inflection_stands_between_its_rows(void **state)
 
         study_set_times(&results->cells[i], 1e4, 1e4, 1e4, 1e4, ns, ns, ns, ns);
     }
-    study_assert_says(results, " 0.00 % 11 - - noise takes over - - 16 ");
+    study_assert_says(results, " 1.000x 11 - - noise takes over - - 16 ");
     iw_study_results_free(results);
 }
 
