@@ -54,11 +54,12 @@ static iw_status compare(const iw_log *log, const iw_certainty_question *q, cons
     const double later = (double)steady->repetitions;
     const double share = (double)q->program->repeat / later;
     const double quiet_ps = (double)(q->result->noiseless_ps - half->noiseless_ps);
-    double *slowdowns = iwi_new_array(log, 2 * trials, sizeof *slowdowns), *starts_ns = slowdowns + trials;
+    double *slowdowns = iwi_new_array(log, 2 * trials, sizeof *slowdowns), *starts_ns;
 
     if (slowdowns == NULL) {
         return IW_ERR_NOMEM;
     }
+    starts_ns = slowdowns + trials;
     for (size_t i = 0; i < trials; i++) {
         const double whole_ps = (double)q->result->makespan_ps[i],
                      later_ps = whole_ps - (double)half->makespan_ps[i];
