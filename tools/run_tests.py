@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: run_tests.py BUILD [--labels REGEX] [--without REGEX] [--only REGEX] [--skips FILE] [--tables FILE] [--jobs N]
+Usage: run_tests.py BUILD [--labels REGEX] [--without REGEX] [--only REGEX] [--part I/N] [--skips FILE] [--tables FILE] [--jobs N]
 
 Every test passes at once or fails, but those of TRIES: with the label `measures`, whose outcome depends on how quiet the machine
 is, and with `mpi` or `live`, whose launchers and servers are not ours. Later tries have nothing of ours beside them. More than
@@ -14,6 +14,7 @@ reason. What counts as a skip or as another try:
   * a line "RETRIED: what: why" that a test prints when it measures once more.
 FILE has a line "TEST | WHAT | REASON" for each skip that is known, TEST and WHAT as regular expressions; "#" begins a comment.
 
+With --part the I-th of N parts of these tests runs; the parts do not overlap and are all of them together.
 Tables of the slowest tests, of tries and of skips close the run; --tables FILE appends them to FILE too.
 Exit code: 0 all passed, 1 not, or no test ran.
 """
@@ -31,7 +32,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-TRIES = {"measures": 5, "mpi": 2, "live": 2}  # by label; a host that takes the CPUs away does so for minutes
+TRIES = {"measures": 3, "mpi": 2, "live": 2}  # by label
 RETRY_BUDGET = 12
 SLOWEST = 20
 JOBS_PER_CPU = 2  # half of the tests sleep most of their time: launchers that end, recordings, servers, killers
@@ -50,13 +51,32 @@ def selection(options):
     arguments = ["--test-dir", str(options.build)]
     for flag, value in (("-L", options.labels), ("-LE", options.without), ("-R", options.only)):
         arguments += [flag, value] if value else []
+    if options.part:
+        index, count = options.part
+        names = sorted(names_of(arguments))[index - 1::count]
+        arguments = ["--test-dir", str(options.build), "-R", pattern_of(names)]
     return arguments
 
 
-def names_with(label, options):
-    text = subprocess.run(["ctest", "--test-dir", str(options.build), "-L", f"^{label}$", "--show-only=json-v1"],
-                          capture_output=True, text=True, check=True).stdout
+def part(text):
+    """I/N as two numbers."""
+    index, count = (int(word) for word in text.split("/"))
+    if not 1 <= index <= count:
+        raise ValueError(text)
+    return index, count
+
+
+def pattern_of(names):
+    return "^(" + "|".join(re.escape(name) for name in names) + ")$"
+
+
+def names_of(arguments):
+    text = subprocess.run(["ctest", *arguments, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
     return {test["name"] for test in json.loads(text)["tests"]}
+
+
+def names_with(label, options):
+    return names_of(["--test-dir", str(options.build), "-L", f"^{label}$"])
 
 
 def tries_allowed(options):
@@ -114,8 +134,7 @@ def run(options):
         if not failed:
             break
         print(f"\n== try {number} of {', '.join(sorted(failed))}", flush=True)
-        only = "^(" + "|".join(re.escape(name) for name in failed) + ")$"
-        for outcome in run_ctest(["--test-dir", str(options.build), "-R", only], 1):
+        for outcome in run_ctest(["--test-dir", str(options.build), "-R", pattern_of(failed)], 1):
             last[outcome.name] = outcome
             tries[outcome.name] = number
     return last, tries, shared
@@ -159,7 +178,7 @@ def table(title, rows):
 def tables(options, outcomes, tries, skips):
     slowest = sorted(outcomes, key=lambda outcome: -outcome.seconds)[:SLOWEST]
     total = sum(outcome.seconds for outcome in outcomes)
-    lines = [f"-- {options.build}: {len(outcomes)} tests, {total:.0f} s of tests"]
+    lines = [f"-- {options.build}: {len(outcomes)} tests, {total:.0f} s of tests, {len(tries)} tried again, {len(skips)} skips"]
     lines += table(f"slowest {SLOWEST}", [f"{outcome.seconds:7.1f} s  {outcome.name}" for outcome in slowest])
     inside = [(outcome.name, text) for outcome in outcomes for text in PRINTED_RETRY.findall(outcome.output)]
     lines += table(f"tried again (budget {RETRY_BUDGET} tests)",
@@ -175,6 +194,7 @@ def main(arguments):
     parser.add_argument("--labels")
     parser.add_argument("--without")
     parser.add_argument("--only")
+    parser.add_argument("--part", type=part)
     parser.add_argument("--skips", type=pathlib.Path)
     parser.add_argument("--tables", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=JOBS_PER_CPU * (os.cpu_count() or 1))

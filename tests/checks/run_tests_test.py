@@ -61,6 +61,14 @@ class RunTests(unittest.TestCase):
         self.lines.append("subdirs(sub)")
         self.expect(1, "error: several tests are called twin")
 
+    def test_parts_are_all_of_the_tests_once(self):
+        for number in range(5):
+            self.add(f"one{number}", f"echo {number} >>ran")
+        for part, count in (("1/3", 2), ("2/3", 2), ("3/3", 1)):
+            self.expect(0, f": {count} tests", "", "--part", part)
+        self.assertEqual(sorted((self.build / "ran").read_text(encoding="utf-8").split()), list("01234"))
+        self.assertNotEqual(self.run_tool("", "--part", "4/3")[0], 0)
+
     def test_an_exact_test_has_one_try(self):
         self.add_flaky("exact", 2)
         self.expect(1, "error: exact failed")
@@ -69,10 +77,10 @@ class RunTests(unittest.TestCase):
         self.add_flaky("noisy", 3, "measures")
         self.expect(0, "noisy: 3 tries")
 
-    def test_a_measuring_test_has_five_tries(self):
-        self.add_flaky("patient", 5, "measures")
-        self.expect(0, "patient: 5 tries")
-        self.add_flaky("noisy", 6, "measures")
+    def test_a_measuring_test_has_three_tries(self):
+        self.add_flaky("patient", 3, "measures")
+        self.expect(0, "patient: 3 tries")
+        self.add_flaky("noisy", 4, "measures")
         self.expect(1, "error: noisy failed")
 
     def test_a_test_under_launchers_has_a_second_try_and_that_is_said(self):
@@ -82,9 +90,9 @@ class RunTests(unittest.TestCase):
         self.add_flaky("wrong", 3, "mpi")
         self.expect(1, "error: wrong failed")
 
-    def test_measuring_under_launchers_has_five_tries(self):
-        self.add_flaky("patient", 5, "mpi;measures")
-        self.expect(0, "patient: 5 tries")
+    def test_measuring_under_launchers_has_three_tries(self):
+        self.add_flaky("patient", 3, "mpi;measures")
+        self.expect(0, "patient: 3 tries")
 
     @unittest.skipIf(shutil.which("mpirun.openmpi") is None, "there is no launcher of Open MPI")
     def test_launchers_keep_the_folder_that_they_share(self):
