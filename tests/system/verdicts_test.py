@@ -1,0 +1,189 @@
+"""What the command says of random noise and random jobs holds together: parts make up their whole, verdicts say what their tables and
+their JSON say, and one question has one answer through all doors.
+
+SPDX-License-Identifier: BSD-3-Clause
+
+Usage: verdicts_test.py IDLEWAVE [--cases N] [--seed N]
+"""
+
+import csv
+import io
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+IDLEWAVE, CASES, SEED = "", 10, 1
+EXIT_OF = {"GOOD": 0, "UNKNOWN": 3, "NOISY": 4, "BUSY": 5}
+NUMBER = r"([\d.,]+)"
+
+
+def run(*words, codes=(0,)):
+    done = subprocess.run([IDLEWAVE, *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode not in codes:
+        raise AssertionError(f"{words}: exit {done.returncode}: {done.stderr}")
+    return done
+
+
+def flowed(text):
+    return " ".join(text.split())
+
+
+class Case:
+    """Noise of one to four sources, and a job."""
+
+    def __init__(self, seed, folder):
+        rng = random.Random(seed)
+        self.name, self.seed, self.path = f"case {seed}", seed, folder / f"{seed}.h5"
+        specs = []
+        for index in range(rng.randint(1, 4)):
+            length_us = 10 ** rng.uniform(0, 3.3)
+            hz = min(10 ** rng.uniform(-0.5, 2.7), 5e4 / length_us)  # at most 5 % of the time each
+            law = rng.choice(["poisson", "periodic"])
+            shape = rng.choice(["fixed", "exp"]) + ":" if law == "poisson" else ""
+            specs.append(f"{rng.choice(['irq', 'thread', 'softirq'])}/s{index}={law}:{hz:.3f}Hz,{shape}{length_us:.3f}us")
+        self.sources = len(specs)
+        run("noise", "synth", *specs, "--duration", f"{rng.choice([3, 20, 60])}s", "--cpus", rng.randint(1, 4), "--seed", seed, "-o", self.path)
+        self.job = ["--pattern", rng.choice(["barrier", "allreduce", "alltoall", "halo3d"]), "--ranks", rng.choice([8, 64, 216]), "--bytes",
+                    rng.choice([8, 4096]), "--compute", rng.choice(["100us", "1ms", "10ms"]), "--repeat", rng.choice([1, 5, 20]),
+                    "--trials", rng.choice([6, 20]), "--seed", seed]
+
+    def answer(self, *words, codes=(0,)):
+        return json.loads(run(*words, "--format", "json", codes=codes).stdout)
+
+
+def each_case(count=None):
+    """A test of one case becomes one of all, or of the first COUNT."""
+    def wrap(method):
+        def of_all(self):
+            for case in self.cases[:count]:
+                with self.subTest(case.name):
+                    method(self, case)
+        return of_all
+    return wrap
+
+
+class Verdicts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="iw_verdicts_")
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        cls.cases = [Case(SEED * 1000 + number, cls.folder) for number in range(CASES)]
+
+    def same(self, a, b, tolerance=1e-9):
+        self.assertLessEqual(abs(a - b), tolerance * max(abs(a), abs(b)) + 1e-12, (a, b))
+
+    def says(self, text, value):
+        """A verdict says this slowdown: in percent or as a factor, by its own digits."""
+        percent = re.search(rf"is (?:at least )?{NUMBER} % slower", text)
+        factor = re.search(rf"takes (?:at least )?{NUMBER} times as long", text)
+        if percent is None and factor is None:
+            self.assertIn("not slower", text)
+            self.assertLess(value, 1e-4)
+            return
+        printed = (percent or factor).group(1).replace(",", "")
+        digits = len(printed.partition(".")[2])
+        said = float(printed) / 100 if percent and not (factor and factor.start() < percent.start()) else float(printed) - 1
+        self.assertLessEqual(abs(said - value), 0.51 * 10.0 ** -digits / (100 if said != float(printed) - 1 else 1), text)
+
+    @each_case()
+    def test_parts_make_up_their_whole(self, case):
+        noise = case.answer("noise", "show", case.path)
+        self.same(sum(source["share"] for source in noise["sources"]), noise["share"])
+        self.same(sum(cpu["share"] * cpu["length_ns"] for cpu in noise["cpus"]), noise["share"] * noise["watched_ns"])
+        self.assertEqual(sum(cpu["count"] for cpu in noise["cpus"]), noise["count"])
+        self.assertEqual(sum(cpu["length_ns"] for cpu in noise["cpus"]), noise["watched_ns"])
+        self.assertEqual(max(cpu["max_ns"] for cpu in noise["cpus"]), noise["max_ns"])
+        for part in noise["sources"] + noise["cpus"]:
+            self.assertLessEqual(part["count"], noise["count"])
+            self.assertLessEqual(part["max_ns"], noise["max_ns"])
+        self.assertIn("synthetic", noise["verdict"])
+
+    @each_case()
+    def test_a_cut_keeps_no_more_than_was_there(self, case):
+        whole = case.answer("noise", "show", case.path)
+        for source in whole["sources"] if len(whole["sources"]) > 1 else []:
+            out = self.folder / "cut.h5"
+            out.unlink(missing_ok=True)
+            said = flowed(run("noise", "cut", case.path, "--drop", f"{source['class']}/{source['name']}", "-o", out).stdout)
+            left = case.answer("noise", "show", out)
+            self.assertLessEqual(left["count"], whole["count"])
+            self.same(left["share"], whole["share"] - source["share"], 1e-6)
+            found = re.search(rf"{NUMBER} of {NUMBER} detours", said)
+            self.assertIsNotNone(found, said)
+            kept, there = (int(number.replace(",", "")) for number in found.groups())
+            self.assertLessEqual(kept, there)
+
+    @each_case()
+    def test_simulate_says_what_its_numbers_say(self, case):
+        words = ["simulate", *case.job, "--noise", case.path]
+        answer, text = case.answer(*words), flowed(run(*words).stdout)
+        slowdown, shown = answer["slowdown"], answer["recording"]["slowdown"]
+        self.assertTrue(text.startswith(flowed(answer["verdict"])), text)
+        self.says(text, shown["low"] if shown["high"] is None else shown["value"])
+        for name in ("min", "q1", "median", "q3"):
+            self.assertLessEqual(slowdown[name], slowdown["max"])
+            self.assertGreaterEqual(slowdown[name], slowdown["min"])
+        self.assertLessEqual(slowdown["mean_low"], slowdown["mean"])
+        self.assertLessEqual(slowdown["mean"], slowdown["mean_high"])
+        rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
+        self.same(sum(float(row["slowdown"]) for row in rows) / len(rows), slowdown["mean"])
+
+    @each_case()
+    def test_whatif_says_what_its_table_says(self, case):
+        words = ["whatif", *case.job, "--noise", case.path]
+        answer, text = case.answer(*words), flowed(run(*words).stdout)
+        simulated = case.answer("simulate", *case.job, "--noise", case.path)["recording"]["slowdown"]
+        self.same(answer["now"]["value"], simulated["value"])
+        changes = answer["changes"]
+        everything = next(change for change in changes if change["kind"] == "all")["saving"]
+        sources = [change for change in changes if change["kind"] == "source"]
+        for change in sources:
+            self.assertLessEqual(change["saving"]["low"], change["saving"]["value"])
+            if answer["is_monotone"]:
+                self.assertLessEqual(change["saving"]["value"], everything["value"] + 1e-12)
+        is_bound = answer["now"]["high"] is None
+        named = re.search(r"without (\S+) its slowdown would be", text)
+        if named:
+            largest = max(sources, key=lambda change: change["saving"]["low" if is_bound else "value"])
+            self.assertEqual(named.group(1), largest["name"], text)
+        if is_bound:
+            self.assertIn("at least", text)
+            self.assertNotIn("points in sum", text)
+
+    @each_case(3)
+    def test_check_agrees_with_its_requirements(self, case):
+        path = self.folder / "check.json"
+        done = run("check", case.path, "--ranks", 64, "--json", path, codes=range(6))
+        answer = json.loads(path.read_text())
+        self.assertEqual(done.returncode, EXIT_OF.get(answer["outcome"].upper(), 2), done.stdout)
+        states = [one["state"] for one in answer["requirements"] if not one["is_setting"]]
+        self.assertEqual(answer["outcome"].upper() == "GOOD", all(state == "met" for state in states), done.stdout)
+        self.assertIn("synthetic", answer["line"].split(":")[0])
+        for job in answer["jobs"]:
+            state = next(one["state"] for one in answer["requirements"] if one["name"] == job["name"])
+            low, high = job["slowdown"]["low"], job["slowdown"]["high"]
+            self.assertEqual(state, "missed" if low > 0.1 else "not known" if high is None else "met", job)
+
+    @each_case()
+    def test_a_recording_does_not_differ_from_itself(self, case):
+        answer = case.answer("noise", "compare", case.path, case.path)
+        self.assertIn("not differ", answer["verdict"])
+
+
+def main():
+    global IDLEWAVE, CASES, SEED
+    IDLEWAVE = sys.argv.pop(1)
+    while len(sys.argv) > 2 and sys.argv[1] in ("--cases", "--seed"):
+        option, value = sys.argv.pop(1), int(sys.argv.pop(1))
+        CASES, SEED = (value, SEED) if option == "--cases" else (CASES, value)
+    unittest.main()
+
+
+if __name__ == "__main__":
+    main()
