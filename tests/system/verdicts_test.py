@@ -78,18 +78,17 @@ class Verdicts(unittest.TestCase):
     def same(self, a, b, tolerance=1e-9):
         self.assertLessEqual(abs(a - b), tolerance * max(abs(a), abs(b)) + 1e-12, (a, b))
 
-    def says(self, text, value):
-        """A verdict says this slowdown: in percent or as a factor, by its own digits."""
-        percent = re.search(rf"is (?:at least )?{NUMBER} % slower", text)
-        factor = re.search(rf"takes (?:at least )?{NUMBER} times as long", text)
-        if percent is None and factor is None:
-            self.assertIn("not slower", text)
+    def says(self, verdict, value):
+        """The first sentence says this slowdown, in percent or as a factor, as exactly as its digits are."""
+        sentence = verdict.split(" With an interruption")[0]
+        found = re.search(rf"(?:is|takes) (?:at least )?{NUMBER} (% slower|times as long)", sentence)
+        if found is None:
+            self.assertIn("not slower", sentence)
             self.assertLess(value, 1e-4)
             return
-        printed = (percent or factor).group(1).replace(",", "")
-        digits = len(printed.partition(".")[2])
-        said = float(printed) / 100 if percent and not (factor and factor.start() < percent.start()) else float(printed) - 1
-        self.assertLessEqual(abs(said - value), 0.51 * 10.0 ** -digits / (100 if said != float(printed) - 1 else 1), text)
+        unit = 0.01 if found.group(2) == "% slower" else 1.0
+        said = float(found.group(1).replace(",", "")) * unit - (0 if unit < 1 else 1)
+        self.assertLessEqual(abs(said - value), 0.51 * unit * 10.0 ** -len(found.group(1).partition(".")[2]), sentence)
 
     @each_case()
     def test_parts_make_up_their_whole(self, case):
