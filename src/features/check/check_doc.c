@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/base/short_number.h"
+#include "features/check/check_parts.h"
 #include "features/recordings/recordings.h"
 #include "features/settings/settings.h"
 #include "features/tables.h"
@@ -104,6 +105,14 @@ static bool has_measured(const iw_check *check)
     return check->noise.facts.watched_ns > 0.0;
 }
 
+/* Of the node that was recorded. */
+static const char *kernel_of(const iw_check *check)
+{
+    const char *recorded = iwi_said_fact(&check->noise.facts, "kernel");
+
+    return !iwi_is_of_another_node(check) ? check->verify->kernel : recorded != NULL ? recorded : "unknown";
+}
+
 static void say_basis(struct iwi_document *doc, const iw_check *check)
 {
     const iw_noise_facts *facts = &check->noise.facts;
@@ -111,10 +120,10 @@ static void say_basis(struct iwi_document *doc, const iw_check *check)
 
     if (!has_measured(check)) {
         iwi_paragraph(doc, "Kernel %s. Noise was not measured: programs run on the %zu CPU%s.",
-                      check->verify->kernel, facts->cpu_count, iwi_s(facts->cpu_count));
+                      kernel_of(check), facts->cpu_count, iwi_s(facts->cpu_count));
         return;
     }
-    iwi_paragraph(doc, "Kernel %s. %zu CPU%s %s for %s, sources %s.", check->verify->kernel, facts->cpu_count,
+    iwi_paragraph(doc, "Kernel %s. %zu CPU%s %s for %s, sources %s.", kernel_of(check), facts->cpu_count,
                   iwi_s(facts->cpu_count),
                   check->is_watched ? "watched, where programs wanted them," : "measured",
                   iwi_ns_round(doc, facts->watched_ns / cpus),
@@ -296,9 +305,11 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
 
 /* ---- all of it ---- */
 
-static void say_advice(struct iwi_document *doc, const iw_verify *verify)
+static void say_advice(struct iwi_document *doc, const iw_check *check)
 {
-    for (size_t i = 0; i < verify->count; i++) {
+    const iw_verify *verify = check->verify;
+
+    for (size_t i = 0; i < verify->count && !iwi_is_of_another_node(check); i++) {
         if (verify->mitigations[i].is_to_do) {
             iwi_say_advice(doc, verify);
             return;
@@ -309,10 +320,14 @@ static void say_advice(struct iwi_document *doc, const iw_verify *verify)
 static void say_certainty(struct iwi_document *doc, const iw_check *check)
 {
     iwi_section(doc, "certainty", "How sure");
+    if (iwi_recorded_host(check) == NULL) {
+        iwi_item(doc, "The recording does not name its node; it is taken as one of %s.",
+                 iwi_check_node(check));
+    }
     if (has_measured(check)) {
         iwi_noise_warnings(doc, &check->noise.facts);
     }
-    for (size_t i = 0; i < check->verify->remark_count; i++) {
+    for (size_t i = 0; i < check->verify->remark_count && !iwi_is_of_another_node(check); i++) {
         iwi_item(doc, "%s", check->verify->remarks[i]);
     }
     if (check->is_watched) {
@@ -336,16 +351,18 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_check *check = subject;
 
-    iwi_title(doc, "Check of %s", check->verify->host);
+    iwi_title(doc, "Check of %s", iwi_check_node(check));
     iwi_verdict(doc, "%s", check->line);
     say_basis(doc, check);
     list_requirements(doc, check);
     list_jobs(doc, check);
-    say_advice(doc, check->verify);
+    say_advice(doc, check);
     say_noise(doc, check);
-    iwi_only(doc, IWI_ON_PAGES);
-    iwi_list_mitigations(doc, check->verify);
-    iwi_only(doc, IWI_EVERYWHERE);
+    if (!iwi_is_of_another_node(check)) {
+        iwi_only(doc, IWI_ON_PAGES);
+        iwi_list_mitigations(doc, check->verify);
+        iwi_only(doc, IWI_EVERYWHERE);
+    }
     say_certainty(doc, check);
     if (check->command != NULL) {
         iwi_only(doc, IWI_ON_PAGES);

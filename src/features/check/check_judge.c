@@ -11,6 +11,7 @@
 #include "core/base/opts.h"
 #include "core/base/short_number.h"
 #include "features/check/check_parts.h"
+#include "features/recordings/recordings.h"
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {
@@ -29,6 +30,29 @@ int iw_check_exit_code(iw_check_outcome outcome)
 bool iwi_is_set_up(const iw_mitigation *mitigation)
 {
     return mitigation->state == IW_MITIGATION_EFFECTIVE || mitigation->state == IW_MITIGATION_CONFIGURED;
+}
+
+/* ---- whose recording ---- */
+
+const char *iwi_recorded_host(const iw_check *check)
+{
+    const char *host = iwi_fact(&check->noise.facts, "host");
+
+    return host != NULL && host[0] != '\0' && iwi_fact(&check->noise.facts, "specs") == NULL ? host : NULL;
+}
+
+const char *iwi_check_node(const iw_check *check)
+{
+    const char *recorded = iwi_recorded_host(check);
+
+    return recorded != NULL ? recorded : check->verify->host[0] != '\0' ? check->verify->host : "unknown";
+}
+
+bool iwi_is_of_another_node(const iw_check *check)
+{
+    const char *host = check->verify->host;
+
+    return host[0] != '\0' && strcmp(host, "unknown") != 0 && strcmp(host, iwi_check_node(check)) != 0;
 }
 
 /* ---- requirements ---- */
@@ -59,6 +83,11 @@ static void require_setting(const iw_profile_setting *wanted, iw_check *check)
 
     snprintf(requirement->wanted, sizeof requirement->wanted, "%s",
              wanted->setting[0] != '\0' ? wanted->setting : "configured");
+    if (iwi_is_of_another_node(check)) {
+        snprintf(requirement->found, sizeof requirement->found, "not known: these settings are of %.200s",
+                 check->verify->host);
+        return;
+    }
     if (found == NULL) {
         snprintf(requirement->found, sizeof requirement->found,
                  "does not apply to this node, or is not its name");
@@ -244,8 +273,8 @@ static iw_check_outcome outcome_of(const iw_check *check)
 {
     const bool is_noisy = has_requirement(check, false, IW_REQUIREMENT_MISSED);
 
-    if (check->verify->recorded_host[0] != '\0') {
-        return IW_CHECK_UNKNOWN;
+    if (iwi_is_of_another_node(check)) {
+        return check->noise.facts.load.is_busy ? IW_CHECK_BUSY : IW_CHECK_UNKNOWN;
     }
     if (check->verify->counts[IW_MITIGATION_CONTRADICTED] > 0 ||
         has_requirement(check, true, IW_REQUIREMENT_MISSED)) {

@@ -99,8 +99,11 @@ static void say_doubt(iw_check *check)
 {
     const iw_noise_facts *facts = &check->noise.facts;
 
-    if (check->verify->recorded_host[0] != '\0') {
-        say(check, "the recording is of %.64s", check->verify->recorded_host);
+    if (iwi_is_of_another_node(check)) {
+        say(check,
+            "its settings are not known, those read are of %.64s: check it there, or with a copy of its "
+            "files",
+            check->verify->host);
         return;
     }
     if (iwi_is_too_short(facts)) { /* so there is a CPU */
@@ -148,13 +151,11 @@ static void say_good(iw_check *check)
 
 void iwi_check_write_line(iw_check *check)
 {
-    const char *host = check->verify->host;
-
     check->line[0] = '\0';
     for (const char *at = iw_check_outcome_name(check->outcome); *at != '\0'; at++) {
         say(check, "%c", toupper((unsigned char)*at));
     }
-    say(check, " %.64s: ", host[0] != '\0' ? host : "unknown");
+    say(check, " %.64s: ", iwi_check_node(check));
     switch (check->outcome) {
     case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
     case IW_CHECK_BUSY: say_load(check); break;

@@ -13,6 +13,15 @@ bool iwi_is_set_up(const iw_mitigation *mitigation);
 #define IWI_CHECK_SHORTEST_NS 1e9
 bool iwi_is_too_short(const iw_noise_facts *facts);
 
+/* NULL: the recording names no node, or was made from specs. */
+const char *iwi_recorded_host(const iw_check *check);
+
+/* The node that was checked: that of the recording where it names one, else that of the settings. */
+const char *iwi_check_node(const iw_check *check);
+
+/* The settings are those of another node: they say nothing about the one that was recorded. */
+bool iwi_is_of_another_node(const iw_check *check);
+
 /* Writes the line for logs of an outcome that has been found. */
 void iwi_check_write_line(iw_check *check);
 

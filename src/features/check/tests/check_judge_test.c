@@ -128,13 +128,44 @@ static void too_short_a_recording_tells_nothing(void **state)
     assert_string_equal(f->check.line, "UNKNOWN node07: 0.5 s were measured, at least 1 s is needed");
 }
 
-static void a_recording_of_another_node_tells_nothing(void **state)
+static void the_node_named_is_that_of_the_recording(void **state)
 {
     struct findings *f = *state;
+    char name[] = "host", value[] = "node08";
+    const iw_attribute host = {name, value};
+    static const struct {
+        bool is_busy;
+        double share;
+        iw_check_outcome outcome;
+    } cases[] = {
+        {false, 0.002, IW_CHECK_UNKNOWN}, {false, 0.5, IW_CHECK_UNKNOWN}, {true, 0.5, IW_CHECK_BUSY}};
 
-    snprintf(f->verify.recorded_host, sizeof f->verify.recorded_host, "node08");
-    assert_outcome(f, IW_CHECK_UNKNOWN);
-    assert_string_equal(f->check.line, "UNKNOWN node07: the recording is of node08");
+    f->check.noise.facts.attributes = &host;
+    f->check.noise.facts.attribute_count = 1;
+    add_mitigation(f, "tickless", IW_MITIGATION_CONTRADICTED, "of node07");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->check.noise.facts.load.is_busy = cases[i].is_busy;
+        f->check.noise.facts.all.share = cases[i].share;
+        assert_outcome(f, cases[i].outcome);
+        assert_non_null(strstr(f->check.line, " node08: "));
+    }
+    snprintf(f->verify.host, sizeof f->verify.host, "node08");
+    assert_outcome(f, IW_CHECK_CONTRADICTED);
+}
+
+static void settings_of_another_node_are_not_required_of_this_one(void **state)
+{
+    struct findings *f = *state;
+    char name[] = "host", value[] = "node08";
+    const iw_attribute host = {name, value};
+    iw_profile_setting setting = {"nohz_full", "CPUs 1-3"};
+    iw_profile profile = {.most_lost = NAN, .setting_count = 1, .settings = &setting};
+
+    f->check.noise.facts.attributes = &host;
+    f->check.noise.facts.attribute_count = 1;
+    judge(f, &profile);
+    assert_int_equal(requirement(f, "nohz_full")->state, IW_REQUIREMENT_UNKNOWN);
+    assert_string_equal(requirement(f, "nohz_full")->found, "not known: these settings are of node07");
 }
 
 static void a_job_that_there_was_no_time_for_leaves_a_doubt(void **state)
@@ -222,7 +253,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_busy_node_is_not_called_noisy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_a_load_is_not_called_noise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_short_a_recording_tells_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_recording_of_another_node_tells_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_node_named_is_that_of_the_recording, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(settings_of_another_node_are_not_required_of_this_one, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_there_was_no_time_for_leaves_a_doubt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_than_the_baseline_beyond_chance_is_noisy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(standing_out_of_its_fleet_is_noisy, set_up, tear_down),

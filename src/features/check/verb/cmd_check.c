@@ -198,12 +198,16 @@ static int compare(struct ui *ui, const struct check_opts *opts, struct work *wo
 
 static int compare_with_fleet(struct ui *ui, const struct check_opts *opts, struct work *work)
 {
+    const iw_verify *verify = work->verify;
+
     if (opts->fleet == NULL || work->check.noise.facts.load.is_busy) {
         return UI_DONE;
     }
     work->check.has_fleet = true;
     work->check.fleet.path = opts->fleet;
-    return check_fleet(ui, opts->fleet, work->verify->host, work->recording, &work->check.fleet);
+    return check_fleet(ui, opts->fleet,
+                       verify->recorded_host[0] != '\0' ? verify->recorded_host : verify->host,
+                       work->recording, &work->check.fleet);
 }
 
 static int evaluate(struct ui *ui, const struct check_opts *opts, const char *name, struct work *work)
