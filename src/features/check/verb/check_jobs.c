@@ -3,6 +3,7 @@
  */
 #include "features/check/verb/check_jobs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ static const struct preset {
 };
 enum { PRESETS = sizeof presets / sizeof presets[0] };
 
+enum { RANKS_LEAST = 2, RANKS_MOST = 1 << 24 };
+
 static const char *preset_name(size_t index)
 {
     return index < PRESETS ? presets[index].name : NULL;
@@ -37,8 +40,8 @@ const struct opt job_rows[] = {
     ROW("jobs", OPT_STRING, names, "NAME[,NAME...]",
         "jobs to simulate under this noise: barrier, halo, training, or none (default all three)",
         .known = preset_name, .is_setting = true),
-    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = 2, .max = 1u << 24,
-        .is_setting = true),
+    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = RANKS_LEAST,
+        .max = RANKS_MOST, .is_setting = true),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks on each node (default one on each CPU that is to be quiet)", .min = 1, .max = 1u << 20,
         .is_setting = true),
@@ -61,28 +64,96 @@ static const struct preset *find_preset(const char *name, size_t length)
     return NULL;
 }
 
-int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job jobs[JOBS_MOST],
-                size_t *count_p)
+static void add_job(const struct preset *preset, uint32_t ranks, struct job_list *list)
+{
+    iw_check_job *job = &list->jobs[list->count++];
+
+    *job = (iw_check_job){.ranks = ranks};
+    (void)snprintf(job->name, sizeof job->name, "%s", preset->name);
+    (void)snprintf(job->what, sizeof job->what, "%s", preset->what);
+}
+
+static int choose_named(const struct ui *ui, const struct job_opts *opts, struct job_list *list)
 {
     const bool is_none = strcmp(opts->names, "none") == 0 || (!IW_FEATURE_WHATIF && !opt_typed(opts, names));
     const char *at = is_none ? "" : opts->names;
-    size_t count = 0;
 
+    list->count = 0;
     while (*at != '\0') {
         const size_t length = strcspn(at, ",");
         const struct preset *preset = find_preset(at, length);
 
-        if (preset == NULL || count == JOBS_MOST) {
+        if (preset == NULL || list->count == JOBS_MOST) {
             return ui_usage(ui, "--jobs: '%.*s' is none of barrier, halo, training, none", (int)length, at);
         }
-        jobs[count] = (iw_check_job){.ranks = (uint32_t)opts->ranks};
-        (void)snprintf(jobs[count].name, sizeof jobs[count].name, "%s", preset->name);
-        (void)snprintf(jobs[count].what, sizeof jobs[count].what, "%s", preset->what);
-        count++;
+        add_job(preset, (uint32_t)opts->ranks, list);
         at += length + (at[length] == ',');
     }
-    *count_p = count;
     return UI_DONE;
+}
+
+static bool has_job(const struct job_list *list, const iw_profile_job *wanted)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->jobs[i].name, wanted->name) == 0 && list->jobs[i].ranks == wanted->ranks) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What was typed may not leave out what is required: no node could be judged then. */
+static int refuse_other_jobs(const struct ui *ui, const struct job_opts *opts, const iw_profile *profile,
+                             const struct job_list *typed)
+{
+    const char *option = opt_typed(opts, names) ? "--jobs" : "--ranks";
+
+    for (size_t i = 0; (opt_typed(opts, names) || opt_typed(opts, ranks)) && i < profile->job_count; i++) {
+        if (!has_job(typed, &profile->jobs[i])) {
+            return ui_usage(ui,
+                            "%s: the profile requires %s on %" PRIu32 " ranks: leave %s out, or edit the "
+                            "profile",
+                            option, profile->jobs[i].name, profile->jobs[i].ranks, option);
+        }
+    }
+    return UI_DONE;
+}
+
+static int choose_required(struct ui *ui, const iw_profile *profile, struct job_list *list)
+{
+    list->count = 0;
+    for (size_t i = 0; i < profile->job_count; i++) {
+        const iw_profile_job *wanted = &profile->jobs[i];
+        const struct preset *preset = find_preset(wanted->name, strlen(wanted->name));
+
+        if (preset == NULL || wanted->ranks < RANKS_LEAST || wanted->ranks > RANKS_MOST) {
+            ui_error(ui,
+                     "--require: the profile's job '%s' on %" PRIu32 " ranks cannot be simulated: jobs are "
+                     "barrier, halo, training, on 2 ranks or more",
+                     wanted->name, wanted->ranks);
+            return UI_ERROR;
+        }
+        if (has_job(list, wanted)) {
+            continue;
+        }
+        if (list->count == JOBS_MOST) {
+            ui_error(ui, "--require: the profile has more than %d jobs", JOBS_MOST);
+            return UI_ERROR;
+        }
+        add_job(preset, wanted->ranks, list);
+    }
+    return UI_DONE;
+}
+
+int jobs_choose(struct ui *ui, const struct job_opts *opts, const iw_profile *profile, struct job_list *list)
+{
+    int code = choose_named(ui, opts, list);
+
+    if (code != UI_DONE || profile == NULL || profile->job_count == 0) {
+        return code;
+    }
+    code = refuse_other_jobs(ui, opts, profile, list);
+    return code == UI_DONE ? choose_required(ui, profile, list) : code;
 }
 
 #if IW_FEATURE_WHATIF
@@ -254,14 +325,13 @@ static int simulate_job(struct asked *asked, iw_recording *cut, int64_t share_en
 }
 
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
-                  size_t count)
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list)
 {
     struct asked asked = {.ui = ui, .opts = opts, .net = net};
     int code = UI_DONE;
 
     asked.sets = ui_grow(NULL, verify->count + 1, sizeof *asked.sets);
-    for (size_t i = 0; i < count && code == UI_DONE; i++) {
+    for (size_t i = 0; i < list->count && code == UI_DONE; i++) {
         const int64_t now_ns = monotonic_ns();
         iw_recording *cut = NULL;
 
@@ -270,8 +340,8 @@ int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_o
             code = worth_cut_quiet(ui, "the recording", recording, verify, &cut);
         }
         if (cut != NULL) {
-            code = simulate_job(&asked, cut, now_ns + (end_ns - now_ns) / (int64_t)(count - i), end_ns,
-                                &jobs[i]);
+            code = simulate_job(&asked, cut, now_ns + (end_ns - now_ns) / (int64_t)(list->count - i), end_ns,
+                                &list->jobs[i]);
         }
     }
     free(asked.sets);
@@ -279,15 +349,13 @@ int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_o
 }
 #else
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
-                  size_t count)
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list)
 {
     (void)opts;
     (void)net;
     (void)recording;
     (void)end_ns;
     (void)verify;
-    (void)jobs;
-    return count > 0 ? ui_lacks(ui, "--jobs", "whatif") : UI_DONE;
+    return list->count > 0 ? ui_lacks(ui, "--jobs", "whatif") : UI_DONE;
 }
 #endif

@@ -22,14 +22,18 @@ enum { JOB_ROW_COUNT = 5, JOBS_MOST = 8 };
         .names = "barrier,halo,training", .ranks = 1024, .trials = 10, .seed = 1 \
     }
 
-/* The jobs that are named, not simulated yet. Returns UI_DONE, or UI_USAGE for a name that is none. */
-int jobs_choose(const struct ui *ui, const struct job_opts *opts, iw_check_job jobs[JOBS_MOST],
-                size_t *count_p);
+struct job_list {
+    size_t count;
+    iw_check_job jobs[JOBS_MOST];
+};
+
+/* The jobs that the profile requires, on its ranks, else those that are named; not simulated yet. `profile`
+ * may be NULL. Returns UI_DONE or an exit code. */
+int jobs_choose(struct ui *ui, const struct job_opts *opts, const iw_profile *profile, struct job_list *list);
 
 /* Simulates the jobs under the noise of a recording, those that can be done until `end_ns` of monotonic_ns().
  * What mitigations are worth to the first one goes into `verify`. Returns UI_DONE or an exit code. */
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, iw_check_job *jobs,
-                  size_t count);
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list);
 
 #endif

@@ -34,7 +34,7 @@ static const struct opt measure_rows[] = {
 };
 static const struct opt required_rows[] = {
     ROW("require", OPT_STRING, require, "FILE",
-        "a profile of settings and limits that the node has to keep, in place of the limits below",
+        "a profile of settings, jobs and limits that the node has to keep, in place of those below",
         .is_setting = true),
     ROW("learn", OPT_STRING, answer.learn, "FILE",
         "write a profile of this node: settings that are configured, and twice what it loses as limits"),
@@ -102,7 +102,7 @@ struct work {
     iw_recording *recording;
     iw_verify *verify;
     iw_check check;
-    iw_check_job jobs[JOBS_MOST];
+    struct job_list jobs;
 };
 
 /* ---- measuring ---- */
@@ -135,7 +135,7 @@ static int measure(struct ui *ui, const struct check_opts *opts, struct work *wo
     int code = choose_cpus(ui, opts, cpus);
 
     if (code == UI_DONE) {
-        code = check_measure(ui, cpus, check_measured_ns(opts, work->check.job_count > 0), opts->wants_watch,
+        code = check_measure(ui, cpus, check_measured_ns(opts, work->jobs.count > 0), opts->wants_watch,
                              &measured);
         work->recording = measured.recording;
         work->check.is_watched = measured.is_watched;
@@ -229,12 +229,13 @@ static int evaluate(struct ui *ui, const struct check_opts *opts, const char *na
         code = compare_with_fleet(ui, opts, work);
     }
     if (is_at_work(check)) {
-        check->job_count = 0;
+        work->jobs.count = 0;
     } else if (code == UI_DONE && !interrupt_has_come()) { /* those that are not simulated stay undone */
         code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,
-                             work->jobs, check->job_count);
+                             &work->jobs);
     }
-    check->jobs = work->jobs;
+    check->job_count = work->jobs.count;
+    check->jobs = work->jobs.jobs;
     check->command = ui->command;
     return code == UI_DONE ? ui_exit_of(iw_check_judge(&ui->log, &work->demands.limits, check)) : code;
 }
@@ -262,7 +263,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     code = check_demands_read(ui, opts, file != NULL, &work->demands);
     if (code == UI_DONE) {
         work->check.profile = work->demands.profile != NULL ? opts->require : NULL;
-        code = jobs_choose(ui, &opts->job, work->jobs, &work->check.job_count);
+        code = jobs_choose(ui, &opts->job, work->demands.limits.profile, &work->jobs);
     }
     if (code == UI_DONE) {
         code = file != NULL ? ui_exit_of(iw_recording_load(&ui->log, file, &work->recording))
