@@ -63,6 +63,10 @@ def without_rights_nothing_is_measured(command, _bursts, folder):
     assert "cannot be told" in done.stderr and "Noise was not measured" in done.stdout, done.stderr + done.stdout
 
 
+# whatever this machine's noise is, it counts as good
+LENIENT = ("--limit", "100%", "--slowdown-limit", "100000%")
+
+
 def node_keeps_the_profile_that_was_learned_from_it(command, _bursts, folder):
     """Recorded where nothing else runs; else with a program that is watched."""
 
@@ -70,11 +74,11 @@ def node_keeps_the_profile_that_was_learned_from_it(command, _bursts, folder):
         profile = folder / "profile.json"
         options = ("--within", "12s", "--duration", "4s", *FEW_JOBS)
         with contextlib.ExitStack() as stack:
-            code, result, _ = check(command, folder, *options, "--learn", profile)
+            code, result, _ = check(command, folder, *options, *LENIENT, "--learn", profile)
             if code == BUSY:
                 stack.enter_context(program())
                 options += ("--watch",)
-                code, result, _ = check(command, folder, *options, "--learn", profile)
+                code, result, _ = check(command, folder, *options, *LENIENT, "--learn", profile)
             print(f"  learned: {result['line']}")
             code, result, _ = check(command, folder, *options, "--require", profile)
         print(f"  required: {result['line']}")

@@ -33,11 +33,13 @@ static int learn(struct ui *ui, const struct answer_opts *opts, const iw_check *
     if (opts->learn == NULL) {
         return UI_DONE;
     }
-    if (check->outcome != IW_CHECK_GOOD && check->outcome != IW_CHECK_NOISY) {
-        ui_error(ui,
-                 "'%s' is not written: a profile is learned from a node that is neither busy nor at "
-                 "odds with its settings",
-                 opts->learn);
+    if (check->outcome != IW_CHECK_GOOD) {
+        ui_error(ui, "'%s' is not written: the node is %s, and a profile is learned from a good one",
+                 opts->learn, iw_check_outcome_name(check->outcome));
+        if (check->outcome == IW_CHECK_NOISY) {
+            ui_hint(ui,
+                    "if it is as quiet as it can be, set --limit and --slowdown-limit to what you accept");
+        }
         return UI_DONE;
     }
     code = ui_exit_of(iw_profile_learn(&ui->log, check, IW_PROFILE_MARGIN, &profile));
