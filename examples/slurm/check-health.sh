@@ -30,7 +30,7 @@ is_ours() {
 case $code in
   2 | 4) # contradicted, noisy
     if [[ $("$scontrol" --oneliner show node "$node") != *"+DRAIN"* ]]; then
-      "$scontrol" update NodeName="$node" State=DRAIN Reason="idlewave: ${line:0:200}"
+      "$scontrol" update NodeName="$node" State=DRAIN Reason="idlewave: ${line:0:300}"
     fi
     ;;
   0)

@@ -124,7 +124,7 @@ typedef struct iw_check_fleet {
     char largest[256];    /* "irq/eno1 on CPU 3: 0.42 % of the time (fleet 0.01 %)"; "" */
 } iw_check_fleet;
 
-#define IW_CHECK_LINE_SIZE 512
+#define IW_CHECK_LINE_SIZE 768
 
 typedef struct iw_check {
     /* filled by the caller */

@@ -220,8 +220,6 @@ static void say_sensitivity(struct iwi_document *doc, const iw_check *check)
 
 static void list_jobs(struct iwi_document *doc, const iw_check *check)
 {
-    const char *said = "";
-
     if (check->job_count == 0) {
         return;
     }
@@ -235,14 +233,6 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
     }
     for (size_t i = 0; i < check->job_count; i++) {
         iwi_item(doc, "%s: %s.", check->jobs[i].name, check->jobs[i].what);
-    }
-    for (size_t i = 0; i < check->job_count; i++) {
-        const iw_check_job *job = &check->jobs[i];
-
-        if (job->remedy != NULL && strcmp(said, job->worst) != 0) {
-            iwi_item(doc, "Against %s: %s.", job->worst, job->remedy);
-            said = job->worst;
-        }
     }
     say_sensitivity(doc, check);
 }
@@ -305,15 +295,62 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
 
 /* ---- all of it ---- */
 
+static bool has_advice(const iw_verify *verify)
+{
+    for (size_t i = 0; i < verify->count; i++) {
+        if (verify->mitigations[i].is_to_do) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a job before this one has the same worst source. */
+static bool is_said(const iw_check *check, const iw_check_job *job)
+{
+    for (const iw_check_job *before = check->jobs; before < job; before++) {
+        if (before->remedy != NULL && strcmp(before->worst, job->worst) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_remedy(const iw_check *check)
+{
+    for (size_t i = 0; i < check->job_count; i++) {
+        if (check->jobs[i].remedy != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sources that cost jobs most, else the one that the line names; then settings. */
 static void say_advice(struct iwi_document *doc, const iw_check *check)
 {
-    const iw_verify *verify = check->verify;
+    const bool has_settings = has_advice(check->verify) && !iwi_is_of_another_node(check);
+    struct iwi_culprit culprit = {.remedy = NULL};
 
-    for (size_t i = 0; i < verify->count && !iwi_is_of_another_node(check); i++) {
-        if (verify->mitigations[i].is_to_do) {
-            iwi_say_advice(doc, verify);
-            return;
+    if (!has_remedy(check)) {
+        (void)iwi_check_culprit(check, &culprit);
+    }
+    if (!has_settings && !has_remedy(check) && culprit.remedy == NULL) {
+        return;
+    }
+    iwi_section(doc, "advice", "What to do, the worst first");
+    for (size_t i = 0; i < check->job_count; i++) {
+        const iw_check_job *job = &check->jobs[i];
+
+        if (job->remedy != NULL && !is_said(check, job)) {
+            iwi_item(doc, "%s: %s", job->worst, job->remedy);
         }
+    }
+    if (culprit.remedy != NULL) {
+        iwi_item(doc, "%s: %s", culprit.name, culprit.remedy);
+    }
+    if (has_settings) {
+        iwi_list_advice(doc, check->verify);
     }
 }
 

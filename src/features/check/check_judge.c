@@ -112,7 +112,7 @@ static void require_share(double most_lost, iw_check *check)
     if (isnan(most_lost)) {
         return;
     }
-    requirement = add(check, "CPU time lost", false);
+    requirement = add(check, IWI_CHECK_LOST, false);
     snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %%",
              iwi_short_percent(most_lost, 3).text);
     snprintf(requirement->found, sizeof requirement->found, "%s %%",

@@ -63,6 +63,19 @@ static bool is_missed(const iw_check *check, const char *name)
     return false;
 }
 
+/* Of the first of them that has one. */
+static void say_advice(iw_check *check)
+{
+    for (size_t i = 0; i < check->verify->count; i++) {
+        const iw_mitigation *m = &check->verify->mitigations[i];
+
+        if (m->advice[0] != '\0' && (m->state == IW_MITIGATION_CONTRADICTED || is_missed(check, m->name))) {
+            say(check, "; remedy: %.240s", m->advice);
+            return;
+        }
+    }
+}
+
 /* Settings that what was seen contradicts, and then those that are not as required. */
 static void say_contradictions(iw_check *check)
 {
@@ -78,6 +91,22 @@ static void say_contradictions(iw_check *check)
         }
     }
     say_missed(check, true, before);
+    say_advice(check);
+}
+
+/* The source first, so that it stays where the line is cut. */
+static void say_noisy(iw_check *check)
+{
+    struct iwi_culprit culprit;
+    const bool has_culprit = iwi_check_culprit(check, &culprit);
+
+    if (has_culprit) {
+        say(check, "worst source %s; ", culprit.name);
+    }
+    say_missed(check, false, "");
+    if (has_culprit && culprit.remedy != NULL) {
+        say(check, "; remedy: %s", culprit.remedy);
+    }
 }
 
 static void say_load(iw_check *check)
@@ -159,7 +188,7 @@ void iwi_check_write_line(iw_check *check)
     switch (check->outcome) {
     case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
     case IW_CHECK_BUSY: say_load(check); break;
-    case IW_CHECK_NOISY: say_missed(check, false, ""); break;
+    case IW_CHECK_NOISY: say_noisy(check); break;
     case IW_CHECK_UNKNOWN: say_doubt(check); break;
     default: say_good(check); break;
     }

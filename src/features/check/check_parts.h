@@ -22,6 +22,18 @@ const char *iwi_check_node(const iw_check *check);
 /* The settings are those of another node: they say nothing about the one that was recorded. */
 bool iwi_is_of_another_node(const iw_check *check);
 
+/* The requirement that limits the share of CPU time. */
+#define IWI_CHECK_LOST "CPU time lost"
+
+struct iwi_culprit {
+    char name[96];      /* "thread/collectd" */
+    const char *remedy; /* may be NULL */
+};
+
+/* The source to begin with: of a job that misses its limit the one whose removal saves most, else the one
+ * that takes most time. False: no limit of these is missed, or no source is known. */
+bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit);
+
 /* Writes the line for logs of an outcome that has been found. */
 void iwi_check_write_line(iw_check *check);
 

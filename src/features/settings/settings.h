@@ -10,8 +10,8 @@
 
 extern const struct iwi_schema iwi_verify_schema; /* iw_verify */
 
-/* Sections: each mitigation with its state; what to do. */
+/* A section of each mitigation with its state; items of what to do. */
 void iwi_list_mitigations(struct iwi_document *doc, const iw_verify *verify);
-void iwi_say_advice(struct iwi_document *doc, const iw_verify *verify);
+void iwi_list_advice(struct iwi_document *doc, const iw_verify *verify);
 
 #endif

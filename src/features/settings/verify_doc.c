@@ -196,11 +196,10 @@ void iwi_list_mitigations(struct iwi_document *doc, const iw_verify *verify)
     }
 }
 
-void iwi_say_advice(struct iwi_document *doc, const iw_verify *verify)
+void iwi_list_advice(struct iwi_document *doc, const iw_verify *verify)
 {
     bool has_words = false;
 
-    iwi_section(doc, "advice", "What to do, the worst first");
     for (size_t i = 0; i < verify->count; i++) {
         const iw_mitigation *m = &verify->mitigations[i];
 
@@ -229,7 +228,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_basis(doc, verify);
     say_worths(doc, verify);
     iwi_list_mitigations(doc, verify);
-    iwi_say_advice(doc, verify);
+    iwi_section(doc, "advice", "What to do, the worst first");
+    iwi_list_advice(doc, verify);
     iwi_section(doc, "certainty", "How sure");
     for (size_t i = 0; i < verify->remark_count; i++) {
         iwi_item(doc, "%s", verify->remarks[i]);

@@ -54,6 +54,27 @@ static void more_time_lost_than_allowed_is_noisy(void **state)
     assert_int_equal(iw_check_exit_code(f->check.outcome), 4);
 }
 
+static void a_noisy_node_names_its_worst_source_and_what_to_do(void **state)
+{
+    struct findings *f = *state;
+    iw_noise_origin largest = {.source = {.kind = IW_CLASS_THREAD, .name = "ksmd"}};
+
+    f->check.noise.facts.all.share = 0.034;
+    f->check.noise.facts.source_count = 1;
+    f->check.noise.facts.sources = &largest;
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_string_equal(
+        f->check.line, "NOISY node07: worst source thread/ksmd; CPU time lost: 3.4 %, required: at most 1 %; "
+                       "remedy: echo 0 > /sys/kernel/mm/ksm/run");
+    f->jobs[0].slowdown = (iw_estimate){0.4, 0.3, 0.5}; /* what costs a job counts more */
+    snprintf(f->jobs[0].worst, sizeof f->jobs[0].worst, "irq/eno1");
+    f->jobs[0].remedy = "move it";
+    assert_outcome(f, IW_CHECK_NOISY);
+    assert_non_null(strstr(f->check.line, "NOISY node07: worst source irq/eno1; CPU time lost"));
+    assert_non_null(strstr(f->check.line, "; remedy: move it"));
+    assert_null(strstr(f->check.line, "ksm"));
+}
+
 static void a_slowdown_counts_where_its_whole_interval_is_above_the_limit(void **state)
 {
     struct findings *f = *state;
@@ -246,6 +267,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_quiet_node_is_good_and_says_so_in_one_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lower_bound_is_called_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_time_lost_than_allowed_is_noisy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_noisy_node_names_its_worst_source_and_what_to_do, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_slowdown_counts_where_its_whole_interval_is_above_the_limit, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(contradictions_come_first, set_up, tear_down),
