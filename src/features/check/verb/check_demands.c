@@ -3,37 +3,20 @@
  */
 #include "features/check/verb/check_demands.h"
 
-#include <math.h>
-
 #include "features/check/verb/check_fleet.h"
-
-/* Of the time allowed, at most this part is for measuring. Jobs take at least JOBS_S, on two CPUs of 2020
- * 6 s, but no more than half of the time. */
-static const double MEASURED_PART = 0.8, JOBS_S = 10.0, JOBS_MOST_PART = 0.5;
 
 /* ---- time ---- */
 
-/* A duration that was typed is not cut short by a limit that nobody typed. */
-int64_t check_within_ns(const struct check_opts *opts)
+struct check_times check_times_asked(const struct check_opts *opts, bool has_jobs)
 {
-    const double within_ns = (double)opts->within_ps / IW_PS_PER_NS;
-    const double needed_ns = (double)opts->duration_ps / IW_PS_PER_NS / MEASURED_PART;
-    const bool is_fixed = opt_typed(opts, within_ps) || !opt_typed(opts, duration_ps);
+    const struct asked_times asked = {.within_ns = opts->within_ps / IW_PS_PER_NS,
+                                      .duration_ns = opts->duration_ps / IW_PS_PER_NS,
+                                      .is_within_typed = opt_typed(opts, within_ps),
+                                      .is_duration_typed = opt_typed(opts, duration_ps),
+                                      .wants_watch = opts->wants_watch,
+                                      .has_jobs = has_jobs};
 
-    return (int64_t)(is_fixed ? within_ns : fmax(within_ns, needed_ns));
-}
-
-int64_t check_measured_ns(const struct check_opts *opts, bool has_jobs)
-{
-    const double within_ns = (double)check_within_ns(opts);
-    const double jobs_ns = has_jobs ? fmin(1e9 * JOBS_S, JOBS_MOST_PART * within_ns) : 0.0;
-    const double allowed_ns = fmin(MEASURED_PART * within_ns, within_ns - jobs_ns);
-    const double duration_ns = (double)opts->duration_ps / IW_PS_PER_NS;
-
-    if (opts->duration_ps == 0) {
-        return (int64_t)allowed_ns;
-    }
-    return (int64_t)(opt_typed(opts, duration_ps) ? duration_ns : fmin(duration_ns, allowed_ns));
+    return check_times_of(&asked);
 }
 
 /* ---- what does not fit together ---- */

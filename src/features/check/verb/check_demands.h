@@ -8,6 +8,7 @@
 
 #include "features/check/verb/check_answer.h"
 #include "features/check/verb/check_jobs.h"
+#include "features/check/verb/check_times.h"
 
 struct check_opts {
     struct opt_origins origins;
@@ -33,8 +34,6 @@ int check_demands_read(struct ui *ui, const struct check_opts *opts, bool has_fi
                        struct check_demands *demands);
 void check_demands_release(struct check_demands *demands);
 
-/* By when all has to be done, from the start, and how much of that is for measuring. */
-int64_t check_within_ns(const struct check_opts *opts);
-int64_t check_measured_ns(const struct check_opts *opts, bool has_jobs);
+struct check_times check_times_asked(const struct check_opts *opts, bool has_jobs);
 
 #endif

@@ -9,11 +9,6 @@
 
 #include "process/interrupt.h"
 #include "process/progress.h"
-#include "process/wall_clock.h"
-
-/* Accounts are kept in ticks of 10 ms: a look of less than a second does not tell. Behind it more than the
- * second must be left without which no node is judged. */
-static const int64_t LOOK_NS = 1050000000, SHORTEST_NS = 2200000000;
 
 /* Programs may end between looking and watching. */
 enum { MOST_LOOKS = 3 };
@@ -21,7 +16,7 @@ enum { MOST_LOOKS = 3 };
 struct measuring {
     struct ui *ui;
     const struct cpu_list *cpus;
-    int64_t end_ns; /* of monotonic_ns() */
+    const struct check_times *times;
     struct progress progress;
 };
 
@@ -44,8 +39,8 @@ static int look(struct measuring *m, iw_look *look_p, bool *is_busy_p)
 {
     iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
     iw_noise_report report;
-    int code = ui_exit_of_value(
-        m->ui, iw_look_at(&m->ui->log, numbers_of(m->cpus), m->cpus->count, LOOK_NS, m->ui->command, look_p));
+    int code = ui_exit_of_value(m->ui, iw_look_at(&m->ui->log, numbers_of(m->cpus), m->cpus->count,
+                                                  m->times->look_ns, m->ui->command, look_p));
 
     if (code != UI_DONE) {
         return code;
@@ -66,7 +61,7 @@ static int record(struct measuring *m, struct measured *measured)
 {
     iw_measure_opts opts = IW_MEASURE_OPTS_INIT;
 
-    opts.duration_ns = m->end_ns - monotonic_ns();
+    opts.duration_ns = m->times->measured_ns;
     opts.cpus = numbers_of(m->cpus);
     opts.cpu_count = m->cpus->count;
     opts.command = m->ui->command;
@@ -102,7 +97,7 @@ static iw_status watch(struct measuring *m, const iw_look *look, struct reason *
     opts.pid_count = look->pid_count;
     opts.cpus = numbers_of(m->cpus);
     opts.cpu_count = m->cpus->count;
-    opts.duration_ns = m->end_ns - monotonic_ns();
+    opts.duration_ns = m->times->busy_ns;
     opts.command = m->ui->command;
     opts.progress = (iw_progress){step, m};
     IW_TRY(iw_watch(&log, &opts, &result));
@@ -192,10 +187,9 @@ static int watch_users(struct measuring *m, bool wants_watch, iw_look *seen, str
 
 static int measure(struct measuring *m, bool wants_watch, struct measured *measured)
 {
-    const bool wants_look = wants_watch || m->end_ns - monotonic_ns() >= SHORTEST_NS;
     iw_look seen = {.pid_count = 0};
     bool is_busy = false;
-    int code = wants_look ? look(m, &seen, &is_busy) : UI_DONE;
+    int code = m->times->has_look ? look(m, &seen, &is_busy) : UI_DONE;
 
     if (code == UI_DONE && wants_watch && !is_busy) {
         ui_error(m->ui, "--watch: no program of users keeps these CPUs busy: without --watch the node itself "
@@ -209,10 +203,10 @@ static int measure(struct measuring *m, bool wants_watch, struct measured *measu
     return code;
 }
 
-int check_measure(struct ui *ui, const struct cpu_list *cpus, int64_t duration_ns, bool wants_watch,
-                  struct measured *measured)
+int check_measure(struct ui *ui, const struct cpu_list *cpus, const struct check_times *times,
+                  bool wants_watch, struct measured *measured)
 {
-    struct measuring m = {.ui = ui, .cpus = cpus, .end_ns = monotonic_ns() + duration_ns};
+    struct measuring m = {.ui = ui, .cpus = cpus, .times = times};
     struct interrupt interrupt;
     int code;
 

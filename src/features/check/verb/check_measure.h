@@ -6,6 +6,7 @@
 
 #include <idlewave/idlewave.h>
 
+#include "features/check/verb/check_times.h"
 #include "options/cpu_list.h"
 #include "process/ui.h"
 
@@ -14,10 +15,10 @@ struct measured {
     bool is_watched;         /* programs of users ran: no probe took CPU time from them */
 };
 
-/* Takes `duration_ns` in all. First the kernel's accounts are looked at. If programs of users keep CPUs busy,
+/* First the kernel's accounts are looked at. If programs of users keep CPUs busy,
  * they are watched instead of recording, and the node is a busy one; with `wants_watch` it is judged by what
  * they lose. Returns UI_DONE or an exit code. */
-int check_measure(struct ui *ui, const struct cpu_list *cpus, int64_t duration_ns, bool wants_watch,
-                  struct measured *measured);
+int check_measure(struct ui *ui, const struct cpu_list *cpus, const struct check_times *times,
+                  bool wants_watch, struct measured *measured);
 
 #endif

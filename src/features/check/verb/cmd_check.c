@@ -22,7 +22,7 @@ static const struct opt measure_rows[] = {
         .is_setting = true),
     ROW("within", OPT_TIME, within_ps, "TIME",
         "finish within TIME: up to four fifths of it for measuring, the rest for jobs, with fewer trials "
-        "where time is short (default 50s, or what --duration needs; with FILE no limit)",
+        "where time is short (default 50s, with --duration what that and the jobs need, with FILE no limit)",
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as long as --within allows)",
         .is_setting = true),
@@ -98,6 +98,7 @@ static const struct example examples[] = {
 /* What a check works on. */
 struct work {
     int64_t start_ns, end_ns; /* of monotonic_ns() */
+    struct check_times times;
     struct check_demands demands;
     iw_recording *recording;
     iw_verify *verify;
@@ -135,8 +136,7 @@ static int measure(struct ui *ui, const struct check_opts *opts, struct work *wo
     int code = choose_cpus(ui, opts, cpus);
 
     if (code == UI_DONE) {
-        code = check_measure(ui, cpus, check_measured_ns(opts, work->jobs.count > 0), opts->wants_watch,
-                             &measured);
+        code = check_measure(ui, cpus, &work->times, opts->wants_watch, &measured);
         work->recording = measured.recording;
         work->check.is_watched = measured.is_watched;
     }
@@ -258,13 +258,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     *work = (struct work){.start_ns = monotonic_ns()};
-    work->end_ns =
-        file != NULL && !opt_typed(opts, within_ps) ? INT64_MAX : work->start_ns + check_within_ns(opts);
     code = check_demands_read(ui, opts, file != NULL, &work->demands);
     if (code == UI_DONE) {
         work->check.profile = work->demands.profile != NULL ? opts->require : NULL;
         code = jobs_choose(ui, &opts->job, work->demands.limits.profile, &work->jobs);
     }
+    work->times = check_times_asked(opts, work->jobs.count > 0);
+    work->end_ns =
+        file != NULL && !opt_typed(opts, within_ps) ? INT64_MAX : work->start_ns + work->times.within_ns;
     if (code == UI_DONE) {
         code = file != NULL ? ui_exit_of(iw_recording_load(&ui->log, file, &work->recording))
                             : measure(ui, opts, work);
