@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "features/simulate/simulate.h"
@@ -154,6 +155,51 @@ static void say_changes(struct iwi_document *doc, const iw_whatif *whatif)
     }
 }
 
+static bool has_same_remedy(const iw_change *a, const iw_change *b)
+{
+    return strcmp(a->remedy->how, b->remedy->how) == 0;
+}
+
+/* The largest sources that are worth it and have a remedy; how many. */
+static size_t find_advised(const iw_whatif *whatif, const iw_change *advised[MOST_ADVICE])
+{
+    size_t count = 0;
+
+    for (const iw_change *change = NULL;
+         count < MOST_ADVICE && (change = iwi_next_change(whatif, IW_CHANGE_SOURCE, change)) != NULL;) {
+        if (iwi_is_worth_it(change) && change->remedy != NULL) {
+            advised[count++] = change;
+        }
+    }
+    return count;
+}
+
+/* Each remedy once, with all sources that it is for. */
+static void list_remedies(struct iwi_document *doc, const iw_whatif *whatif)
+{
+    const iw_change *advised[MOST_ADVICE];
+    const size_t count = find_advised(whatif, advised);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *names = NULL;
+
+        for (size_t k = 0; k < count; k++) {
+            if (!has_same_remedy(advised[k], advised[i])) {
+                continue;
+            }
+            if (k < i) { /* it has been said */
+                names = NULL;
+                break;
+            }
+            names = names == NULL ? iwi_change_words(doc, advised[k])
+                                  : iwi_say(doc, "%s, %s", names, iwi_change_words(doc, advised[k]));
+        }
+        if (names != NULL) {
+            iwi_item(doc, "%s: %s: %s.", names, advised[i]->remedy->name, advised[i]->remedy->how);
+        }
+    }
+}
+
 /* Of sources that are worth it. */
 static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
 {
@@ -163,11 +209,9 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
     for (const iw_change *change = NULL;
          (change = iwi_next_change(whatif, IW_CHANGE_SOURCE, change)) != NULL;) {
         rest += !iwi_is_worth_it(change);
-        if (iwi_is_worth_it(change) && worth++ < MOST_ADVICE && change->remedy != NULL) {
-            iwi_item(doc, "%s: %s: %s.", iwi_change_words(doc, change), change->remedy->name,
-                     change->remedy->how);
-        }
+        worth += iwi_is_worth_it(change);
     }
+    list_remedies(doc, whatif);
     if (worth == 0) {
         iwi_paragraph(doc, "No source alone saves more than chance would.");
     } else if (rest > 0) {

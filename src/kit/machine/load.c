@@ -291,19 +291,28 @@ static size_t join_users(struct iwi_load_process *used, size_t count, unsigned l
 
     qsort(used, count, sizeof *used, compare_names);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t ticks = used[i].ticks + (uint64_t)(child_part * (double)used[i].child_ticks);
+        const uint64_t child_ticks = (uint64_t)(child_part * (double)used[i].child_ticks);
+        const uint64_t ticks = used[i].ticks + child_ticks;
 
         if (used[i].kind != IWI_LOAD_USER || used[i].pid == own_pid || ticks == 0) {
             continue;
         }
         if (names == 0 || strcmp(used[names - 1].name, used[i].name) != 0) {
             used[names] = used[i];
+            used[names].child_ticks = 0;
             used[names++].ticks = 0;
         }
         used[names - 1].ticks += ticks;
+        used[names - 1].child_ticks += child_ticks;
     }
     qsort(used, names, sizeof *used, compare_ticks);
     return names;
+}
+
+/* Its name alone would blame the one who only started them: sources are named by who ran. */
+static bool is_by_children(const struct iwi_load_process *joined)
+{
+    return joined->child_ticks > joined->ticks / 2;
 }
 
 static void list_users(const struct iwi_load_process *users, size_t count, double tick_ms,
@@ -313,8 +322,9 @@ static void list_users(const struct iwi_load_process *users, size_t count, doubl
 
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         const int written =
-            snprintf(load->users + length, sizeof load->users - length, "%s%s=%.0f", i > 0 ? "," : "",
-                     users[i].name, fmin(tick_ms * (double)users[i].ticks, load->ms[IWI_LOAD_USER]));
+            snprintf(load->users + length, sizeof load->users - length, "%s%s%s=%.0f", i > 0 ? "," : "",
+                     is_by_children(&users[i]) ? "children of " : "", users[i].name,
+                     fmin(tick_ms * (double)users[i].ticks, load->ms[IWI_LOAD_USER]));
 
         if (written < 0 || (size_t)written >= sizeof load->users - length) {
             load->users[length] = '\0';

@@ -40,7 +40,8 @@ void iwi_load_release(struct iwi_load_reading *reading);
 /* What was used between two readings. */
 struct iwi_load_used {
     double ms[IWI_LOAD_KINDS];
-    char users[IWI_LOAD_TEXT_SIZE]; /* the largest programs of users, with ms: "cc1=512,ninja=30"; "" */
+    char users[IWI_LOAD_TEXT_SIZE]; /* the largest programs of users, with ms: "cc1=512,children of ninja=30";
+                                       "" */
 };
 
 /* The process `own_pid` is left out. `whole_ms`: the time between the readings on all CPUs asked for. The

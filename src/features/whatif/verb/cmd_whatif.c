@@ -195,12 +195,26 @@ static void release_sets(struct named_sets *named)
 
 /* ---- running ---- */
 
-static int check_options(struct ui *ui, const struct whatif_opts *opts, double *target_p)
+/* A recording by itself is noise without a job. */
+static int refuse_no_noise(const struct ui *ui, const struct opt_args *args)
+{
+    if (args->count == 1 && ui_ends_with(args->values[0], ".h5")) {
+        return ui_usage(
+            ui,
+            "'%s' is taken as the program; if it is a recording, name a job to ask about: idlewave "
+            "whatif --pattern allreduce --ranks 1024 --compute 1ms --repeat 20 --noise %s",
+            args->values[0], args->values[0]);
+    }
+    return ui_usage(ui, "no noise is given: add --noise FILE, a recording of 'idlewave record'");
+}
+
+static int check_options(struct ui *ui, const struct whatif_opts *opts, const struct opt_args *args,
+                         double *target_p)
 {
     iw_status status = IW_OK;
 
     if (opts->noise.specs.count == 0) {
-        return ui_usage(ui, "which noise? Write --noise FILE, with a recording of 'idlewave record'");
+        return refuse_no_noise(ui, args);
     }
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
         return UI_USAGE;
@@ -381,7 +395,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (for_training != NULL) {
         return ui_usage(ui, "--%s is about training programs: give one, FILE.yaml", for_training);
     }
-    code = check_options(ui, opts, &target);
+    code = check_options(ui, opts, args, &target);
 
     if (code != UI_DONE) {
         return code;

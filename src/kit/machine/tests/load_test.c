@@ -102,7 +102,7 @@ static void each_kind_gets_its_own_time_and_the_recorder_none(void **state)
     second(rig);
     /* kernel 4, services 3, users 2 + 100 (children) + 300 (new): 409 of 2000 - 1591 */
     assert_used(rig, 40.0, 30.0, 4020.0);
-    assert_string_equal(rig->used.users, "cc1=3000,ninja=1020");
+    assert_string_equal(rig->used.users, "cc1=3000,children of ninja=1020");
 }
 
 static void of_children_that_ended_no_more_counts_than_the_cpus_have_left(void **state)
@@ -115,7 +115,7 @@ static void of_children_that_ended_no_more_counts_than_the_cpus_have_left(void *
     put(rig->root, OWN, "idlewave", 0x400000, 1900, 0, "/user.slice/user-1000.slice/session-1.scope");
     second(rig);
     assert_used(rig, 0.0, 0.0, 1000.0); /* 2000 - 1900 */
-    assert_string_equal(rig->used.users, "ninja=1000");
+    assert_string_equal(rig->used.users, "children of ninja=1000");
 }
 
 static void time_of_processes_that_do_not_show_is_users_unless_it_is_little(void **state)
