@@ -266,7 +266,7 @@ static bool is_unexplained(const iw_check *check)
 
 bool iwi_is_too_short(const iw_noise_facts *facts)
 {
-    return facts->watched_ns < IWI_CHECK_SHORTEST_NS * (double)facts->cpu_count;
+    return facts->watched_ns < IW_CHECK_SHORTEST_NS * (double)facts->cpu_count;
 }
 
 static iw_check_outcome outcome_of(const iw_check *check)

@@ -138,7 +138,7 @@ static void say_doubt(iw_check *check)
     if (iwi_is_too_short(facts)) { /* so there is a CPU */
         say(check, "%s s were measured, at least %g s is needed",
             iwi_short(facts->watched_ns / 1e9 / (double)facts->cpu_count, 2).text,
-            IWI_CHECK_SHORTEST_NS / 1e9);
+            IW_CHECK_SHORTEST_NS / 1e9);
         return;
     }
     for (size_t i = 0; i < check->requirement_count; i++) {

@@ -9,8 +9,6 @@
 /* Whether it is set up, as far as is known. */
 bool iwi_is_set_up(const iw_mitigation *mitigation);
 
-/* A shorter recording, for each CPU, says nothing about a node. */
-#define IWI_CHECK_SHORTEST_NS 1e9
 bool iwi_is_too_short(const iw_noise_facts *facts);
 
 /* NULL: the recording names no node, or was made from specs. */

@@ -14,6 +14,9 @@ static const double HIGH_T_MIN_NS = 100.0;
 /* A share of the time watched that is worth a word. */
 static const double NOTABLE_SHARE = 0.0001;
 
+/* A shorter recording, for each CPU, does not tell what share of it was stolen. */
+static const double STEAL_LEAST_NS = 1e9;
+
 static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts)
 {
     const char *lost = iwi_fact(facts, "kernel_events_lost");
@@ -49,17 +52,14 @@ static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_fac
     }
 }
 
-/* Share of the time that the host says it took: "12" ms on each CPU, or "0:12,1:30". */
-static double steal_share(const iw_noise_facts *facts)
+/* Time that the host says it took: "12" ms on each CPU, or "0:12,1:30". */
+static double steal_ms(const iw_noise_facts *facts)
 {
     const char *item = iwi_fact(facts, "steal_ms");
     double sum_ms = 0.0;
 
-    if (item == NULL || !(facts->watched_ns > 0.0)) {
-        return 0.0;
-    }
-    if (strchr(item, ':') == NULL) {
-        return (double)facts->cpu_count * strtod(item, NULL) * 1e6 / facts->watched_ns;
+    if (item != NULL && strchr(item, ':') == NULL) {
+        return (double)facts->cpu_count * strtod(item, NULL);
     }
     while (item != NULL) {
         char *end;
@@ -69,7 +69,16 @@ static double steal_share(const iw_noise_facts *facts)
         item = strchr(item, ',');
         item = item != NULL ? item + 1 : NULL;
     }
-    return sum_ms * 1e6 / facts->watched_ns;
+    return sum_ms;
+}
+
+/* Its share; 0 where nothing can be said: the kernel counts it by ticks of 10 ms, and from before the first
+ * detour to after the last. */
+static double steal_share(const iw_noise_facts *facts)
+{
+    const double share = steal_ms(facts) * 1e6 / facts->watched_ns;
+
+    return facts->watched_ns >= STEAL_LEAST_NS * (double)facts->cpu_count && share <= 1.0 ? share : 0.0;
 }
 
 static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *facts)

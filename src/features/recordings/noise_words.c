@@ -82,19 +82,31 @@ static void say_barrier(struct iwi_document *doc, const iw_noise_facts *facts)
     }
 }
 
+/* How long each CPU was watched, on average; the longest, where a detour is longer than that. */
+static const char *length_of(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const double mean_ns = facts->watched_ns / fmax((double)facts->cpu_count, 1.0);
+    double most_ns = 0.0;
+
+    for (size_t i = 0; i < facts->cpu_count; i++) {
+        most_ns = fmax(most_ns, (double)facts->cpus[i].length_ns);
+    }
+    return facts->all.max_ns > mean_ns ? iwi_say(doc, "up to %s", iwi_ns_round(doc, most_ns))
+                                       : iwi_ns_round(doc, mean_ns);
+}
+
 /* "(2 CPUs, 60 s)": which CPUs, and how long each. */
 static const char *scope_of(struct iwi_document *doc, const iw_noise_facts *facts)
 {
     const char *cpus = facts->cpu_count == 1 ? iwi_say(doc, "CPU %" PRIu32, facts->cpus[0].cpu)
                                              : iwi_say(doc, "%zu CPUs", facts->cpu_count);
-    const char *time = iwi_ns_round(doc, facts->watched_ns / fmax((double)facts->cpu_count, 1.0));
     const char *quanta = "";
 
     if (is_quanta(facts)) {
         quanta = iwi_say(doc, "; %" PRIu64 " quanta of %s", facts->all.count,
                          iwi_ns_round(doc, (double)facts->quantum_ns));
     }
-    return iwi_say(doc, "(%s, %s%s)", cpus, time, quanta);
+    return iwi_say(doc, "(%s, %s%s)", cpus, length_of(doc, facts), quanta);
 }
 
 /* What the kernel took, its threads apart, and what programs did. */

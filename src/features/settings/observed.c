@@ -201,6 +201,16 @@ static double steal_ms_of(const iw_recording *recording, uint32_t cpu)
     return (double)NAN;
 }
 
+/* NaN: not told. It is counted by ticks of 10 ms, and from before the recording to after it: of a short one
+ * it may be more than all. */
+static double steal_share_of(const iw_recording *recording, const iw_detours *cpu)
+{
+    const double seconds = (double)cpu->length_ns * 1e-9;
+    const double share = steal_ms_of(recording, cpu->cpu) * 1e-3 / seconds;
+
+    return seconds >= 1.0 && share <= 1.0 ? share : (double)NAN;
+}
+
 iw_status iwi_observe_recording(const iw_log *log, const iw_recording *recording, struct iwi_observed *seen)
 {
     const char *counters = iw_recording_get(recording, "interrupts"),
@@ -222,9 +232,7 @@ iw_status iwi_observe_recording(const iw_log *log, const iw_recording *recording
         const double seconds = (double)cpu->length_ns * 1e-9;
 
         iw_cpu_set_add(&seen->cpus, cpu->cpu);
-        seen->seen_cpus[i] =
-            (struct iwi_seen_cpu){cpu->cpu, seconds, 0.0,
-                                  seconds > 0.0 ? steal_ms_of(recording, cpu->cpu) * 1e-3 / seconds : 0.0, 0};
+        seen->seen_cpus[i] = (struct iwi_seen_cpu){cpu->cpu, seconds, 0.0, steal_share_of(recording, cpu), 0};
         filling.place = (uint32_t)i;
         iwi_each_occurrence(cpu, take_occurrence, &filling);
         IW_TRY(filling.status);

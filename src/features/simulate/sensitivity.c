@@ -15,6 +15,10 @@ static const int64_t LEAST_NS = 10000000;
 /* Mean gaps of a spec are below ten days. */
 static const double MOST_EVERY_S = 800000.0;
 
+/* Of the time, on average. A recording so short that more would fit into its gaps supports no number at all.
+ */
+static const double MOST_SHARE = 0.5;
+
 /* Few trials tell what it costs, and one more source takes time. */
 enum { MOST_TRIALS = 10 };
 
@@ -34,12 +38,13 @@ uint64_t iwi_sensitivity_trials(uint64_t trials)
 
 iw_sensitivity iwi_sensitivity_of(const iw_reach *reach)
 {
-    if (!(reach->watched_s > 0.0)) {
-        return (iw_sensitivity){.slowdown = NAN};
-    }
-    return (iw_sensitivity){.length_ns = iwi_max(LEAST_NS, reach->longest_ns),
-                            .every_s = fmin(reach->watched_s / 3.0, MOST_EVERY_S),
-                            .slowdown = NAN};
+    const iw_sensitivity supposed = {.length_ns = iwi_max(LEAST_NS, reach->longest_ns),
+                                     .every_s = fmin(reach->watched_s / 3.0, MOST_EVERY_S),
+                                     .slowdown = NAN};
+
+    return 1e-9 * (double)supposed.length_ns < MOST_SHARE * supposed.every_s
+               ? supposed
+               : (iw_sensitivity){.slowdown = NAN};
 }
 
 /* How many of them the job meets on average, those included that are under way when it begins, or only those

@@ -149,6 +149,12 @@ static int measure(struct ui *ui, const struct check_opts *opts, struct work *wo
 
 /* ---- what follows from it ---- */
 
+/* Then it cannot be judged, whatever jobs would say. */
+static bool is_too_short(const iw_noise_facts *facts)
+{
+    return facts->watched_ns < IW_CHECK_SHORTEST_NS * (double)facts->cpu_count;
+}
+
 static bool is_at_work(const iw_check *check)
 {
     return check->is_watched || check->noise.facts.load.is_busy;
@@ -228,7 +234,7 @@ static int evaluate(struct ui *ui, const struct check_opts *opts, const char *na
     if (code == UI_DONE) {
         code = compare_with_fleet(ui, opts, work);
     }
-    if (is_at_work(check)) {
+    if (is_at_work(check) || is_too_short(&check->noise.facts)) {
         work->jobs.count = 0;
     } else if (code == UI_DONE && !interrupt_has_come()) { /* those that are not simulated stay undone */
         code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,

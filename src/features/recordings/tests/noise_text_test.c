@@ -283,6 +283,30 @@ static void stolen_time_is_told(void **state)
     iw_recording_free(recording);
 }
 
+/* CPUs of 1 and 6 ms: a detour of 5 ms is not longer than what it is in. */
+static void no_detour_is_longer_than_its_recording(void **state)
+{
+    iw_recording *recording = iwt_recording(2, 1000000);
+
+    (void)state;
+    recording->cpus[1].length_ns = 6000000;
+    iwt_detour(recording, 1, 500000, 5000000, iwt_source(recording, IW_CLASS_THREAD, "a"));
+    noise_assert_says(recording, "(2 CPUs, up to 6 ms); the longest detour took 5 ms");
+    iw_recording_free(recording);
+}
+
+/* The kernel counts by ticks of 10 ms, the recording is one of milliseconds. */
+static void no_more_than_all_is_stolen(void **state)
+{
+    iw_recording *recording = noise_sample();
+
+    (void)state;
+    iwt_attribute(recording, "hypervisor", "KVMKVMKVM");
+    iwt_attribute(recording, "steal_ms", "0:70000,5:60000");
+    noise_assert_says(recording, "counts as noise. Bare metal may be quieter.");
+    iw_recording_free(recording);
+}
+
 static void changing_frequencies_are_told(void **state)
 {
     iw_recording *recording = noise_sample();
@@ -416,6 +440,8 @@ int main(void)
         cmocka_unit_test(interrupts_are_those_of_the_cpus_shown),
         cmocka_unit_test(virtual_machines_are_told),
         cmocka_unit_test(stolen_time_is_told),
+        cmocka_unit_test(no_detour_is_longer_than_its_recording),
+        cmocka_unit_test(no_more_than_all_is_stolen),
         cmocka_unit_test(changing_frequencies_are_told),
         cmocka_unit_test(slow_clocks_are_told),
         cmocka_unit_test(fwq_tells_what_quanta_lost),
