@@ -129,7 +129,7 @@ typedef struct iw_waits {
     double computing_ns, waiting_ns, transfer_ns, other_ns; /* summed over ranks */
     double imbalance_ns, noise_ns, unsplit_ns; /* of the waiting: always the same, varying, too few to tell */
     double through_transfer_ns; /* of the waiting: while the awaited one was busy with a transfer itself */
-    bool has_bounds_only; /* one rank: waiting_ns and transfer_ns are the least and the most they can be */
+    bool has_bounds_only;       /* one rank: waiting is not told from transfer, only bounded */
     double waiting_least_ns, waiting_most_ns;
     double clock_ns;      /* within which the ends of collectives agree; NaN: nothing to judge by */
     uint32_t block_count; /* parts of the run that were judged */

@@ -183,6 +183,8 @@ static void one_rank_has_bounds(void **state)
     s.waits.waiting_least_ns = 1e9;
     s.waits.waiting_most_ns = 3e9;
     assert_says(&s, "Of 10 s the traced rank spent between 10.0 % and 30.0 % waiting in collectives.");
+    s.waits.waiting_least_ns = 0.0;
+    assert_says(&s, "Of 10 s the traced rank spent at most 30.0 % waiting in collectives.");
 }
 
 static void wrong_clocks_are_told(void **state)

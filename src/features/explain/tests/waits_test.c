@@ -300,6 +300,47 @@ static void one_rank_has_bounds_only(void **state)
     end(&run, waits);
 }
 
+/* A collective of 30 us, of which 20 us are hidden behind computation; every second takes 50 us more. */
+static iw_waits *alone_and_overlapped(struct made_run *run, uint64_t bytes)
+{
+    made_begin(run, 1);
+    for (uint32_t s = 0; s < STEPS; s++) {
+        const iw_time begin_ps = run->at_ps[0];
+
+        made_visit(run, 0, (struct iwi_visit){.op = IWI_VISIT_ALLREDUCE, .bytes = bytes},
+                   begin_ps + US(s % 2 == 0 ? 30 : 80));
+        run->at_ps[0] = begin_ps;
+        made_compute(run, 0, US(20));
+        run->at_ps[0] = begin_ps + US(s % 2 == 0 ? 30 : 80);
+        run->sequence++;
+    }
+    return find_waits(run);
+}
+
+static void what_computation_hides_is_no_waiting(void **state)
+{
+    struct made_run run;
+    iw_waits *waits = alone_and_overlapped(&run, 8);
+
+    (void)state;
+    /* 10 and 60 us are not hidden; of 60 us at most 30 were transfer */
+    assert_true(fabs(waits->waiting_most_ns - 70e3 * STEPS / 2) < 1.0);
+    assert_true(fabs(waits->waiting_most_ns - waits->waiting_ns - waits->transfer_ns) < 1.0);
+    assert_true(fabs(waits->waiting_least_ns - 30e3 * STEPS / 2) < 1.0);
+    end(&run, waits);
+}
+
+static void collectives_of_unknown_size_are_not_equal(void **state)
+{
+    struct made_run run;
+    iw_waits *waits = alone_and_overlapped(&run, 0);
+
+    (void)state;
+    assert_true(waits->waiting_least_ns == 0.0);
+    assert_true(fabs(waits->waiting_most_ns - 70e3 * STEPS / 2) < 1.0);
+    end(&run, waits);
+}
+
 static void a_run_without_a_collective_is_refused(void **state)
 {
     struct made_run run;
@@ -328,6 +369,8 @@ int main(void)
         cmocka_unit_test(who_is_not_needed_is_not_waited_for),
         cmocka_unit_test(pauses_that_have_a_name_get_their_part),
         cmocka_unit_test(one_rank_has_bounds_only),
+        cmocka_unit_test(what_computation_hides_is_no_waiting),
+        cmocka_unit_test(collectives_of_unknown_size_are_not_equal),
         cmocka_unit_test(a_run_without_a_collective_is_refused),
     };
 

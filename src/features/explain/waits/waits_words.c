@@ -166,14 +166,16 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
 
 static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
 {
-    iwi_verdict(
-        doc,
-        "Of %s the traced rank%s spent between %s and %s waiting in collectives. Who made %s wait, only "
-        "traces of the others can tell.",
-        iwi_ns_round(doc, waits->run_ns), iwi_s(waits->rank_count),
-        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)),
-        iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_most_ns)),
-        waits->rank_count == 1 ? "it" : "them");
+    const char *most = iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_most_ns));
+
+    iwi_verdict(doc, "Of %s the traced rank%s spent %s waiting in collectives.",
+                iwi_ns_round(doc, waits->run_ns), iwi_s(waits->rank_count),
+                waits->waiting_least_ns > 0.0
+                    ? iwi_say(doc, "between %s and %s",
+                              iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)), most)
+                    : iwi_say(doc, "at most %s", most));
+    iwi_more(doc, " Who made %s wait, only traces of the others can tell.",
+             waits->rank_count == 1 ? "it" : "them");
 }
 
 /* Where all pauses of a cause are, if they are on one rank. */
@@ -312,9 +314,11 @@ void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits)
 {
     iwi_section(doc, "certainty", "How sure");
     if (waits->has_bounds_only) {
-        iwi_item(doc,
-                 "The shortest of equal collectives waited least: the rest of the others is the least that "
-                 "was waiting, if transfers take equally long; all of the collectives is the most.");
+        iwi_item(
+            doc,
+            "Time that computation hides is no waiting. The shortest of equal collectives bounds what each "
+            "of them transfers: what exceeds it was waiting, if transfers take equally long. At most, all "
+            "time in collectives was. Those of unknown size are not known to be equal.");
     } else {
         say_test(doc, waits);
         say_clocks(doc, waits);
