@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/output.h"
 #include "recorder.h"
 
-enum { BUFFER_SIZE = 64 << 10, DRAIN_MS = 100 };
+enum { BUFFER_SIZE = 64 << 10, DRAIN_MS = 100, WHY_SIZE = 4096 + 512 };
 #define MOST_BYTES (UINT64_C(1) << 30) /* of a file, if the environment does not say */
 
 struct cell {
@@ -46,16 +47,21 @@ static struct {
 /* ---- what cannot be done ---- */
 
 /* Once: a plugin must not fill a job's log. */
+static void warn_text(const char *text)
+{
+    if (!atomic_exchange(&writer.has_warned, true) && writer.log != NULL) {
+        writer.log(IWI_NCCL_LOG_WARN, IWI_NCCL_LOG_PROFILE, __FILE__, __LINE__,
+                   "idlewave: %s; nothing more is recorded, the job goes on", text);
+    }
+}
+
 static void warn(const char *what, int error)
 {
-    if (atomic_exchange(&writer.has_warned, true)) {
-        return;
-    }
-    if (writer.log != NULL) {
-        writer.log(IWI_NCCL_LOG_WARN, IWI_NCCL_LOG_PROFILE, __FILE__, __LINE__,
-                   "idlewave: %s '%s'%s%s; nothing more is recorded, the job goes on", what, writer.path,
-                   error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
-    }
+    char text[WHY_SIZE];
+
+    (void)snprintf(text, sizeof text, "%s '%s'%s%s", what, writer.path, error != 0 ? ": " : "",
+                   error != 0 ? strerror(error) : "");
+    warn_text(text);
 }
 
 void iwi_nccl_count_lost(void)
@@ -216,19 +222,44 @@ static void read_settings(void)
     writer.origin.pid = (long)getpid();
 }
 
+/* The file's path; false: it is too long. */
+static bool name_file(const char *folder, char *path, size_t path_size)
+{
+    const int size =
+        snprintf(path, path_size, "%s/%s-%ld.jsonl", folder, writer.origin.host, writer.origin.pid);
+
+    return size >= 0 && (size_t)size < path_size;
+}
+
+static void keep_text(void *arg, iw_log_level level, const char *line)
+{
+    (void)level;
+    (void)snprintf(arg, WHY_SIZE, "%s", line);
+}
+
+/* A regular file, by no link of others and never a pipe, which would stop the job. */
+static int open_growing(const char *folder, const char *path, char *why)
+{
+    const iw_log log = {keep_text, why};
+    int fd = -1;
+
+    return iwi_folder_ensure(&log, folder, IWI_FOLDER_MADE) == IW_OK &&
+                   iwi_open_growing(&log, path, O_WRONLY | O_APPEND, &fd) == IW_OK
+               ? fd
+               : -1;
+}
+
 /* A file that this process wrote before goes on; what lies there of another one is replaced. */
 static bool open_file(void)
 {
     const char *folder = getenv("IDLEWAVE_NCCL_DIR");
-    char path[sizeof writer.path];
+    char path[sizeof writer.path], why[WHY_SIZE] = "";
     struct stat status;
-    int size;
     bool goes_on;
 
     read_settings();
     folder = folder != NULL && folder[0] != '\0' ? folder : "idlewave-nccl";
-    size = snprintf(path, sizeof path, "%s/%s-%ld.jsonl", folder, writer.origin.host, writer.origin.pid);
-    if (size < 0 || size >= (int)sizeof path) {
+    if (!name_file(folder, path, sizeof path)) {
         warn("too long a path", 0);
         return false;
     }
@@ -236,11 +267,15 @@ static bool open_file(void)
     if (!goes_on) {
         writer.lost = 0;
     }
-    memcpy(writer.path, path, (size_t)size + 1);
-    (void)mkdir(folder, 0777); /* open() says what is wrong */
-    writer.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (goes_on ? 0 : O_TRUNC), 0666);
+    memcpy(writer.path, path, sizeof path);
+    writer.fd = open_growing(folder, path, why);
     if (writer.fd < 0) {
-        warn("cannot create", errno);
+        warn_text(why);
+        return false;
+    }
+    if (!goes_on && ftruncate(writer.fd, 0) != 0) {
+        warn("cannot write", errno);
+        close_file();
         return false;
     }
     writer.bytes = fstat(writer.fd, &status) == 0 ? (uint64_t)status.st_size : 0;

@@ -4,11 +4,14 @@
 #include "mpi/trace/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/base/output.h"
 
 void iwi_folder_choose(const char *name, char *folder, size_t size)
 {
@@ -26,67 +29,102 @@ void iwi_spool_path(const char *folder, uint32_t rank, uint32_t thread, char *pa
     (void)snprintf(path, size, "%s/spool/%u.%u", folder, rank, thread);
 }
 
+/* Where a message goes. */
+struct told {
+    char *text;
+    size_t size;
+};
+
 static bool refuse(char *text, size_t size, const char *path, const char *why)
 {
     (void)snprintf(text, size, "'%s': %s", path, why);
     return false;
 }
 
-/* mkdir -p */
-static bool make_all(const char *folder, char *text, size_t size)
+static void keep_text(void *arg, iw_log_level level, const char *line)
 {
-    char path[PATH_MAX];
-    size_t length = strlen(folder);
+    const struct told *told = arg;
 
-    if (length >= sizeof path) {
-        return refuse(text, size, folder, "the name is too long");
-    }
-    memcpy(path, folder, length + 1);
-    for (size_t i = 1; i <= length; i++) {
-        if (path[i] != '/' && path[i] != '\0') {
-            continue;
-        }
-        path[i] = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            return refuse(text, size, path, strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
-        }
-        path[i] = i < length ? '/' : '\0';
-    }
-    return true;
+    (void)level;
+    (void)snprintf(told->text, told->size, "%s", line);
+}
+
+/* By the rules for everything that idlewave writes: no links of others on the way. */
+static bool open_folder(const char *path, enum iwi_folder_use use, char *text, size_t size, int *folder_p)
+{
+    struct told told = {text, size};
+    const iw_log log = {keep_text, &told};
+
+    return iwi_folder_open(&log, path, use, folder_p) == IW_OK;
 }
 
 bool iwi_trace_folder_join(const char *folder, char *text, size_t size)
 {
     char spool[PATH_MAX + 16];
+    int fd = -1;
 
     (void)snprintf(spool, sizeof spool, "%s/spool", folder);
-    return make_all(spool, text, size);
+    if (!open_folder(spool, IWI_FOLDER_MADE_WITH_PARENTS, text, size, &fd)) {
+        return false;
+    }
+    (void)close(fd);
+    return true;
+}
+
+/* OTF2 opens by name: where a link or a file of another user stands, it would write what is theirs. Ours may
+ * be what a killed run left. */
+static bool is_free(const char *folder, int fd, char *text, size_t size)
+{
+    struct stat facts;
+
+    if (fstatat(fd, "traces.otf2", &facts, AT_SYMLINK_NOFOLLOW) == 0) {
+        return refuse(text, size, folder,
+                      "there is a trace in it already; name another with IDLEWAVE_TRACE_DIR");
+    }
+    if ((fstatat(fd, "traces.def", &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid())) ||
+        (fstatat(fd, "traces", &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         (!S_ISDIR(facts.st_mode) || facts.st_uid != geteuid()))) {
+        return refuse(text, size, folder,
+                      "'traces' or 'traces.def' in it is a link or of another user; name another folder with "
+                      "IDLEWAVE_TRACE_DIR");
+    }
+    return true;
 }
 
 bool iwi_trace_folder_is_free(const char *folder, char *text, size_t size)
 {
-    char path[PATH_MAX + 16];
+    struct stat facts;
+    int fd = -1;
 
-    (void)snprintf(path, sizeof path, "%s/traces.otf2", folder);
-    return access(path, F_OK) != 0 ||
-           refuse(text, size, folder, "there is a trace in it already; name another with IDLEWAVE_TRACE_DIR");
+    if (stat(folder, &facts) != 0 && errno == ENOENT) {
+        return true;
+    }
+    if (!open_folder(folder, IWI_FOLDER_THERE, text, size, &fd)) {
+        return false;
+    }
+    const bool is_fine = is_free(folder, fd, text, size);
+    (void)close(fd);
+    return is_fine;
 }
 
 bool iwi_trace_folder_make(const char *folder, char *text, size_t size)
 {
-    char path[PATH_MAX + 16];
+    bool is_fine;
+    int fd = -1;
 
-    if (!make_all(folder, text, size) || !iwi_trace_folder_is_free(folder, text, size)) {
+    if (!open_folder(folder, IWI_FOLDER_MADE_WITH_PARENTS, text, size, &fd)) {
         return false;
     }
-    (void)snprintf(path, sizeof path, "%s/spool", folder);
-    if (mkdir(path, 0777) != 0) {
-        return refuse(text, size, path,
-                      errno == EEXIST
-                          ? "an unfinished trace is in it; 'idlewave-trace-finish' makes an archive of it"
-                          : strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
+    is_fine = is_free(folder, fd, text, size);
+    if (is_fine && mkdirat(fd, "spool", 0777) != 0) {
+        is_fine = refuse(text, size, folder,
+                         errno == EEXIST
+                             ? "an unfinished trace is in it; 'idlewave-trace-finish' makes an archive of it"
+                             : strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
     }
-    return true;
+    (void)close(fd);
+    return is_fine;
 }
 
 void iwi_folder_leave(const char *folder)

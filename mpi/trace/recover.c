@@ -74,7 +74,7 @@ static bool scan_comms(struct recovery *r, const struct iwi_spool_file *file)
 {
     struct stat info;
     bool is_fine = true;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0 || fstat(fd, &info) != 0) {
         return fail(r, file->path, "cannot be read");

@@ -58,7 +58,7 @@ static void skip(struct listing *r, const struct iwi_spool_file *file, bool is_e
 /* `is_usable_p`: to be read; false with true given: it is skipped. */
 static bool read_head(struct listing *r, struct iwi_spool_file *file, bool *is_usable_p)
 {
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a pipe must not stop us */
     ssize_t got = fd >= 0 ? read(fd, &file->head, sizeof file->head) : -1;
 
     if (fd >= 0) {

@@ -148,7 +148,7 @@ class Trace(Case):
         self.assertIn("trace: './none' cannot be run: No such file or directory", done.stderr)
         done = self.launch(2, IDLEWAVE, "trace", "-o", "no/where", "--", HELLO)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("trace: the folder 'no/where' cannot be made: No such file or directory", done.stderr)
+        self.assertIn("trace: cannot use the folder 'no/where': No such file or directory", done.stderr)
 
     def test_tells_a_missing_part(self):
         done = self.launch(1, IDLEWAVE, "trace", "--", HELLO, env={"IDLEWAVE_PARTS": str(self.folder)})

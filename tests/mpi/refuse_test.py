@@ -22,7 +22,7 @@ CASES = {
     "replay, a program that is not there": (("replay", *NOISE, "--", HELLO), ("replay", *NOISE, "--", "./gone"),
                                             "'./gone' cannot be run", ERROR),
     "trace": (("trace", "-o", "run", "--", HELLO), ("trace", "-o", "/proc/gone", "--", HELLO),
-              "the folder '/proc/gone' cannot be made", ERROR),
+              "cannot use the folder '/proc/gone'", ERROR),
     "bench": (("bench", "barrier"), ("bench", "barrier", "--noise", "gone.h5"), "cannot read 'gone.h5'", ERROR),
     "net": (("net",), ("net", "--sizes", "0"), "--sizes: 1 to ", USAGE),
     "simulate": (("simulate", "--pattern", "barrier", "--ranks", "8"), ("simulate", "--gone"), "no option '--gone'", USAGE),

@@ -367,28 +367,6 @@ void iwi_output_unreserve(const struct iwi_output *output)
     }
 }
 
-/* ---- files that grow ---- */
-
-iw_status iwi_open_growing(const iw_log *log, const char *path, int flags, int *fd_p)
-{
-    const int fd = open(path, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-    const int error = errno;
-    struct stat info;
-
-    if (fd < 0 && error != ELOOP) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s", path, strerror(error));
-    }
-    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': it is not a regular file%s", path,
-                        fd < 0 ? " but a symbolic link" : "");
-    }
-    *fd_p = fd;
-    return IW_OK;
-}
-
 iw_status iwi_check_written(const iw_log *log, FILE *out, const char *what)
 {
     errno = 0;

@@ -28,6 +28,9 @@ IW_NODISCARD iw_status iwi_output_place_find(const iw_log *log, const char *path
                                              struct iwi_output_place *place, int *error_p);
 void iwi_output_place_release(struct iwi_output_place *place);
 
+/* Whether another user was there first, in a folder such as /tmp, to own or to read what we write. */
+bool iwi_output_is_planted(const struct stat *folder, const struct stat *there);
+
 struct iwi_output {
     const iw_log *log;
     char *path; /* as it was given, for messages */
@@ -80,10 +83,33 @@ IW_NODISCARD iw_status iwi_output_reserve(struct iwi_output *output, uint64_t by
 /* Gives back what was reserved and not used. */
 void iwi_output_unreserve(const struct iwi_output *output);
 
-/* ---- files that grow ---- */
+/* ---- folders, and files that grow in them (output_folder.c) ---- */
+
+enum iwi_folder_use {
+    IWI_FOLDER_THERE, /* not made */
+    IWI_FOLDER_MADE,  /* if it is not there */
+    IWI_FOLDER_MADE_WITH_PARENTS,
+    IWI_FOLDER_NEW /* must not be there */
+};
+
+/* Opens a folder to write into, for openat() and the like, by the rules for a file's place; also refused is
+ * a folder of another user in one where everyone may write. IW_ERR_IO; errno is then its cause. */
+IW_NODISCARD iw_status iwi_folder_open(const iw_log *log, const char *path, enum iwi_folder_use use,
+                                       int *folder_p);
+
+/* The same for who goes by its path. */
+IW_NODISCARD iw_status iwi_folder_ensure(const iw_log *log, const char *path, enum iwi_folder_use use);
+
+/* Removes the regular files for which `is_own` is true. Gives errno. */
+typedef bool (*iwi_is_own_fn)(const char *name, const void *arg);
+int iwi_folder_clean(int folder, iwi_is_own_fn is_own, const void *arg);
 
 /* Opens a file that is written in place, or makes it: a regular one, and no link. `flags`: O_RDWR and the
- * like. IW_ERR_IO. */
+ * like, no O_TRUNC. IW_ERR_IO. */
 IW_NODISCARD iw_status iwi_open_growing(const iw_log *log, const char *path, int flags, int *fd_p);
+
+/* The same of a folder that is open; `path` is for messages. */
+IW_NODISCARD iw_status iwi_open_growing_at(const iw_log *log, int folder, const char *name, const char *path,
+                                           int flags, int *fd_p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds where a path leads, folder by folder, without trusting the links of others.
+/* Finds where a path leads, folder by folder, without trusting the links of others; makes folders on the way.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Each name is opened without following it, and everything is asked of what was opened: nobody can change a
@@ -20,7 +20,11 @@ enum { MOST_LINKS = 40 };
 
 struct walk {
     const iw_log *log;
-    const char *path;    /* as it was given, for messages */
+    const char *path;   /* as it was given, for messages */
+    const char *cannot; /* how messages begin */
+    enum iwi_folder_use use;
+    bool is_for_folder;  /* the path is a folder's: "/." is put behind it */
+    bool has_made;       /* the name in hand */
     char rest[PATH_MAX]; /* what is left to go, from the place's folder on */
     size_t links;
     struct iwi_output_place *place;
@@ -30,7 +34,7 @@ struct walk {
 static iw_status fail(struct walk *walk, int error)
 {
     walk->error = error;
-    return iwi_fail(walk->log, IW_ERR_IO, "cannot write '%s': %s", walk->path, strerror(error));
+    return iwi_fail(walk->log, IW_ERR_IO, "%s '%s': %s", walk->cannot, walk->path, strerror(error));
 }
 
 /* The folder becomes `fd`; -1: errno tells why not. */
@@ -56,12 +60,27 @@ static iw_status enter_start(struct walk *walk, const char *path)
     return enter(walk, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* ---- links ---- */
-
 static bool is_for_everyone(const struct stat *folder)
 {
     return (folder->st_mode & S_IWOTH) != 0;
 }
+
+bool iwi_output_is_planted(const struct stat *folder, const struct stat *there)
+{
+    return is_for_everyone(folder) && (folder->st_mode & S_ISVTX) != 0 && there->st_uid != geteuid() &&
+           (there->st_uid != 0 || S_ISREG(there->st_mode));
+}
+
+static iw_status refuse_planted(struct walk *walk, const struct stat *there)
+{
+    walk->error = EPERM;
+    return iwi_fail(walk->log, IW_ERR_IO,
+                    "%s '%s': it belongs to user %u, in a folder where everyone may write; "
+                    "remove it, or choose another name",
+                    walk->cannot, walk->path, (unsigned)there->st_uid);
+}
+
+/* ---- links ---- */
 
 /* Where everyone may write, a second name of a link of ours may have been put there by somebody else. */
 static bool may_follow(const struct walk *walk, const struct stat *link, bool is_last)
@@ -79,9 +98,9 @@ static iw_status refuse_link(struct walk *walk, const struct stat *link, const c
 {
     walk->error = EPERM;
     return iwi_fail(walk->log, IW_ERR_IO,
-                    "cannot write '%s': the symbolic link '%s' on the way is not to be trusted, since user "
+                    "%s '%s': the symbolic link '%s' on the way is not to be trusted, since user "
                     "%u made it; if it is right, name where it leads: '%s'",
-                    walk->path, walk->place->name, (unsigned)link->st_uid, target);
+                    walk->cannot, walk->path, walk->place->name, (unsigned)link->st_uid, target);
 }
 
 /* What is left becomes the link's target and `after`, which is a part of what is left. */
@@ -143,6 +162,31 @@ static iw_status take_name(struct walk *walk, const char **after_p, bool *is_las
     return IW_OK;
 }
 
+/* Whether the name before it is the folder itself: nothing but "." follows. */
+static bool is_end_of_folder(const struct walk *walk, const char *after)
+{
+    return walk->is_for_folder && strspn(after, "./") == strlen(after);
+}
+
+/* The name in hand becomes the next folder. */
+static iw_status enter_name(struct walk *walk, const struct stat *facts, const char *after)
+{
+    struct iwi_output_place *place = walk->place;
+
+    if (is_end_of_folder(walk, after)) {
+        if (walk->use == IWI_FOLDER_NEW && !walk->has_made) {
+            return fail(walk, EEXIST);
+        }
+        if (iwi_output_is_planted(&place->in, facts)) {
+            return refuse_planted(walk, facts);
+        }
+    }
+    walk->has_made = walk->has_made && strspn(after, "./") == strlen(after); /* "new/." is still new */
+    memmove(walk->rest, after, strlen(after) + 1);
+    return enter(walk, openat(place->folder, place->name, /* of the kernel's links only, see below */
+                              O_PATH | O_DIRECTORY | O_CLOEXEC | (S_ISLNK(facts->st_mode) ? 0 : O_NOFOLLOW)));
+}
+
 /* Goes on behind a name that has been opened as `fd`, which stays open only as the next folder. */
 static iw_status go_behind(struct walk *walk, int fd, const char *after, bool is_last, bool *has_ended_p)
 {
@@ -160,13 +204,26 @@ static iw_status go_behind(struct walk *walk, int fd, const char *after, bool is
         place->there = facts;
         status = IW_OK;
     } else {
-        memmove(walk->rest, after, strlen(after) + 1);
-        status =
-            enter(walk, openat(place->folder, place->name, /* of the kernel's links only, see above */
-                               O_PATH | O_DIRECTORY | O_CLOEXEC | (S_ISLNK(facts.st_mode) ? 0 : O_NOFOLLOW)));
+        status = enter_name(walk, &facts, after);
     }
     (void)close(fd);
     return status;
+}
+
+static bool may_make(const struct walk *walk, const char *after)
+{
+    return walk->use == IWI_FOLDER_MADE_WITH_PARENTS ||
+           (walk->use != IWI_FOLDER_THERE && is_end_of_folder(walk, after));
+}
+
+/* Makes the name in hand, which is looked at again then: another process may have been faster. */
+static iw_status make_name(struct walk *walk)
+{
+    if (++walk->links > MOST_LINKS) {
+        return fail(walk, ELOOP);
+    }
+    walk->has_made = mkdirat(walk->place->folder, walk->place->name, 0777) == 0;
+    return walk->has_made || errno == EEXIST ? IW_OK : fail(walk, errno);
 }
 
 static iw_status go(struct walk *walk)
@@ -181,6 +238,10 @@ static iw_status go(struct walk *walk)
 
         IW_TRY(take_name(walk, &after, &is_last));
         fd = openat(walk->place->folder, walk->place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT && !is_last && may_make(walk, after)) {
+            IW_TRY(make_name(walk));
+            continue;
+        }
         if (fd < 0 && (errno != ENOENT || !is_last)) {
             return fail(walk, errno);
         }
@@ -194,44 +255,28 @@ static iw_status go(struct walk *walk)
 
 /* ---- what is there ---- */
 
-/* In folders such as /tmp somebody may have been there first, to own or to read what we write. */
-static bool is_planted(const struct iwi_output_place *place)
-{
-    const uid_t owner = place->there.st_uid;
-
-    return is_for_everyone(&place->in) && (place->in.st_mode & S_ISVTX) != 0 && owner != geteuid() &&
-           (owner != 0 || S_ISREG(place->there.st_mode));
-}
-
 static iw_status check_there(struct walk *walk)
 {
     const struct iwi_output_place *place = walk->place;
 
-    if (is_planted(place)) {
-        walk->error = EPERM;
-        return iwi_fail(walk->log, IW_ERR_IO,
-                        "cannot write '%s': it belongs to user %u, in a folder where everyone may write; "
-                        "remove it, or choose another name",
-                        walk->path, (unsigned)place->there.st_uid);
+    if (iwi_output_is_planted(&place->in, &place->there)) {
+        return refuse_planted(walk, &place->there);
     }
     return faccessat(place->folder, place->name, W_OK, AT_EACCESS) == 0 ? IW_OK : fail(walk, errno);
 }
 
 static bool fill_rest(struct walk *walk)
 {
-    const size_t size = strlen(walk->path) + 1;
+    const int length =
+        snprintf(walk->rest, sizeof walk->rest, "%s%s", walk->path, walk->is_for_folder ? "/." : "");
 
-    if (size > sizeof walk->rest) {
-        return false;
-    }
-    memcpy(walk->rest, walk->path, size);
-    return true;
+    return length >= 0 && (size_t)length < sizeof walk->rest;
 }
 
 iw_status iwi_output_place_find(const iw_log *log, const char *path, struct iwi_output_place *place,
                                 int *error_p)
 {
-    struct walk walk = {.log = log, .path = path, .place = place};
+    struct walk walk = {.log = log, .path = path, .cannot = "cannot write", .place = place};
     iw_status status;
 
     *place = (struct iwi_output_place){.folder = -1};
@@ -244,6 +289,34 @@ iw_status iwi_output_place_find(const iw_log *log, const char *path, struct iwi_
         iwi_output_place_release(place);
     }
     return status;
+}
+
+iw_status iwi_folder_open(const iw_log *log, const char *path, enum iwi_folder_use use, int *folder_p)
+{
+    struct iwi_output_place place = {.folder = -1};
+    struct walk walk = {.log = log,
+                        .path = path,
+                        .cannot = "cannot use the folder",
+                        .use = use,
+                        .is_for_folder = true,
+                        .place = &place};
+    iw_status status;
+
+    if (path[0] == '\0') {
+        return fail(&walk, ENOENT);
+    }
+    status = fill_rest(&walk) ? go(&walk) : fail(&walk, ENAMETOOLONG);
+    if (status == IW_OK && use != IWI_FOLDER_THERE &&
+        faccessat(place.folder, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        status = fail(&walk, errno);
+    }
+    if (status != IW_OK) {
+        iwi_output_place_release(&place);
+        errno = walk.error;
+        return status;
+    }
+    *folder_p = place.folder;
+    return IW_OK;
 }
 
 void iwi_output_place_release(struct iwi_output_place *place)

@@ -27,13 +27,17 @@ static const char study_name[] = "study.yaml", origin_name[] = "origin.json";
 
 iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size_t *size_p)
 {
+    struct stat info = {0};
     struct iwi_input input;
     char *text;
 
     *text_p = NULL;
     *size_p = 0;
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
+    if (stat(path, &info) != 0 && errno == ENOENT) {
         return IW_OK;
+    }
+    if (!S_ISREG(info.st_mode)) { /* a pipe would stop us for ever */
+        return iwi_fail(log, IW_ERR_IO, "cannot read '%s': it is not a regular file", path);
     }
     IW_TRY(iwi_input_open(log, path, &input));
     text = iwi_new_array(log, input.size + 1, 1);
@@ -47,36 +51,6 @@ iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size
 }
 
 /* ---- the folder ---- */
-
-/* Gives errno. */
-static int make_one(const char *path)
-{
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : errno;
-}
-
-iw_status iwi_folder_make(const iw_log *log, const char *dir)
-{
-    char *path = iwi_path_join(log, dir, "");
-    struct stat info;
-    int error = 0;
-
-    if (path == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (char *end = strchr(path + 1, '/'); end != NULL && error == 0; end = strchr(end + 1, '/')) {
-        *end = '\0';
-        error = make_one(path);
-        *end = '/';
-    }
-    free(path);
-    if (error == 0 && stat(dir, &info) != 0) {
-        error = errno;
-    } else if (error == 0 && !S_ISDIR(info.st_mode)) {
-        error = ENOTDIR;
-    }
-    return error == 0 ? IW_OK
-                      : iwi_fail(log, IW_ERR_IO, "cannot make the folder '%s': %s", dir, strerror(error));
-}
 
 iw_status iwi_folder_each_results(const iw_log *log, const char *dir, iwi_visit_results visit, void *arg)
 {

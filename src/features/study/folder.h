@@ -9,9 +9,6 @@
 
 #include <idlewave/study.h>
 
-/* Makes a folder and those above it, as far as they are missing. */
-IW_NODISCARD iw_status iwi_folder_make(const iw_log *log, const char *dir);
-
 /* A results file that this process alone writes. */
 struct iwi_results_file {
     char *path;

@@ -310,7 +310,7 @@ iw_status iw_study_merge(const iw_log *log, const char *const *dirs, size_t coun
         status = gather_all(log, dirs, count, dir, &g);
     }
     if (status == IW_OK) {
-        status = iwi_folder_make(log, dir);
+        status = iwi_folder_ensure(log, dir, IWI_FOLDER_MADE_WITH_PARENTS);
     }
     if (status == IW_OK) {
         status = write_target(log, dirs[0], dir, &g, &locked);

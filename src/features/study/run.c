@@ -155,7 +155,7 @@ static iw_status run_in_folder(const iw_log *log, struct iwi_inputs *inputs, con
     struct opened opened = {.dir = dir};
     iw_status status;
 
-    IW_TRY(iwi_folder_make(log, dir));
+    IW_TRY(iwi_folder_ensure(log, dir, IWI_FOLDER_MADE_WITH_PARENTS));
     IW_TRY(iwi_folder_check_owner(log, dir, inputs->study));
     IW_TRY(iwi_claims_open(log, dir, &opened.claims));
     status = run_claiming(log, inputs, &opened, opts, tasks, outcome);

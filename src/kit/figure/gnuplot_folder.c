@@ -9,11 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include <idlewave/output.h>
-
-#include "core/base/base.h"
+#include "core/base/output.h"
 #include "kit/text/words.h"
 
 /* Writes "DIR/NAME ENDING". */
@@ -131,9 +128,7 @@ iw_status iwi_gnuplot_folder(const iw_log *log, const char *dir, iwi_gnuplot_fn 
     locale_t c_locale, before;
     iw_status status;
 
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        return iwi_fail(log, IW_ERR_IO, "cannot create the folder '%s': %s", dir, strerror(errno));
-    }
+    IW_TRY(iwi_folder_ensure(log, dir, IWI_FOLDER_MADE));
     c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0) {
         return iwi_fail(log, IW_ERR_NOMEM, "cannot write numbers as gnuplot reads them: %s", strerror(errno));

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
@@ -62,9 +61,7 @@ iw_status iwi_checkpoint_init(const iw_log *log, const char *dir, double every_s
 {
     *checkpoint = (struct iwi_checkpoint){
         .dir = dir, .every_s = every_s, .digest = iwi_job_digest(job, trials), .lock = -1};
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        return iwi_fail(log, IW_ERR_IO, "cannot make the folder '%s': %s", dir, strerror(errno));
-    }
+    IW_TRY(iwi_folder_ensure(log, dir, IWI_FOLDER_MADE));
     if (is_first) {
         IW_TRY(iwi_point_lock(log, checkpoint));
     }

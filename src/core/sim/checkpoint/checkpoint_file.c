@@ -1,7 +1,6 @@
 /* The file `point` of a restart point, in this machine's byte order.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -124,36 +123,58 @@ void iwi_point_release(struct iwi_point *point)
     *point = (struct iwi_point){.generation = 0};
 }
 
-/* IWI_PART_PREFIX "GENERATION.FIRSTRANK"; 0: another file. */
+/* IWI_PART_PREFIX "GENERATION.FIRSTRANK", also on its way to the disk; 0: another file. */
 static uint64_t generation_of(const char *name)
 {
-    const size_t prefix = sizeof IWI_PART_PREFIX - 1;
-    char *end;
+    char own[sizeof IWI_PART_PREFIX + 64];
+    uint64_t generation;
+    uint32_t first;
+    int length;
 
-    return strncmp(name, IWI_PART_PREFIX, prefix) == 0 ? strtoull(name + prefix, &end, 10) : 0;
+    if (sscanf(name, IWI_PART_PREFIX "%" SCNu64 ".%" SCNu32, &generation, &first) != 2) {
+        return 0;
+    }
+    length = snprintf(own, sizeof own, IWI_PART_PREFIX "%" PRIu64 ".%" PRIu32, generation, first);
+    return strncmp(name, own, (size_t)length) == 0 &&
+                   (name[length] == '\0' || strncmp(name + length, ".tmp-", 5) == 0)
+               ? generation
+               : 0;
+}
+
+struct kept {
+    uint64_t generation;
+    bool has_ended;
+};
+
+static bool is_to_go(const char *name, const void *arg)
+{
+    static const char unfinished[] = IWI_POINT_NAME ".tmp-"; /* of a process that was killed */
+    const struct kept *kept = arg;
+    const uint64_t of = generation_of(name);
+
+    return (of != 0 && of != kept->generation) || strncmp(name, unfinished, sizeof unfinished - 1) == 0 ||
+           (kept->has_ended && strcmp(name, IWI_LOCK_NAME) == 0);
+}
+
+static bool is_point(const char *name, const void *arg)
+{
+    (void)arg;
+    return strcmp(name, IWI_POINT_NAME) == 0;
 }
 
 void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended)
 {
-    static const char unfinished[] = IWI_POINT_NAME ".tmp-"; /* of a process that was killed */
-    DIR *folder = opendir(dir);
-    const struct dirent *entry;
+    const struct kept kept = {generation, has_ended};
+    int folder = -1;
 
-    if (folder != NULL && has_ended) { /* first: a point without its parts would be taken for a damaged one */
-        (void)unlinkat(dirfd(folder), IWI_POINT_NAME, 0);
+    if (iwi_folder_open(NULL, dir, IWI_FOLDER_THERE, &folder) != IW_OK) {
+        return;
     }
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        const uint64_t of = generation_of(entry->d_name);
-        const bool is_unfinished = strncmp(entry->d_name, unfinished, sizeof unfinished - 1) == 0;
-        const bool is_lock = strcmp(entry->d_name, IWI_LOCK_NAME) == 0;
-
-        if ((of != 0 && of != generation) || is_unfinished || (has_ended && is_lock)) {
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-        }
+    if (has_ended) { /* first: a point without its parts would be taken for a damaged one */
+        (void)iwi_folder_clean(folder, is_point, NULL);
     }
-    if (folder != NULL) {
-        (void)closedir(folder);
-    }
+    (void)iwi_folder_clean(folder, is_to_go, &kept);
+    (void)close(folder);
 }
 
 /* The lock goes with the process that has it, however that ends. */
@@ -162,11 +183,10 @@ iw_status iwi_point_lock(const iw_log *log, struct iwi_checkpoint *checkpoint)
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char path[IWI_FILE_PATH_SIZE];
 
-    if (!iwi_file_path(path, checkpoint->dir, IWI_LOCK_NAME) ||
-        (checkpoint->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) < 0) {
-        return iwi_fail(log, IW_ERR_IO, "cannot write to the folder '%s': %s", checkpoint->dir,
-                        strerror(errno));
+    if (!iwi_file_path(path, checkpoint->dir, IWI_LOCK_NAME)) {
+        return iwi_fail(log, IW_ERR_IO, "'%s': the name is too long", checkpoint->dir);
     }
+    IW_TRY(iwi_open_growing(log, path, O_RDWR, &checkpoint->lock));
     if (fcntl(checkpoint->lock, F_OFD_SETLK, &whole) == 0) {
         return IW_OK;
     }

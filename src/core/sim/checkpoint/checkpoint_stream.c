@@ -13,7 +13,7 @@
 bool iwi_file_open(struct iwi_file_stream *stream, const char *path)
 {
     iwi_hash_init(&stream->digest, iwi_hash_key);
-    stream->fd = open(path, O_RDONLY | O_CLOEXEC);
+    stream->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a pipe must not stop us */
     return stream->fd >= 0;
 }
 

@@ -339,7 +339,7 @@ static void a_folder_that_cannot_be_made_is_told(void **state)
     f.opts.checkpoint_dir = "/proc/no/such";
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, f.program, &f.net, f.noise, &f.opts, &result), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot make the folder '/proc/no/such'");
+    iwt_assert_logged(&l, "cannot use the folder '/proc/no/such'");
     end(&f);
 }
 

@@ -3,10 +3,13 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/base.h"
 #include "features/study/files/study_line.h"
@@ -155,6 +158,20 @@ static iw_status read_lines(struct collection *c, const char *path, FILE *in)
     return status;
 }
 
+/* Not a pipe, which would stop us for ever. NULL: errno tells. */
+static FILE *open_regular(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+
+    if (fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        errno = EINVAL;
+        return NULL;
+    }
+    return fd >= 0 ? fdopen(fd, "r") : NULL;
+}
+
 static iw_status read_file(struct collection *c, const char *dir, const char *name)
 {
     char *path = iwi_path_join(c->log, dir, name);
@@ -164,7 +181,7 @@ static iw_status read_file(struct collection *c, const char *dir, const char *na
     if (path == NULL) {
         return IW_ERR_NOMEM;
     }
-    in = fopen(path, "re");
+    in = open_regular(path);
     if (in == NULL) {
         status = iwi_fail(c->log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
     } else {

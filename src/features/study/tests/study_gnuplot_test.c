@@ -214,7 +214,7 @@ static void a_folder_that_cannot_be_made_is_an_error(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(write_folder(&l.log, results, "/dev/null/figures"), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot create the folder '/dev/null/figures': Not a directory");
+    iwt_assert_logged(&l, "cannot use the folder '/dev/null/figures': Not a directory");
     assert_int_equal(l.errors, 1);
     iw_study_results_free(results);
 }
@@ -228,7 +228,7 @@ static void a_file_in_place_of_the_folder_is_an_error(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(write_folder(&l.log, results, "/dev/null"), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot write '/dev/null/plot.gp': Not a directory");
+    iwt_assert_logged(&l, "cannot use the folder '/dev/null': Not a directory");
     assert_int_equal(l.errors, 1);
     iw_study_results_free(results);
 }

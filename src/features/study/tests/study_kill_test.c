@@ -258,7 +258,7 @@ static void a_folder_below_a_file_cannot_be_made(void **state)
     iwt_write_file(dir, "file", "");
     snprintf(below, sizeof below, "%s/file/results", dir);
     assert_status(run(&l.log, study, below, &outcome), IW_ERR_IO);
-    iwt_assert_logged(&l, "cannot make the folder");
+    iwt_assert_logged(&l, "cannot use the folder");
     assert_int_equal(l.errors, 1);
     snprintf(below, sizeof below, "%s/file", dir);
     assert_status(run(&l.log, study, below, &outcome), IW_ERR_IO);

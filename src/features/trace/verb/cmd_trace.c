@@ -5,17 +5,15 @@
  * and the launcher's connections are the program's own. All else is the preloaded tracer's work (mpi/trace).
  */
 #include <errno.h>
-#include <ftw.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/folder.h>
 #include <idlewave/internal/mpi.h>
 
 #include "features/trace/verb/kernel_watch.h"
@@ -115,47 +113,46 @@ static int find_tracer(struct node_log *node_log, const struct tracing_opts *opt
 
 enum { FILE_SIZE = PATH_MAX + 16 }; /* a file of the trace, in a folder of any name */
 
-static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *walk)
+static bool is_of_digits(const char *from, const char *end)
 {
-    (void)facts;
-    (void)kind;
-    (void)walk;
-    return remove(path);
+    return from < end && strspn(from, "0123456789") >= (size_t)(end - from);
 }
 
-/* DIR/kernel-HOST.h5 of all hosts. */
-static bool remove_kernel_files(const char *dir)
+/* traces.otf2, traces.def, and kernel-HOST.h5 of all hosts. */
+static bool is_of_trace(const char *name)
 {
-    char pattern[FILE_SIZE];
-    glob_t found = {0};
-    bool is_done = true;
+    const size_t length = strlen(name);
 
-    (void)snprintf(pattern, sizeof pattern, "%s/kernel-*.h5", dir);
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            is_done = (remove(found.gl_pathv[i]) == 0 || errno == ENOENT) && is_done;
-        }
-        globfree(&found);
-    }
-    return is_done;
+    return strcmp(name, "traces.otf2") == 0 || strcmp(name, "traces.def") == 0 ||
+           (strncmp(name, "kernel-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".h5") == 0);
+}
+
+/* LOCATION.evt, LOCATION.def */
+static bool is_of_location(const char *name)
+{
+    const char *dot = strchr(name, '.');
+
+    return dot != NULL && is_of_digits(name, dot) && (strcmp(dot, ".evt") == 0 || strcmp(dot, ".def") == 0);
+}
+
+/* RANK.THREAD */
+static bool is_spool(const char *name)
+{
+    const char *dot = strchr(name, '.');
+
+    return dot != NULL && is_of_digits(name, dot) && is_of_digits(dot + 1, name + strlen(name));
 }
 
 /* One process does it for all. None can have begun to write: that needs all of them to have started MPI. */
-static bool remove_old(const struct node_log *node_log, const char *dir)
+static int remove_old(struct node_log *node_log, const char *dir)
 {
-    static const char *const parts[] = {"traces.otf2", "traces.def", "traces", "spool"};
-    char path[FILE_SIZE];
+    static const iw_folder_part parts[] = {
+        {"traces", is_of_location}, {"spool", is_spool}, {NULL, is_of_trace}};
 
-    if (node_log->rank == 0 && !remove_kernel_files(dir)) {
-        return false;
+    if (node_log->rank != 0) {
+        return UI_DONE;
     }
-    for (size_t i = 0; node_log->rank == 0 && i < sizeof parts / sizeof parts[0]; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", dir, parts[i]);
-        if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT) {
-            return false;
-        }
-    }
-    return true;
+    return ui_exit_of(iw_folder_clear(&node_log->log, dir, parts, sizeof parts / sizeof parts[0]));
 }
 
 /* What another run has left would keep the tracer from starting. */
@@ -184,16 +181,13 @@ static int check_empty(struct node_log *node_log, const char *name, const char *
 static int make_folder(struct node_log *node_log, const struct tracing_opts *opts, const char *name,
                        const char *tracer, char *dir)
 {
-    if (mkdir(name, 0777) != 0 && errno != EEXIST) {
-        return node_log_fail(node_log, "the folder '%s' cannot be made: %s", name, strerror(errno));
-    }
-    if (realpath(name, dir) == NULL || access(dir, W_OK | X_OK) != 0) {
-        return node_log_fail(node_log, "'%s' cannot be written into: %s", name, strerror(errno));
+    const int code = ui_exit_of(iw_folder_make(&node_log->log, name, dir, PATH_MAX));
+
+    if (code != UI_DONE) {
+        return code;
     }
     if (opts->wants_overwrite) {
-        return remove_old(node_log, dir) ? UI_DONE
-                                         : node_log_fail(node_log, "the trace in '%s' cannot be removed: %s",
-                                                         name, strerror(errno));
+        return remove_old(node_log, dir);
     }
     return check_empty(node_log, name, dir, tracer);
 }

@@ -1,11 +1,9 @@
 /* Puts entries into a collection.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/output.h"
@@ -36,23 +34,19 @@ void iwi_collected_write(FILE *out, const iw_collected *entry)
     write_value(out, "made", entry->made);
 }
 
-/* Every folder on the way to a file. */
-static iw_status make_folders(const iw_log *log, char *path)
+/* The folder of a file. */
+static iw_status make_folder_of(const iw_log *log, char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        int error = 0;
+    char *slash = strrchr(path, '/');
+    iw_status status;
 
-        *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            error = errno;
-            iwi_error(log, "cannot make the folder '%s': %s", path, strerror(error));
-        }
-        *slash = '/';
-        if (error != 0) {
-            return IW_ERR_IO;
-        }
+    if (slash == NULL || slash == path) {
+        return IW_OK;
     }
-    return IW_OK;
+    *slash = '\0';
+    status = iwi_folder_ensure(log, path, IWI_FOLDER_MADE_WITH_PARENTS);
+    *slash = '/';
+    return status;
 }
 
 static iw_status copy_file(const iw_log *log, const char *from, char *to)
@@ -60,7 +54,7 @@ static iw_status copy_file(const iw_log *log, const char *from, char *to)
     struct iwi_input input;
     iw_status status;
 
-    IW_TRY(make_folders(log, to));
+    IW_TRY(make_folder_of(log, to));
     IW_TRY(iwi_input_open(log, from, &input));
     status = iwi_write_bytes(log, to, input.data, input.size);
     iwi_input_close(&input);
@@ -87,7 +81,7 @@ static iw_status write_index(const iw_log *log, char *path, const iw_collection 
     }
     iwi_collected_write(out, entry);
     if (fclose(out) == 0) {
-        status = make_folders(log, path);
+        status = make_folder_of(log, path);
     }
     if (status == IW_OK) {
         status = iwi_write_bytes(log, path, text, size);

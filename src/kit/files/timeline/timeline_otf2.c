@@ -6,11 +6,9 @@
 #include "kit/files/timeline/timeline_window.h"
 
 #if IW_HAVE_OTF2
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "core/base/output.h"
 #include "kit/files/otf2/otf2_callbacks.h"
 
 /* Numbers of strings. */
@@ -150,9 +148,7 @@ iw_status iw_timeline_write_otf2(const iw_log *log, const iw_timeline *timeline,
     struct archive_out out = {.is_fine = true};
 
     IW_TRY(iwi_exact_window_open(log, timeline, window, &out.window));
-    if (mkdir(path, 0777) != 0) {
-        return iwi_fail(log, IW_ERR_IO, "cannot make the folder '%s': %s", path, strerror(errno));
-    }
+    IW_TRY(iwi_folder_ensure(log, path, IWI_FOLDER_NEW));
     (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     out.archive =
         OTF2_Archive_Open(path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
