@@ -8,22 +8,13 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "features/watch/verb/http_serve.h"
 #include "process/ui.h"
 
-/* The same in another form, for those that accept it; the last one is for all. */
-struct http_form {
-    const char *type; /* "text/plain; version=0.0.4" */
-    char *text;       /* allocated; NULL: none yet */
-};
-
-enum { HTTP_FORMS = 2 };
-
 struct http_page {
-    const char *path; /* "/metrics" */
-    struct http_form forms[HTTP_FORMS];
-    int listener, stop[2]; /* stop: a byte in this pipe ends the thread */
+    struct http_server server;
+    int stop[2]; /* a byte in this pipe ends the thread */
     pthread_t thread;
-    pthread_mutex_t lock; /* of the texts */
 };
 
 /* "9913": on 127.0.0.1; "192.0.2.7:9913" and "[::1]:9913" as they say. False: it is something else. */

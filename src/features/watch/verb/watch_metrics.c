@@ -31,9 +31,9 @@ int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_met
 
     *to = (struct watch_metrics){
         .ui = ui,
-        .page = {.path = "/metrics",
-                 .forms = {{"application/openmetrics-text; version=1.0.0; charset=utf-8", NULL},
-                           {"text/plain; version=0.0.4; charset=utf-8", NULL}}}};
+        .page.server = {.path = "/metrics",
+                        .forms = {{"application/openmetrics-text; version=1.0.0; charset=utf-8", NULL},
+                                  {"text/plain; version=0.0.4; charset=utf-8", NULL}}}};
     if (http_address(where, &address, &size)) {
         code = http_page_begin(ui, &to->page, where, &address, size);
     } else {
