@@ -120,7 +120,8 @@ typedef struct iw_whatif {
     iw_estimate now;  /* slowdown as it is */
     size_t change_count;
     iw_change *changes;    /* by saving, the largest first; of a bound its lower end counts */
-    double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all */
+    double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all; NaN: some
+                              are bounds */
     /* the smallest set for the target */
     double target;        /* < 0 or NaN: none */
     bool has_target_set;  /* false: none gets there, or none of those that were tried */

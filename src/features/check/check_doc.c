@@ -169,20 +169,20 @@ static const char *interval_text(struct iwi_document *doc, iw_estimate estimate)
 
 static void add_job(struct iwi_document *doc, const iw_check_job *job)
 {
-    const bool is_bound = !isfinite(job->slowdown.high);
+    const bool is_bound = iwi_is_bound(job->slowdown);
 
     if (!job->is_done) {
         iwi_row(doc, job->name, "-", "no time was left", "", "");
         return;
     }
-    iwi_row(
-        doc, job->name,
-        is_bound ? iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low))
-                 : percent_text(doc, job->slowdown.value),
-        interval_text(doc, job->slowdown), job->worst,
-        has_worst(job)
-            ? iwi_say(doc, "%s", iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
-            : "");
+    iwi_row(doc, job->name,
+            is_bound ? iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low))
+                     : percent_text(doc, job->slowdown.value),
+            interval_text(doc, job->slowdown), job->worst,
+            has_worst(job)
+                ? iwi_say(doc, "%s%s", is_bound ? "> " : "",
+                          iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
+                : "");
 }
 
 /* All jobs are simulated on one network. */
@@ -354,6 +354,16 @@ static void say_advice(struct iwi_document *doc, const iw_check *check)
     }
 }
 
+static bool has_bound(const iw_check *check)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < check->job_count; i++) {
+        has |= check->jobs[i].is_done && iwi_is_bound(check->jobs[i].slowdown);
+    }
+    return has;
+}
+
 static void say_certainty(struct iwi_document *doc, const iw_check *check)
 {
     iwi_section(doc, "certainty", "How sure");
@@ -379,7 +389,10 @@ static void say_certainty(struct iwi_document *doc, const iw_check *check)
                  "While programs of users run, settings are not compared with what was seen, and neither "
                  "limits nor a baseline count. 'idlewave watch' tells what a running job loses.");
     } else if (check->job_count > 0) {
-        iwi_item(doc, "A job misses its limit if even the lower end of its interval is above it.");
+        iwi_item(doc, "A job misses its limit if even the lower end of its interval is above it.%s",
+                 has_bound(check) ? " A lower bound below the limit proves nothing: record longer, "
+                                    "or ask for fewer ranks."
+                                  : "");
     }
     iwi_item(doc, "Nothing on the node was changed.");
 }

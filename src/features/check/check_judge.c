@@ -12,6 +12,7 @@
 #include "core/base/short_number.h"
 #include "features/check/check_parts.h"
 #include "features/recordings/recordings.h"
+#include "kit/text/words.h"
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {
@@ -129,7 +130,8 @@ static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most
     return requirement;
 }
 
-/* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. */
+/* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. Of a lower
+ * bound that is all there is: below the limit it proves nothing. */
 static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_check *check)
 {
     iw_requirement *requirement = add_slowdown(job->name, job->ranks, most_slowdown, check);
@@ -139,7 +141,7 @@ static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_c
         snprintf(requirement->found, sizeof requirement->found, "no time was left to simulate it");
         return;
     }
-    if (isfinite(job->slowdown.high)) {
+    if (!iwi_is_bound(job->slowdown)) {
         snprintf(requirement->found, sizeof requirement->found, "%s %% [%s, %s]",
                  iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(low, 3).text,
                  iwi_short_percent(job->slowdown.high, 3).text);
@@ -147,7 +149,13 @@ static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_c
         snprintf(requirement->found, sizeof requirement->found, "at least %s %%",
                  iwi_short_percent(low, 3).text);
     }
-    requirement->state = low > most_slowdown ? IW_REQUIREMENT_MISSED : IW_REQUIREMENT_MET;
+    requirement->state = low > most_slowdown           ? IW_REQUIREMENT_MISSED
+                         : iwi_is_bound(job->slowdown) ? IW_REQUIREMENT_UNKNOWN
+                                                       : IW_REQUIREMENT_MET;
+    if (requirement->state == IW_REQUIREMENT_UNKNOWN) {
+        snprintf(requirement->found, sizeof requirement->found, "at least %s %%; record longer to know more",
+                 iwi_short_percent(low, 3).text);
+    }
 }
 
 static const iw_check_job *find_job(const iw_check *check, const iw_profile_job *wanted)

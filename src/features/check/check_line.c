@@ -165,15 +165,12 @@ static void say_good(iw_check *check)
         const iw_check_job *job = &check->jobs[i];
 
         if (job->is_done) {
-            const bool is_bound = !isfinite(job->slowdown.high);
-
             say(check, "; %s on %" PRIu32 " ranks", job->name, job->ranks);
             if (is_first) { /* the network is that of all */
                 say_net(check, job->name);
             }
             is_first = false;
-            say(check, " %s%s %% slower", is_bound ? "at least " : "",
-                iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 2).text);
+            say(check, " %s %% slower", iwi_short_percent(job->slowdown.value, 2).text);
         }
     }
 }

@@ -165,13 +165,13 @@ static void say_worths(struct iwi_document *doc, const iw_verify *verify)
         const iw_mitigation *m = &verify->mitigations[i];
 
         if (m->has_worth) {
-            const bool is_bound = !isfinite(m->worth.high);
+            const bool is_bound = iwi_is_bound(m->worth);
 
             iwi_row(doc, m->name, is_bound ? "" : iwi_percent(doc, m->worth.value),
                     is_bound ? iwi_say(doc, "at least %s", iwi_percent(doc, m->worth.low))
                              : iwi_say(doc, "%s to %s", iwi_percent(doc, m->worth.low),
                                        iwi_percent(doc, m->worth.high)));
-            iwi_bar(doc, m->worth);
+            iwi_bar(doc, (iw_estimate){iwi_shown(m->worth), m->worth.low, m->worth.high});
         }
     }
 }

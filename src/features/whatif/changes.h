@@ -4,11 +4,10 @@
 #ifndef IWI_CHANGES_H
 #define IWI_CHANGES_H
 
-#include <math.h>
-
 #include <idlewave/whatif.h>
 
 #include "features/simulate/simulate.h"
+#include "kit/text/words.h"
 
 /* IW_ERR_RANGE: options that contradict each other. */
 IW_NODISCARD iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts);
@@ -49,10 +48,18 @@ void iwi_changes_release(struct iwi_changes *changes);
 IW_NODISCARD iw_status iwi_changes_add(const iw_log *log, const iw_noise_set *set, iw_change_kind kind,
                                        const bool *is_removed, struct iwi_changes *changes);
 
-/* The number that people get: of a lower bound that, else the value. */
-static inline double iwi_shown(iw_estimate e)
+/* Whether a saving of a source, or of all, is a bound: such do not add up to anything. */
+static inline bool iwi_has_bounds(const iw_change *changes, size_t count)
 {
-    return !isnan(e.low) && !isfinite(e.high) ? e.low : e.value;
+    bool has = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const iw_change_kind kind = changes[i].kind;
+
+        has |= (kind == IW_CHANGE_SOURCE || kind == IW_CHANGE_REST || kind == IW_CHANGE_ALL) &&
+               iwi_is_bound(changes[i].saving);
+    }
+    return has;
 }
 
 struct iwi_variant iwi_variant_of(const iw_change *change);

@@ -3,6 +3,7 @@
  */
 #include <idlewave/whatif.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,8 @@ static int compare_changes(const void *left, const void *right)
     if (x != y) {
         return x > y ? -1 : 1;
     }
-    if (a->saving.value != b->saving.value) {
-        return a->saving.value > b->saving.value ? -1 : 1;
+    if (a->share != b->share) {
+        return a->share > b->share ? -1 : 1;
     }
     return strcmp(a->name, b->name);
 }
@@ -330,6 +331,9 @@ static iw_status answer(struct run *run)
     }
     if (run->changes.count > 0) { /* else there may be no array */
         qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
+    }
+    if (iwi_has_bounds(run->changes.list, run->changes.count)) {
+        whatif->sum_of_sources = NAN;
     }
     tell_recorded(run->inquiry.set, whatif);
     if (opts->target >= 0.0) {

@@ -121,7 +121,7 @@ static double largest_left(const iw_whatif *whatif)
 /* "12.3 %", of a lower bound "> 12.3 %". */
 static const char *left_words(struct iwi_document *doc, iw_estimate left, double largest)
 {
-    return iwi_say(doc, "%s%s", !isnan(left.low) && !isfinite(left.high) ? "> " : "",
+    return iwi_say(doc, "%s%s", iwi_is_bound(left) ? "> " : "",
                    iwi_slower_in_column(doc, iwi_shown(left), largest));
 }
 
@@ -212,7 +212,10 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
         worth += iwi_is_worth_it(change);
     }
     list_remedies(doc, whatif);
-    if (worth == 0) {
+    if (iwi_is_bound(whatif->now) && rest > 0) {
+        iwi_note(doc, "What %s%zu %s, each alone, is not known.", worth > 0 ? "the other " : "the ", rest,
+                 rest == 1 ? "source saves" : "sources save");
+    } else if (worth == 0) {
         iwi_paragraph(doc, "No source alone saves more than chance would.");
     } else if (rest > 0) {
         iwi_note(doc, "%zu further %s no more than chance would.", rest,

@@ -19,11 +19,13 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
     for (size_t i = 0; i < count; i++) {
         const iw_change *change = &whatif->changes[i];
 
-        iwi_bar_rows_add(figure, bars, iwi_change_words(doc, change), change->saving,
+        iwi_bar_rows_add(figure, bars, iwi_change_words(doc, change),
+                         (iw_estimate){iwi_shown(change->saving), change->saving.low, change->saving.high},
                          iwi_points_words(doc, change->saving, ""), false);
     }
-    figure->message = iwi_figure_text(figure, "The slowdown now is %s; lines: 95 %% intervals.",
-                                      iwi_slowdown_percent(doc, whatif->now.value));
+    figure->message = iwi_figure_text(figure, "The slowdown now is %s%s; lines: 95 %% intervals.",
+                                      iwi_is_bound(whatif->now) ? "at least " : "",
+                                      iwi_slowdown_percent(doc, iwi_shown(whatif->now)));
     *figure_p = figure;
     return IW_OK;
 }

@@ -7,18 +7,13 @@
 
 #include "core/base/base.h"
 #include "features/simulate/simulate.h"
+#include "features/whatif/changes.h"
 #include "features/whatif/whatif_report.h"
 #include "kit/text/words.h"
 
 enum { LISTED_SOURCES = 6 };
 
 /* ---- numbers and names ---- */
-
-/* Beyond the reach of a recording: there is a lower end, and no upper one. */
-static bool is_bound(iw_estimate e)
-{
-    return !isnan(e.low) && !isfinite(e.high);
-}
 
 static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 {
@@ -28,7 +23,7 @@ static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 /* "7.10 % (6.20 % to 8.00 %)", "at least 6.20 %" */
 static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
 {
-    if (is_bound(e)) {
+    if (iwi_is_bound(e)) {
         return iwi_say(doc, "at least %s", iwi_slowdown_percent(doc, e.low));
     }
     return e.low < e.high ? iwi_say(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
@@ -134,23 +129,34 @@ static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
     iwi_more(doc, ".");
 }
 
+/* Of bounds nobody knows which is the largest, nor whether it is most of the whole. */
+static const char *part_words(const iw_whatif *whatif, const iw_change *best)
+{
+    if (iwi_is_bound(whatif->now) || iwi_is_bound(best->saving)) {
+        return "The largest part that is known has one source";
+    }
+    return best->saving.value > 0.5 * whatif->now.value ? "Most of it has one source"
+                                                        : "The largest part has one source";
+}
+
 static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw_change *best)
 {
     if (iwi_is_worth_it(best)) {
-        iwi_more(doc, " %s: without %s its slowdown would be %s less.",
-                 best->saving.value > 0.5 * whatif->now.value ? "Most of it has one source"
-                                                              : "The largest part has one source",
+        iwi_more(doc, " %s: without %s its slowdown would be %s less.", part_words(whatif, best),
                  iwi_change_words(doc, best), saving_words(doc, best->saving));
         if (best->remedy != NULL) {
             iwi_more(doc, " To do: %s: %s.", best->remedy->name, best->remedy->how);
         }
         return;
     }
+    if (iwi_is_bound(whatif->now)) {
+        iwi_more(doc, " Which source costs most is not known.");
+        return;
+    }
     iwi_more(doc,
-             " The largest part may be that of %s%s%s, but that may also be chance: more trials, or a longer "
+             " The largest part may be that of %s, %s, but that may also be chance: more trials, or a longer "
              "recording, would show it.",
-             iwi_change_words(doc, best), is_bound(best->saving) ? "" : ", ",
-             is_bound(best->saving) ? "" : saving_words(doc, best->saving));
+             iwi_change_words(doc, best), saving_words(doc, best->saving));
 }
 
 /* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
@@ -195,6 +201,7 @@ void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 
 /* ---- facts ---- */
 
+/* Files of 0.2 hold sums of bounds too. */
 static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *all = first_change(whatif, IW_CHANGE_ALL),
@@ -202,7 +209,8 @@ static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
     const char *one = iwi_points(doc, whatif->sum_of_sources), *other;
 
     if (isnan(whatif->sum_of_sources) || all == NULL || !(all->saving.value > 0) || first == NULL ||
-        iwi_next_change(whatif, IW_CHANGE_SOURCE, first) == NULL) {
+        iwi_next_change(whatif, IW_CHANGE_SOURCE, first) == NULL ||
+        iwi_has_bounds(whatif->changes, whatif->change_count)) {
         return;
     }
     other = iwi_points(doc, all->saving.value);
@@ -255,6 +263,13 @@ static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
     if (!(whatif->target >= 0.0)) {
         return;
     }
+    if (iwi_is_bound(whatif->now) && (!whatif->has_target_set || iwi_is_bound(set->slowdown))) {
+        iwi_paragraph(doc,
+                      "Which sources to remove for a slowdown of %s at most is not known: a longer recording "
+                      "would show it.",
+                      goal);
+        return;
+    }
     if (!whatif->has_target_set) {
         iwi_paragraph(doc, "The slowdown is more than %s %s.", goal,
                       whatif->is_target_exact
@@ -268,8 +283,10 @@ static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
     }
     iwi_paragraph(doc, "For a slowdown of %s at most, remove %s: a slowdown of %s is left. %s%s", goal,
                   list_words(doc, set->removes, set->removed_count), slowdown_words(doc, set->slowdown),
-                  whatif->is_target_exact ? "No smaller set does."
-                                          : "There were too many sets to try: a smaller one may do.",
+                  iwi_is_bound(whatif->now)
+                      ? "Whether a smaller set does is not known."
+                      : (whatif->is_target_exact ? "No smaller set does."
+                                                 : "There were too many sets to try: a smaller one may do."),
                   isfinite(set->slowdown.high) && set->slowdown.high > whatif->target
                       ? " The interval reaches beyond the target: it may not be enough."
                       : "");
@@ -297,6 +314,7 @@ static void say_break_even(struct iwi_document *doc, const iw_break_even *even)
 static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *change = first_change(whatif, IW_CHANGE_RESERVE);
+    const char *cores;
     iw_estimate saving;
     bool is_one;
 
@@ -311,8 +329,15 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
     }
     is_one = is_one_core(change);
     saving = change->saving;
-    iwi_paragraph(doc, "%s of each node left to the operating system %s%s %s here, %s price included",
-                  is_one ? "A core" : iwi_say(doc, "%ld cores", strtol(change->name, NULL, 10)),
+    cores = is_one ? "A core" : iwi_say(doc, "%ld cores", strtol(change->name, NULL, 10));
+    if (iwi_is_bound(saving) && !(saving.low > 0.0)) {
+        iwi_paragraph(doc,
+                      "%s of each node left to the operating system may save or cost: a longer recording "
+                      "would show it.",
+                      cores);
+        return;
+    }
+    iwi_paragraph(doc, "%s of each node left to the operating system %s%s %s here, %s price included", cores,
                   saving.value >= 0 ? "save" : "cost", is_one ? "s" : "",
                   saving_words(doc, saving.value >= 0
                                         ? saving

@@ -352,7 +352,7 @@ const char *iwi_points(struct iwi_document *doc, double share)
 
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
 {
-    if (!isnan(e.low) && !isfinite(e.high)) {
+    if (iwi_is_bound(e)) {
         return iwi_say(doc, "at least %s%s", iwi_points(doc, e.low), unit);
     }
     return iwi_say(doc, "%s%s%s", iwi_points(doc, e.value), unit,

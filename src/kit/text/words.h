@@ -4,6 +4,9 @@
 #ifndef IWI_REPORT_H
 #define IWI_REPORT_H
 
+#include <math.h>
+#include <stdbool.h>
+
 #include <idlewave/estimate.h>
 #include <idlewave/recording.h>
 #include <idlewave/time.h>
@@ -117,6 +120,18 @@ const char *iwi_about_ranks_text(double ranks, char buf[IWI_NUMBER_SIZE]);
 
 /* "10 s", "40 min", "3 h", "2 days": lengths of recordings, two digits. */
 const char *iwi_length_text(double seconds, char buf[IWI_NUMBER_SIZE]);
+
+/* A lower bound: there is a lower end, and no upper one. */
+static inline bool iwi_is_bound(iw_estimate e)
+{
+    return !isnan(e.low) && !isfinite(e.high);
+}
+
+/* The number that people get, and what tables are sorted and drawn by: of a bound that, else the value. */
+static inline double iwi_shown(iw_estimate e)
+{
+    return iwi_is_bound(e) ? e.low : e.value;
+}
 
 /* Of a bound: " takes at least 2.3 times as long as without noise: "; of too few trials to have one, what
  * they say: " takes 2.3 times as long as without noise with what was recorded: ". `without`: "noise". */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
 
@@ -117,6 +118,72 @@ static void an_interval_that_is_not_known_is_not_written(void **state)
     iw_doc_close(file);
 }
 
+/* What a file of 0.2 says beyond the reach of its recording. */
+static iw_whatif bounds_of(const iw_doc_file *file, iw_change *changes)
+{
+    iw_whatif whatif = *(const iw_whatif *)iw_doc_of(file).subject;
+
+    for (size_t i = 0; i < whatif.change_count; i++) {
+        changes[i] = whatif.changes[i];
+        changes[i].saving.high = changes[i].slowdown.high = INFINITY;
+    }
+    whatif.changes = changes;
+    whatif.now.high = INFINITY;
+    whatif.reach.is_bound = true;
+    return whatif;
+}
+
+/* They are neither added up, nor compared, nor a proof that a target is reached. */
+static void bounds_are_not_compared(void **state)
+{
+    iw_change changes[32];
+    iw_doc_file *file;
+    iw_whatif whatif;
+    char *text;
+
+    (void)state;
+    assert_ok(iw_doc_open(NULL, SAMPLE, &file));
+    whatif = bounds_of(file, changes);
+    whatif.target_set.slowdown.high = INFINITY;
+    text = text_of(iw_whatif_doc(&whatif), IW_DOC_TEXT);
+    assert_null(strstr(text, "add up"));
+    assert_null(strstr(text, "Most of it"));
+    assert_null(strstr(text, "further sources save"));
+    assert_null(strstr(text, "No smaller set does"));
+    assert_contains(text, "The largest part that is known has one source");
+    assert_contains(text, "is not known: a longer");
+    assert_contains(text, "What the other 2 sources save, each alone, is not known.");
+    free(text);
+    iw_doc_close(file);
+}
+
+/* The longest bar is that of the largest number in the table, not of a hidden one. */
+static void bars_are_as_long_as_the_bounds_beside_them(void **state)
+{
+    char path[] = "/tmp/iw_whatif_XXXXXX.svg", text[50000];
+    const int fd = mkstemps(path, 4);
+    iw_change changes[32];
+    iw_doc_file *file;
+    iw_whatif whatif;
+    FILE *in;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    assert_ok(iw_doc_open(NULL, SAMPLE, &file));
+    whatif = bounds_of(file, changes);
+    changes[0].saving = (iw_estimate){1000.0, 0.25, INFINITY};
+    assert_ok(iw_doc_plot(NULL, iw_whatif_doc(&whatif), path));
+    in = fopen(path, "r");
+    assert_non_null(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    assert_int_equal(fclose(in), 0);
+    assert_contains(text, ">at least 25.0<"); /* beside the bar */
+    assert_null(strstr(text, "000 %<"));      /* on the axis */
+    assert_int_equal(unlink(path), 0);
+    iw_doc_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +191,8 @@ int main(void)
         cmocka_unit_test(sources_that_save_nothing_are_not_to_be_done),
         cmocka_unit_test(text_and_csv_come_from_the_file_too),
         cmocka_unit_test(an_interval_that_is_not_known_is_not_written),
+        cmocka_unit_test(bounds_are_not_compared),
+        cmocka_unit_test(bars_are_as_long_as_the_bounds_beside_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,6 @@ static void a_slowdown_is_the_mean_of_the_trials_and_a_saving_that_of_pairs(void
     iw_noise_set *set = iwt_set(iwt_node(), specs);
     iw_whatif *whatif = iwt_ask(set, &opts);
     size_t sources = 0;
-    double sum = 0.0;
 
     (void)state;
     assert_int_equal(whatif->ranks, 16);
@@ -66,10 +65,33 @@ static void a_slowdown_is_the_mean_of_the_trials_and_a_saving_that_of_pairs(void
                     change->saving.value <= change->saving.high);
         assert_true(change->slowdown.low >= 0.0);
         sources += change->kind == IW_CHANGE_SOURCE;
-        sum += change->kind == IW_CHANGE_SOURCE ? change->saving.value : 0.0;
     }
     assert_int_equal(sources, 5);
+    iw_whatif_free(whatif);
+    iw_noise_set_free(set);
+}
+
+/* Without redraws recordings are the whole truth, and nothing is a bound. */
+static void savings_of_sources_are_added_up_where_they_are_estimates(void **state)
+{
+    struct iwt_question question;
+    iw_whatif_opts opts = iwt_options(&question);
+    iw_noise_set *set = iwt_set(iwt_node(), NULL);
+    iw_whatif *whatif;
+    double sum = 0.0;
+
+    (void)state;
+    opts.redraws = 0;
+    whatif = iwt_ask(set, &opts);
+    for (size_t i = 0; i < whatif->change_count; i++) {
+        sum += whatif->changes[i].kind == IW_CHANGE_SOURCE ? whatif->changes[i].saving.value : 0.0;
+    }
+    assert_true(sum > 0.0);
     assert_near(whatif->sum_of_sources, sum, 1e-12);
+    iw_whatif_free(whatif);
+    opts.redraws = 4;
+    whatif = iwt_ask(set, &opts);
+    assert_true(isnan(whatif->sum_of_sources)); /* the recording is too short: these are bounds */
     iw_whatif_free(whatif);
     iw_noise_set_free(set);
 }
@@ -199,7 +221,8 @@ static void what_is_lost_is_what_all_would_save(void **state)
     assert_true(whatif->now.high == all->saving.high && all->saving.low == 0.0);
     assert_true(all->slowdown.high == 0.0);
     assert_true(whatif->reach.is_bound &&
-                isinf(whatif->now.high)); /* what came once may come thrice, or longer */
+                isinf(whatif->now.high));       /* what came once may come thrice, or longer */
+    assert_true(isnan(whatif->sum_of_sources)); /* bounds do not add up */
     iw_whatif_free(whatif);
     iw_noise_set_free(set);
 }
@@ -365,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slowdown_is_the_mean_of_the_trials_and_a_saving_that_of_pairs),
+        cmocka_unit_test(savings_of_sources_are_added_up_where_they_are_estimates),
         cmocka_unit_test(without_all_sources_nothing_is_lost),
         cmocka_unit_test(changes_come_by_their_saving),
         cmocka_unit_test(the_answer_does_not_depend_on_threads),
