@@ -120,7 +120,7 @@ def shares(root, folders, count):
 # ---- building and testing a clone ----
 
 class Bench:
-    """A clone with a build of its own, whose tests are known, and how long they take."""
+    """A clone with a build of its own, with sanitizers as in the dev preset, whose tests are known, and how long they take."""
 
     def __init__(self, work, commit):
         self.tree, self.build, self.quiet_s = work / "tree", work / "build", {}
@@ -129,8 +129,8 @@ class Bench:
         self.commit = output_of("git", "-C", ROOT, "rev-parse", commit).strip()
         subprocess.run(["git", "-C", self.tree, "fetch", "-q", "origin", self.commit], check=True)
         subprocess.run(["git", "-C", self.tree, "checkout", "-q", "-f", self.commit], check=True)
-        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g0"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g0",
+                        "-DIW_SANITIZE=address,undefined"], check=True, stdout=subprocess.DEVNULL)
         if not self.make():
             sys.exit("error: the sources do not build without a change")
         listed = json.loads(output_of("ctest", "--test-dir", self.build, "--show-only=json-v1"))
