@@ -24,7 +24,8 @@ static const uint32_t backwards[RANKS] = {1, 0};
 
 static void init(struct made *made)
 {
-    *made = (struct made){.comms = {{RANKS, NULL}, {RANKS, (uint32_t *)(uintptr_t)backwards}}};
+    *made = (struct made){
+        .comms = {{.size = RANKS}, {.size = RANKS, .members = (uint32_t *)(uintptr_t)backwards}}};
     for (uint32_t r = 0; r < RANKS; r++) {
         made->ranks[r] = (struct iwi_trace_rank){.calls = made->calls[r], .completed = made->completed[r]};
         made->at_ps[r] = US(5000);

@@ -14,14 +14,14 @@ iw_study *iwt_made_study(size_t rank_counts, uint64_t trials);
 iw_study iwt_part_of_study(const iw_study *study, size_t first, size_t count);
 
 /* A new empty folder, and its removal with all that it holds. */
-void iwt_folder_make(char path[64]);
-void iwt_folder_remove(const char *path);
+void iwt_folder_make(char folder[64]);
+void iwt_folder_remove(const char *folder);
 
 /* All lines of all results files of a folder, sorted; to be freed. "" if there are none. */
 char *iwt_sorted_results(const char *dir);
 
 /* The whole of DIR/NAME, to be freed; NULL if there is none. */
 char *iwt_read_file(const char *dir, const char *name);
-void iwt_write_file(const char *dir, const char *name, const char *text);
+void iwt_write_file(const char *dir, const char *file_name, const char *content);
 
 #endif
