@@ -1,4 +1,5 @@
-/* Writes noise files for the tests of the command: iw_make_recording KIND FILE. The same on every machine.
+/* Writes noise files for the tests of the command: iw_make_recording KIND FILE [START_NS]. The same on every
+ * machine.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
@@ -206,12 +207,16 @@ static iw_recording *make(const char *kind)
 
 int main(int argc, char **argv)
 {
-    iw_recording *recording = argc == 3 ? make(argv[1]) : NULL;
+    iw_recording *recording = argc == 3 || argc == 4 ? make(argv[1]) : NULL;
     iw_status status;
 
     if (recording == NULL) {
-        (void)fputs("usage: iw_make_recording tiny|node|backup|busy|many|fwq|ftq|quiet FILE\n", stderr);
+        (void)fputs("usage: iw_make_recording tiny|node|backup|busy|many|fwq|ftq|quiet FILE [START_NS]\n",
+                    stderr);
         return 64;
+    }
+    if (argc == 4) {
+        iwt_attribute(recording, "start_wall_ns", argv[3]);
     }
     status = iw_recording_save(NULL, recording, argv[2]);
     iw_recording_free(recording);

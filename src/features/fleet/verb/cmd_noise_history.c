@@ -50,7 +50,8 @@ static const char description[] =
     "others.\n"
     "Each node is compared with itself, and the change of all nodes with how much periods differ by chance. "
     "Each "
-    "recording of a node needs a file of its own; digests of all times may be in one file.\n"
+    "recording of a node needs a file of its own, of any name: it says which node it is of, and when it was "
+    "made. Digests of all times may be in one file.\n"
     "Exits with 2 if something changed, with 3 if no node has recordings on both sides of the change, and "
     "with 0 if "
     "nothing changed.";
@@ -88,6 +89,7 @@ static iw_status read_nodes(const iw_log *log, const char *path, iw_history *his
     iw_status status = IW_OK;
 
     IW_TRY(noise_nodes_open(log, path, NULL, &nodes));
+    nodes.is_by_host = true; /* one node has many files */
     stream = noise_nodes_stream(&nodes);
     do {
         status = stream.next(log, stream.arg, &digest);

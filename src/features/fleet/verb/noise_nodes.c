@@ -91,14 +91,24 @@ static void note_unread(struct noise_nodes *nodes, const char *path, const char 
     }
 }
 
-static iw_status digest_recording(const iw_log *log, const char *path, iw_digest **digest_p)
+/* NULL: it names none, or was made from specs. */
+static const char *host_of(const iw_recording *recording)
+{
+    const char *host = iw_recording_get(recording, "host");
+
+    return host != NULL && host[0] != '\0' && iw_recording_get(recording, "specs") == NULL ? host : NULL;
+}
+
+static iw_status digest_recording(const iw_log *log, const char *path, bool is_by_host, iw_digest **digest_p)
 {
     iw_recording *recording = NULL;
+    const char *host;
     char *node;
     iw_status status;
 
     IW_TRY(iw_recording_load(log, path, &recording));
-    node = iw_node_name(log, path);
+    host = is_by_host ? host_of(recording) : NULL;
+    node = host != NULL ? copy_of(host) : iw_node_name(log, path);
     status = node != NULL ? iw_digest_make(log, node, recording, digest_p) : IW_ERR_NOMEM;
     free(node);
     iw_recording_free(recording);
@@ -126,7 +136,9 @@ static iw_status step(const iw_log *log, struct noise_nodes *nodes, iw_digest **
         if (iw_is_digest_file(path)) {
             return open_digests(log, nodes, file, path);
         }
-        return noise_share_has_begin(&nodes->share, file) ? digest_recording(log, path, digest_p) : IW_OK;
+        return noise_share_has_begin(&nodes->share, file)
+                   ? digest_recording(log, path, nodes->is_by_host, digest_p)
+                   : IW_OK;
     }
     if (!noise_share_is_over(&nodes->share, file, nodes->open)) {
         status = iw_digest_file_next(log, nodes->open, digest_p);

@@ -20,6 +20,7 @@ struct noise_nodes {
     size_t file;               /* the next */
     iw_digest_file *open;      /* the one before it, or NULL */
     bool is_again;             /* all have been read once */
+    bool is_by_host;           /* recordings go by the node that they name, not by their files */
     struct noise_share share;  /* of them that are read */
     size_t unread_count;
     struct unread_file *unread;
