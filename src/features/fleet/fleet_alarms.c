@@ -189,6 +189,7 @@ static iw_status test_values(struct iwi_fleet_trial *judge, const struct iwi_fle
                              uint32_t family)
 {
     for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
+        const double median = median_of(judge, units, count, iwi_fleet_unit_value, metric);
         const struct law law = law_of(judge, units, count, metric, family == 0 ? SHAPE_OF_SUMS : 1.0);
 
         if (!(law.median > 0.0)) {
@@ -198,6 +199,7 @@ static iw_status test_values(struct iwi_fleet_trial *judge, const struct iwi_fle
             const double limit = limit_of(&law, &units[i], judge->p);
 
             if (iwi_fleet_steady_value(&units[i], metric) > limit &&
+                iwi_fleet_unit_value(&units[i], metric) > LEAST_FACTOR[metric] * median && /* as is printed */
                 iwi_fleet_matters(judge, &units[i], metric, law.median_share)) {
                 IW_TRY(iwi_fleet_raise(judge, units[i].node, family, metric, limit));
             }

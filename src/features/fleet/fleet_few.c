@@ -63,21 +63,28 @@ static double variance_by_chance(const struct iwi_fleet_unit *units, size_t own,
     return sum;
 }
 
-/* Above what the others have, logarithms in judge->scratch; `more`: variance by chance. */
-static double limit_against_others(const struct iwi_fleet_trial *judge, size_t own, size_t count, double more)
+typedef double (*value_fn)(const struct iwi_fleet_unit *unit, iw_fleet_metric metric);
+
+/* What a node stands out from, by one of its values against those of the others; `more`: variance by chance.
+ */
+static double limit_against_others(const struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units,
+                                   size_t own, size_t count, iw_fleet_metric metric, value_fn of, double more)
 {
-    double mean = 0.0, squares = 0.0, variance;
+    double *logs = judge->scratch, mean = 0.0, squares = 0.0, variance;
 
     for (size_t i = 0; i < count; i++) {
-        mean += i != own ? judge->scratch[i] / (double)(count - 1) : 0.0;
+        logs[i] = log(fmax(of(&units[i], metric), floor_of(judge, metric)));
+        mean += i != own ? logs[i] / (double)(count - 1) : 0.0;
     }
     for (size_t i = 0; i < count; i++) {
-        squares += i != own ? (judge->scratch[i] - mean) * (judge->scratch[i] - mean) : 0.0;
+        squares += i != own ? (logs[i] - mean) * (logs[i] - mean) : 0.0;
     }
     variance = (USUAL_FREEDOM * (USUAL_VARIANCE + more) + squares) / freedom_of(count);
-    return mean + limit_of(judge, count) * sqrt(variance);
+    return exp(mean + limit_of(judge, count) * sqrt(variance));
 }
 
+/* By what is always there, and by all that was recorded too: others whose noise came in bursts have no less
+ * of it. */
 static iw_status test_metric(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units, size_t count,
                              uint32_t family, iw_fleet_metric metric)
 {
@@ -85,14 +92,15 @@ static iw_status test_metric(struct iwi_fleet_trial *judge, const struct iwi_fle
                  median = iwi_fleet_steady_median(judge, units, count, metric);
 
     for (size_t i = 0; i < count; i++) {
-        judge->scratch[i] = log(fmax(iwi_fleet_steady_value(&units[i], metric), floor_of(judge, metric)));
-    }
-    for (size_t i = 0; i < count; i++) {
+        const double more = variance_by_chance(units, i, count, metric);
         const double limit =
-            exp(limit_against_others(judge, i, count, variance_by_chance(units, i, count, metric)));
+            limit_against_others(judge, units, i, count, metric, iwi_fleet_steady_value, more);
+        const double whole_limit =
+            limit_against_others(judge, units, i, count, metric, iwi_fleet_unit_value, more);
 
         if (__builtin_popcount(units[i].stretches) >= LEAST_STRETCHES &&
             iwi_fleet_steady_value(&units[i], metric) > iwi_fleet_worth(metric, limit, median) &&
+            iwi_fleet_unit_value(&units[i], metric) > whole_limit &&
             iwi_fleet_matters(judge, &units[i], metric, median_share)) {
             IW_TRY(iwi_fleet_raise(judge, units[i].node, family, metric, limit));
         }

@@ -311,6 +311,32 @@ static void each_of_a_few_nodes_is_compared_with_the_others(void **state)
     }
 }
 
+/* Compilers: on two nodes all at once, on the third one after the other and some more of them. */
+static void who_has_hardly_more_than_others_have_in_bursts_does_not_stand_out(void **state)
+{
+    iw_fleet *fleet = NULL;
+
+    (void)state;
+    assert_ok(iw_fleet_new(NULL, "some/folder", &fleet));
+    for (size_t node = 0; node < 3; node++) {
+        iw_recording *recording = good_node(node);
+        const uint32_t job = iwt_source(recording, IW_CLASS_THREAD, "cc1");
+        const int count = node == 2 ? 390 : 300;
+
+        for (int i = 0; i < count; i++) {
+            iwt_detour(recording, 0, 1000500 + (node == 2 ? LENGTH_NS / 400 : 4000000) * i, 2000000, job);
+        }
+        add(fleet, node, recording);
+    }
+    judge(fleet);
+    for (size_t i = 0; i < fleet->finding_count; i++) {
+        const iw_fleet_finding *f = &fleet->findings[i];
+
+        fail_msg("%s: %s: %g, median %g", f->node, f->source.name, f->value, f->median);
+    }
+    iw_fleet_free(fleet);
+}
+
 static void empty_recordings_and_unreadable_files_are_no_trouble(void **state)
 {
     iw_fleet *fleet = fleet_with(iwt_recording(1, 0), NODES);
@@ -424,6 +450,7 @@ int main(void)
         cmocka_unit_test(places_count_where_a_source_has_its_place),
         cmocka_unit_test(less_noise_is_a_difference_and_no_finding),
         cmocka_unit_test(each_of_a_few_nodes_is_compared_with_the_others),
+        cmocka_unit_test(who_has_hardly_more_than_others_have_in_bursts_does_not_stand_out),
         cmocka_unit_test(empty_recordings_and_unreadable_files_are_no_trouble),
         cmocka_unit_test(the_latest_digest_of_a_node_counts_and_columns_may_come_in_parts),
         cmocka_unit_test(options_out_of_range_are_refused),
