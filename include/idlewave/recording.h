@@ -154,6 +154,7 @@ typedef struct iw_edit {
     size_t recording_count, cpu_count; /* of all inputs together */
     uint64_t detour_count, sample_count;
     double busy_ns, watched_ns; /* time in detours, and all time, summed over the CPUs */
+    uint64_t kept_count;        /* cut: detours of which something is left; some may have come apart */
     uint64_t too_short;         /* synth: detours left out because they are below the threshold */
     size_t renumbered;          /* merge: CPUs whose numbers were taken */
 } iw_edit;

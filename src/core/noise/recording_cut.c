@@ -29,6 +29,7 @@ struct cutter {
     bool *is_taken;         /* by CPU */
     iw_recording *cut;
     struct iwi_detour_builder builder; /* of the CPU that is being cut */
+    uint64_t kept_count;               /* detours of which something is left */
 };
 
 /* ---- CPUs ---- */
@@ -236,7 +237,10 @@ static iw_status cut_cpu(struct cutter *c, const iw_detours *from, iw_detours *t
         .log = c->log, .cpu = to, .total_ns = c->total_ns, .at_least_ns = c->opts->at_least_ns};
     for (struct iwi_detour_row row = iwi_detour_first(from); row.detour < from->count;
          iwi_detour_next(&row)) {
+        const size_t count = to->count;
+
         IW_TRY(cut_detour(c, &row));
+        c->kept_count += to->count > count;
     }
     return cut_samples(c, from, to);
 }
@@ -330,6 +334,7 @@ iw_status iw_recording_cut(const iw_log *log, const char *name, const iw_recordi
     }
     free(is_dropped);
     IW_TRY(end(&c, status, recording_p));
+    before.kept_count = c.kept_count;
     *edit_p = before;
     return IW_OK;
 }

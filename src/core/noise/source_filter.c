@@ -19,13 +19,23 @@ static bool fits_text(const char *pattern, const char *text)
     return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
 }
 
+/* As tables print it: "irq local_timer", "kernel thread kdamond.0". No pattern: "k*" is not all threads. */
+static bool is_printed(const char *text, const iw_source *source)
+{
+    char printed[IWI_SOURCE_TEXT_SIZE + sizeof "kernel "];
+
+    snprintf(printed, sizeof printed, "kernel %s %s", iw_class_name(source->kind), source->name);
+    return strcmp(text, printed + strlen("kernel ")) == 0 ||
+           (source->kind == IW_CLASS_THREAD && strcmp(text, printed) == 0);
+}
+
 bool iwi_source_fits(const char *pattern, const iw_source *source)
 {
     const char *class_name = iw_class_name(source->kind);
     char whole[IWI_SOURCE_TEXT_SIZE];
 
     snprintf(whole, sizeof whole, "%s/%s", class_name, source->name);
-    return fits_text(pattern, class_name) || fits_text(pattern, whole) ||
+    return fits_text(pattern, class_name) || fits_text(pattern, whole) || is_printed(pattern, source) ||
            (source->name[0] != '\0' && fits_text(pattern, source->name));
 }
 

@@ -29,6 +29,7 @@ static const struct iwi_field before_fields[] = {
 };
 static const struct iwi_schema before_schema = IWI_SCHEMA(iw_edit, before_fields);
 
+IWI_OF(bool, is_cut, iw_edit_report, it->edit.kind == IW_EDIT_CUT && it->edit.sample_count == 0)
 IWI_OF(bool, has_before, iw_edit_report, it->edit.kind != IW_EDIT_SYNTH)
 
 static const struct iwi_field edit_fields[] = {
@@ -39,6 +40,7 @@ static const struct iwi_field edit_fields[] = {
      IWI_MEMBER(iw_edit_report, edit),
      .of = &before_schema,
      .is_there = has_before},
+    IWI_VALUE_AS(iw_edit_report, edit.kept_count, "kept", .is_there = is_cut, .is_optional = true),
     IWI_VALUE_AS(iw_edit_report, edit.too_short, "too_short"),
     IWI_VALUE_AS(iw_edit_report, edit.renumbered, "renumbered"),
     IWI_INLINE(iw_edit_report, noise, iwi_noise_schema),
@@ -74,6 +76,12 @@ static const char *length_of(struct iwi_document *doc, const iw_noise_facts *fac
     return iwi_say(doc, "%s%s", iwi_ns_round(doc, (double)most_ns), facts->cpu_count == 1 ? "" : " each");
 }
 
+/* Files of 0.2 do not say. */
+static uint64_t kept_of(const iw_edit *edit, uint64_t count, uint64_t before)
+{
+    return edit->kept_count > 0 ? edit->kept_count : count < before ? count : before;
+}
+
 /* "kept 812 of 4,001 detours on 2 of 4 CPUs" */
 static void say_action(struct iwi_document *doc, const iw_edit *edit, const iw_noise_facts *facts)
 {
@@ -81,10 +89,14 @@ static void say_action(struct iwi_document *doc, const iw_edit *edit, const iw_n
     const char *what = is_quanta ? "sample" : "detour", *count = grouped(doc, facts->all.count);
 
     if (edit->kind == IW_EDIT_CUT) {
-        const uint64_t before = is_quanta ? edit->sample_count : edit->detour_count;
+        const uint64_t before = is_quanta ? edit->sample_count : edit->detour_count,
+                       kept = kept_of(edit, facts->all.count, before);
 
-        iwi_more(doc, "kept %s of %s %s%s on %zu of %zu CPU%s", count, grouped(doc, before), what,
-                 iwi_s(before), facts->cpu_count, edit->cpu_count, iwi_s(edit->cpu_count));
+        iwi_more(doc, "kept %s of %s %s%s on %zu of %zu CPU%s", grouped(doc, kept), grouped(doc, before),
+                 what, iwi_s(before), facts->cpu_count, edit->cpu_count, iwi_s(edit->cpu_count));
+        if (facts->all.count > kept) {
+            iwi_more(doc, ", some of them in two or more pieces (%s)", count);
+        }
     } else {
         iwi_more(doc, "%s %s%s on %zu CPU%s", count, what, iwi_s(facts->all.count), facts->cpu_count,
                  iwi_s(facts->cpu_count));

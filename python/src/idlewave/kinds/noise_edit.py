@@ -47,6 +47,7 @@ class NoiseEdit(Result):
     edit: Literal["synth", "cut", "merge", "append"]
     file: str
     before: Optional[Before]
+    kept: Optional[int]
     too_short: int
     renumbered: int
     name: str

@@ -54,6 +54,7 @@ static const iw_edit sample_cut = {.kind = IW_EDIT_CUT,
                                    .recording_count = 1,
                                    .cpu_count = 4,
                                    .detour_count = 1234567,
+                                   .kept_count = 10,
                                    .busy_ns = 2e8,
                                    .watched_ns = 4e9};
 
@@ -66,6 +67,21 @@ static void a_cut_says_what_it_kept_and_what_noise_was_before(void **state)
     assert_string_equal(text, "part.h5: kept 10 of 1,234,567 detours on 2 of 4 CPUs, 1 s each. Noise takes\n"
                               "0.50 % of the time (5.00 % before); the longest detour takes 1 ms.\n");
     free(text);
+    iw_recording_free(recording);
+}
+
+static void no_more_is_kept_than_there_was(void **state)
+{
+    const iw_edit edit = {
+        .kind = IW_EDIT_CUT, .recording_count = 1, .cpu_count = 2, .detour_count = 9, .kept_count = 8};
+    iw_edit older = edit;
+    iw_recording *recording = sample();
+
+    (void)state;
+    older.kept_count = 0;
+    assert_says(IW_DOC_TEXT, &edit, recording,
+                "kept 8 of 9 detours on 2 of 2 CPUs, some of them in two or more pieces\n(10), 1 s each.");
+    assert_says(IW_DOC_TEXT, &older, recording, "kept 9 of 9 detours");
     iw_recording_free(recording);
 }
 
@@ -125,6 +141,7 @@ static void json_has_all_numbers(void **state)
                 "  \"before\": {\n    \"recordings\": 1,\n    \"cpus\": 4,\n"
                 "    \"detours\": 1234567,\n    \"samples\": 0,\n    \"busy_ns\": 200000000,\n"
                 "    \"watched_ns\": 4000000000,\n    \"share\": 0.05\n  },\n"
+                "  \"kept\": 10,\n"
                 "  \"too_short\": 0,\n"
                 "  \"renumbered\": 0,\n");
     assert_says(IW_DOC_JSON, &sample_cut, recording, "  \"share\": 0.005,\n");
@@ -135,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_says_what_it_kept_and_what_noise_was_before),
+        cmocka_unit_test(no_more_is_kept_than_there_was),
         cmocka_unit_test(samples_are_called_samples),
         cmocka_unit_test(a_merge_says_which_numbers_changed),
         cmocka_unit_test(a_quiet_synthesis_and_one_with_a_threshold),
