@@ -5,6 +5,7 @@
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
+#include "core/numeric/numeric.h"
 #include "features/recordings/compare/compare_report.h"
 #include "kit/text/words.h"
 
@@ -62,6 +63,45 @@ static void say_numbers(struct iwi_document *doc, const iw_noise_comparison *c)
     iwi_more(doc, ".");
 }
 
+/* Of so many sources one of twenty differs by chance: intervals are widened so that any does in 5 %
+ * (Bonferroni, as of a normal law). */
+static bool is_beyond_chance(const iw_noise_comparison *c, const iw_estimate *difference)
+{
+    static const double ONE_SIDE = 0.025;
+    const double wider =
+        iwi_normal_upper_quantile(ONE_SIDE / (double)c->source_count) / iwi_normal_upper_quantile(ONE_SIDE);
+
+    return difference->value > 0.0 ? difference->value > wider * (difference->value - difference->low)
+                                   : -difference->value > wider * (difference->high - difference->value);
+}
+
+/* Where all of them together do not differ: the source that changed most, beyond chance, and enough to be
+ * shown. */
+static const iw_compare_source *changed_source(const iw_noise_comparison *c)
+{
+    static const double LEAST_CHANGE = 0.00005;
+
+    for (size_t i = 0;
+         i < c->source_count && c->verdict == IW_COMPARE_SAME && c->opts.metric == IW_COMPARE_SHARE; i++) {
+        const iw_estimate *difference = &c->sources[i].share.difference;
+
+        if (fabs(difference->value) >= LEAST_CHANGE && is_beyond_chance(c, difference)) {
+            return &c->sources[i];
+        }
+    }
+    return NULL;
+}
+
+static void say_change(struct iwi_document *doc, const iw_compare_source *changed)
+{
+    if (changed != NULL) {
+        iwi_more(doc, " But %s changed beyond chance: %s, 95 %% interval %s.",
+                 iwi_compare_source_name(doc, &changed->source),
+                 iwi_compare_change(doc, IW_COMPARE_SHARE, changed->share.difference.value),
+                 iwi_compare_interval(doc, IW_COMPARE_SHARE, changed->share.difference));
+    }
+}
+
 /* Names the source with most of the difference if it is beyond chance and in its direction. */
 static void say_cause(struct iwi_document *doc, const iw_noise_comparison *c)
 {
@@ -102,7 +142,8 @@ static const char *relation(const iw_noise_comparison *c)
                                          [IW_COMPARE_P99] = "has a shorter tail (p99) than"};
 
     if (c->verdict == IW_COMPARE_SAME) {
-        return "does not differ beyond chance from";
+        return changed_source(c) != NULL ? "does not differ beyond chance in all from"
+                                         : "does not differ beyond chance from";
     }
     return c->verdict == IW_COMPARE_BETTER ? better[c->opts.metric] : worse[c->opts.metric];
 }
@@ -119,6 +160,7 @@ void iwi_compare_say_verdict(struct iwi_document *doc, const iw_noise_comparison
         iwi_more(doc, " That may be within the tolerance of %s.", iwi_percent_short(doc, c->opts.tolerance));
     }
     say_cause(doc, c);
+    say_change(doc, changed_source(c));
 }
 
 /* ---- how sure ---- */
