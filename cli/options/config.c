@@ -98,6 +98,15 @@ static bool is_out_of_reach(const struct config_file *file)
     return file->origin == OPT_FROM_USER && stat(file->path, &seen) != 0 && errno == EACCES;
 }
 
+/* Some editors write the mark of UTF-8 before a text. */
+static void drop_mark(char *text, size_t *size_p)
+{
+    if (*size_p >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        *size_p -= 3;
+        memmove(text, text + 3, *size_p);
+    }
+}
+
 /* Outcome: file->text with a byte to spare, and its size. */
 static int read_text(const struct ui *ui, struct config_file *file, size_t *size_p)
 {
@@ -123,6 +132,7 @@ static int read_text(const struct ui *ui, struct config_file *file, size_t *size
         is_bad = true;
     }
     (void)fclose(in);
+    drop_mark(file->text, size_p);
     file->is_there = true;
     return is_bad ? UI_ERROR : UI_DONE;
 }

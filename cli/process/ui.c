@@ -30,6 +30,21 @@ static void write_prefix(const struct ui *ui)
     }
 }
 
+/* In place, for paths and names of others: control characters, which terminals obey, become '?'. In UTF-8
+ * those from 0x80 on are two bytes. */
+static char *make_plain(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
+            *c++ = '?';
+            *c = '?';
+        } else if (*c < ' ' || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+    return text;
+}
+
 static void write_message(void *arg, iw_log_level level, const char *text)
 {
     static const char *const words[] = {
@@ -37,10 +52,15 @@ static void write_message(void *arg, iw_log_level level, const char *text)
 
     const struct ui *ui = arg;
 
+    char *plain = strdup(text);
+
     write_prefix(ui);
     (void)fputs(words[level], stderr);
-    setting_names_write(ui->groups, ui->group_count, text, stderr);
+    if (plain != NULL) {
+        setting_names_write(ui->groups, ui->group_count, make_plain(plain), stderr);
+    }
     (void)fputc('\n', stderr);
+    free(plain);
 }
 
 void ui_init(struct ui *ui, const char *verb, const char *command)
@@ -54,14 +74,16 @@ static void write_line(const struct ui *ui, const char *format, va_list args)
 {
     char *text = NULL;
 
-    if (ui->log.write != write_message && vasprintf(&text, format, args) >= 0) {
-        ui->log.write(ui->log.arg, IW_LOG_ERROR, text); /* whoever took the log knows who says it */
-        free(text);
+    if (vasprintf(&text, format, args) < 0) {
         return;
     }
-    write_prefix(ui);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
+    if (ui->log.write != write_message) {
+        ui->log.write(ui->log.arg, IW_LOG_ERROR, text); /* whoever took the log knows who says it */
+    } else {
+        write_prefix(ui);
+        (void)fprintf(stderr, "%s\n", make_plain(text));
+    }
+    free(text);
 }
 
 void ui_error(const struct ui *ui, const char *format, ...)
@@ -75,15 +97,17 @@ void ui_error(const struct ui *ui, const char *format, ...)
 
 void ui_hint(const struct ui *ui, const char *format, ...)
 {
+    char *text = NULL;
     va_list args;
 
     if (ui != NULL && ui->is_heard != NULL && !*ui->is_heard) {
         return;
     }
     va_start(args, format);
-    (void)fputs("hint: ", stderr);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
+    if (vasprintf(&text, format, args) >= 0) {
+        (void)fprintf(stderr, "hint: %s\n", make_plain(text));
+        free(text);
+    }
     va_end(args);
 }
 

@@ -8,16 +8,30 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "process/interrupt.h"
 
-enum { NOT_FOUND = 127 };
+/* Exit codes: of curl, and of exec. */
+enum { CANNOT_WRITE = 23, TOO_LARGE = 63, NOT_FOUND = 127 };
 
-static void exec_curl(const char *url, const char *path, const char *most_bytes)
+/* Older curl heeds --max-filesize only if the server says how much will come. */
+static void limit_files(uint64_t most_bytes)
 {
+    const struct rlimit limit = {.rlim_cur = most_bytes, .rlim_max = most_bytes};
+
+    (void)signal(SIGXFSZ, SIG_IGN); /* it fails to write instead */
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        _exit(CANNOT_WRITE);
+    }
+}
+
+static void exec_curl(const char *url, const char *path, uint64_t most_bytes)
+{
+    char most[24];
     const char *const arguments[] = {"curl",
                                      "--fail",
                                      "--silent",
@@ -37,7 +51,7 @@ static void exec_curl(const char *url, const char *path, const char *most_bytes)
                                      "--speed-limit",
                                      "1",
                                      "--max-filesize",
-                                     most_bytes,
+                                     most,
                                      "--create-dirs",
                                      "--output",
                                      path,
@@ -45,7 +59,9 @@ static void exec_curl(const char *url, const char *path, const char *most_bytes)
                                      url,
                                      NULL};
 
+    (void)snprintf(most, sizeof most, "%" PRIu64, most_bytes);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    limit_files(most_bytes);
     (void)execvp(arguments[0], (char *const *)arguments);
     _exit(NOT_FOUND);
 }
@@ -68,14 +84,11 @@ static int wait_for(pid_t pid)
 
 int download(const struct ui *ui, const char *url, const char *path, uint64_t most_bytes)
 {
-    char most[24];
-    pid_t pid;
+    const pid_t pid = fork();
     int code;
 
-    (void)snprintf(most, sizeof most, "%" PRIu64, most_bytes);
-    pid = fork();
     if (pid == 0) {
-        exec_curl(url, path, most);
+        exec_curl(url, path, most_bytes);
     }
     if (pid < 0) {
         ui_error(ui, "curl cannot be started: %s", strerror(errno));
@@ -85,6 +98,9 @@ int download(const struct ui *ui, const char *url, const char *path, uint64_t mo
     if (code == NOT_FOUND) {
         ui_error(ui, "'%s' is fetched by the command curl, which is not there", url);
         ui_hint(ui, "install curl, or fetch the folder by other means and name it: --from FOLDER");
+    } else if (code == CANNOT_WRITE || code == TOO_LARGE) {
+        ui_error(ui, "'%s' could not be fetched: it has more than %" PRIu64 " bytes, or the disk is full",
+                 url, most_bytes);
     } else if (code > 0) {
         ui_error(ui, "'%s' could not be fetched: curl ended with exit code %d", url, code);
     } else if (code < 0) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 Usage: get_test.py IDLEWAVE SOURCE_DIR
 """
 
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -23,9 +24,22 @@ NET = "L: 1us\no: 1us\ng: 1us\nG: 1ns\n"
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     asked = []
+    sent = 0
 
     def do_GET(self):
         Handler.asked.append(self.path)
+        if self.path.endswith("/endless.yaml"):  # without saying how much will come
+            self.protocol_version = "HTTP/1.1"
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(1024):
+                    self.wfile.write(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+                    Handler.sent += 65536
+                self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = True
+            return
         if self.path.endswith("/leaves.yaml"):  # to another protocol
             self.send_response(302)
             self.send_header("Location", "file:///etc/hostname")
@@ -78,7 +92,7 @@ class Get(unittest.TestCase):
         said = self.run_it("get", "mine", "--from", self.url)
         self.assertIn("'--net mine' takes", said)
         self.assertIn("origin   this test", said)
-        self.assertEqual(self.kept(), ["idlewave/index.yaml", "idlewave/net/mine.yaml"])
+        self.assertEqual(self.kept(), ["idlewave/.lock", "idlewave/index.yaml", "idlewave/net/mine.yaml"])
         self.assertEqual(Handler.asked, ["/index.yaml", "/net/mine.yaml"])
         self.assertIn("takes 3.000 us", self.run_it("simulate", "--pattern", "barrier:dissemination", "--ranks", "2", "--net", "mine", "--bytes", "1"))
         self.run_it("get", "mine", "--from", self.url)  # is here
@@ -109,6 +123,41 @@ class Get(unittest.TestCase):
         self.write_index(entry("mine", "../mine.yaml", NET))
         self.assertIn("a path below", self.run_it("get", "mine", "--from", self.url, exit_code=1))
         self.assertEqual(self.kept(), [])
+
+    def test_no_more_comes_than_the_index_says(self):
+        self.write_index(entry("mine", "net/endless.yaml", NET))
+        sizes = []
+
+        def look():
+            while not done.wait(0.005):
+                sizes.extend(path.stat().st_size for path in self.tmp.rglob("endless.yaml"))
+
+        done, watcher = threading.Event(), threading.Thread(target=look)
+        watcher.start()
+        said = self.run_it("get", "mine", "--from", self.url, exit_code=1)
+        done.set()
+        watcher.join()
+        self.assertIn(f"has more than {len(NET)} bytes", said)
+        self.assertLessEqual(max(sizes, default=0), len(NET))
+        self.assertEqual(self.kept(), [])
+
+    def test_servers_say_nothing_to_terminals(self):
+        self.write_index(entry("mine", "net/mine.yaml", NET).replace("about: a network", 'about: "a \\e]0;owned\\a net\\nwork"').replace(
+            "origin: this test", 'origin: "\\x9b31mred"'))
+        for words in (("--offer",), ("mine",), ()):
+            said = self.run_it("get", *words, "--from", self.url)
+            self.assertFalse({c for c in said if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160}, said)
+            self.assertIn("a ?]0;owned? net work", said)
+
+    def test_many_at_once_lose_nothing(self):
+        names = [f"net-{i}" for i in range(20)]
+        self.write_index("".join(entry(name, "net/mine.yaml", NET) for name in names))
+        settings = dict(os.environ, XDG_DATA_HOME=str(self.home), TMPDIR=str(self.tmp), IDLEWAVE_CONFIG="", no_proxy="*")
+        running = [subprocess.Popen([IDLEWAVE, "get", name, "--from", str(self.served)], env=settings, cwd=self.folder,
+                                    stdout=subprocess.DEVNULL) for name in names]
+        self.assertEqual([process.wait() for process in running], [0] * len(names))
+        index = (self.home / "idlewave/index.yaml").read_text(encoding="utf-8")
+        self.assertEqual([name for name in names if f"name: {name}\n" not in index], [])
 
     def test_what_is_missing_is_said(self):
         self.assertIn("none of", self.run_it("get", "nothing", "--from", self.url, exit_code=1))

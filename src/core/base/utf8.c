@@ -3,6 +3,8 @@
  */
 #include "core/base/utf8.h"
 
+#include <string.h>
+
 size_t iwi_utf8_size(const char *text, uint32_t *code_p)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -22,4 +24,25 @@ size_t iwi_utf8_size(const char *text, uint32_t *code_p)
     }
     *code_p = code;
     return size;
+}
+
+size_t iwi_utf8_plain_size(const char *text, bool *is_plain_p)
+{
+    uint32_t code = 0;
+    const size_t size = iwi_utf8_size(text, &code);
+
+    *is_plain_p = size > 0 && (code >= 0xa0 || (code >= ' ' && code < 0x7f));
+    return size > 0 ? size : 1;
+}
+
+void iwi_utf8_clean(char *text)
+{
+    for (size_t i = 0, size; text[i] != '\0'; i += size) {
+        bool is_plain;
+
+        size = iwi_utf8_plain_size(&text[i], &is_plain);
+        if (!is_plain) {
+            memset(&text[i], text[i] == '\n' || text[i] == '\t' ? ' ' : '?', size);
+        }
+    }
 }

@@ -43,10 +43,10 @@ static const char *clean(struct iwi_document *doc, const char *text, bool has_li
     char *copy = NULL;
 
     for (size_t i = 0, size; text[i] != '\0'; i += size) {
-        uint32_t code;
+        bool is_plain;
 
-        size = iwi_utf8_size(&text[i], &code);
-        if (size > 0 && (code >= 0xa0 || (code >= ' ' && code < 0x7f) || (has_lines && code == '\n'))) {
+        size = iwi_utf8_plain_size(&text[i], &is_plain);
+        if (is_plain || (has_lines && text[i] == '\n')) {
             continue;
         }
         if (copy == NULL) {
@@ -57,7 +57,6 @@ static const char *clean(struct iwi_document *doc, const char *text, bool has_li
             memcpy(copy, text, strlen(text) + 1);
             text = copy;
         }
-        size = size > 0 ? size : 1;
         memset(&copy[i], '?', size);
     }
     return text;

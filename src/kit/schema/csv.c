@@ -3,10 +3,10 @@
  */
 #include "kit/schema/csv.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/utf8.h"
 
 void iwi_write_real(FILE *out, double value)
 {
@@ -21,28 +21,34 @@ void iwi_write_real(FILE *out, double value)
     (void)fputs(digits, out);
 }
 
-bool iwi_csv_needs_quotes(const char *text)
+/* Spreadsheets compute what begins so; "-" alone is no formula. */
+static bool is_formula(const char *text)
 {
-    bool is_odd = false;
+    return text[0] != '\0' && text[1] != '\0' && strchr("=+-@", text[0]) != NULL;
+}
 
-    for (; *text != '\0' && !is_odd; text++) {
-        is_odd = *text == ',' || *text == '"' || iscntrl((unsigned char)*text);
+void iwi_csv_put(const char *text, iwi_csv_put_fn put, void *arg)
+{
+    const bool is_quoted = strpbrk(text, ",\"") != NULL;
+
+    put(arg, "\"", is_quoted);
+    put(arg, "'", is_formula(text));
+    for (size_t size; *text != '\0'; text += size) {
+        bool is_plain;
+
+        size = iwi_utf8_plain_size(text, &is_plain);
+        put(arg, "\"", *text == '"');
+        put(arg, is_plain ? text : "?", is_plain ? size : 1);
     }
-    return is_odd;
+    put(arg, "\"", is_quoted);
+}
+
+static void put_to_file(void *out, const char *bytes, size_t count)
+{
+    (void)fwrite(bytes, 1, count, out);
 }
 
 void iwi_write_csv_field(FILE *out, const char *text)
 {
-    if (!iwi_csv_needs_quotes(text)) {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            (void)fputc('"', out);
-        }
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
+    iwi_csv_put(text, put_to_file, out);
 }

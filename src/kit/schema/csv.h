@@ -10,11 +10,13 @@
 /* Fifteen digits, with a point whatever the locale: its comma would be read as a separator. */
 void iwi_write_real(FILE *out, double value);
 
-/* RFC 4180: in quotes where there is a comma, a quote or a line break; quotes are doubled. */
+/* RFC 4180: in quotes where there is a comma or a quote; quotes are doubled. Names come from other users:
+ * control characters are '?', and what a spreadsheet would compute (=, +, - or @ in front) has a ' before it.
+ */
 void iwi_write_csv_field(FILE *out, const char *text);
 
-/* Whether a field must stand in quotes: it has a comma, a quote, or a control character such as a line break.
- */
-bool iwi_csv_needs_quotes(const char *text);
+/* The same to somewhere else. */
+typedef void (*iwi_csv_put_fn)(void *arg, const char *bytes, size_t count);
+void iwi_csv_put(const char *text, iwi_csv_put_fn put, void *arg);
 
 #endif

@@ -1,6 +1,7 @@
 /* Writes recordings as CSV, with what has no column in comments before the rows.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,19 +33,14 @@ static void write_real(struct iwi_out *out, double value)
     iwi_out_bytes(out, digits, strlen(digits));
 }
 
-/* RFC 4180: in quotes where they are needed; quotes are doubled. */
+static void put_to_out(void *out, const char *bytes, size_t count)
+{
+    iwi_out_bytes(out, bytes, count);
+}
+
 static void write_field(struct iwi_out *out, const char *text)
 {
-    if (!iwi_csv_needs_quotes(text)) {
-        iwi_out_bytes(out, text, strlen(text));
-        return;
-    }
-    iwi_out_bytes(out, "\"", 1);
-    for (; *text != '\0'; text++) {
-        iwi_out_bytes(out, "\"\"", *text == '"' ? 1 : 0);
-        iwi_out_bytes(out, text, 1);
-    }
-    iwi_out_bytes(out, "\"", 1);
+    iwi_csv_put(text, put_to_out, out);
 }
 
 /* On one line. */
@@ -55,7 +51,9 @@ static void write_attribute(struct iwi_out *out, const iw_attribute *attribute)
     }
     iwi_out_print(out, "# origin %.200s: ", attribute->name);
     for (const char *c = attribute->value; *c != '\0'; c++) {
-        iwi_out_bytes(out, *c == '\n' || *c == '\r' ? " " : c, 1);
+        const bool is_break = *c == '\n' || *c == '\r';
+
+        iwi_out_bytes(out, is_break ? " " : iscntrl((unsigned char)*c) ? "?" : c, 1);
     }
     iwi_out_bytes(out, "\n", 1);
 }

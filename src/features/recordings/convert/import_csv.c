@@ -234,6 +234,9 @@ static iw_status read_row(struct reader *r, struct iwi_piece line)
     if (!is_clean(name, name.at == buffer)) {
         return fail(r, "the name of the source has a zero byte, or a control character and no quotes");
     }
+    if (iwi_piece_size(name) > 2 && name.at[0] == '\'' && strchr("=+-@", name.at[1]) != NULL) {
+        name.at++; /* as it is exported, lest spreadsheets compute it */
+    }
     IW_TRY(
         iwi_sources_find(r->in->log, &r->sources, class_of_it, name.at, iwi_piece_size(name), &row.source));
     return iwi_rows_add(r->in->log, &r->rows, &row);

@@ -306,7 +306,7 @@ static void csv_quotes_names(void **state)
 {
     static const char expected[] =
         "class,name,in_a,in_b,share_a,share_b,share_difference,share_difference_low,"
-        "share_difference_high\nthread,\"cron\033, daily\",0,1,0,0.0001,";
+        "share_difference_high\nthread,\"cron?, daily\",0,1,0,0.0001,";
     iw_recording *a = made(1000, false), *b = made(1000, true);
     char *text = written(IW_DOC_CSV, a, b, NULL);
 

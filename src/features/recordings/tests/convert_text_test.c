@@ -37,8 +37,8 @@ static iw_recording *make_recording(void)
 {
     iw_recording *recording = iwt_recording(2, 1000000);
     const uint32_t timer = iwt_source(recording, IW_CLASS_IRQ, "local_timer");
-    const uint32_t odd = iwt_source(recording, IW_CLASS_THREAD, "a,\"b\"\nc");
-    const uint32_t colored = iwt_source(recording, IW_CLASS_THREAD, "\033[31mred\t");
+    const uint32_t odd = iwt_source(recording, IW_CLASS_THREAD, "a,\"b\" c");
+    const uint32_t formula = iwt_source(recording, IW_CLASS_THREAD, "=1+1");
 
     iwt_attribute(recording, "host", "node17");
     recording->cpus[1].cpu = 5;
@@ -48,7 +48,7 @@ static iw_recording *make_recording(void)
     iwt_detour(recording, 0, 10, 500, odd);
     iwt_detour(recording, 0, 900000, 100000, 0);
     iwt_detour(recording, 1, 77, 1, odd);
-    iwt_detour(recording, 1, 99, 1, colored);
+    iwt_detour(recording, 1, 99, 1, formula);
     return recording;
 }
 
@@ -238,6 +238,34 @@ static void csv_names_with_control_characters_need_quotes(void **state)
     iw_recording_free(recording);
 }
 
+/* Threads choose their names: spreadsheets and terminals get nothing to obey. */
+static void csv_is_harmless(void **state)
+{
+    static const char *const names[] = {"=1+1", "+1", "-1", "@x", "-", "a-b", "\033[31mred\t\xc2\x9b",
+                                        "=a,b"};
+    static const char expected[] =
+        "0,0,1,thread,'=1+1\n0,10,1,thread,'+1\n0,20,1,thread,'-1\n0,30,1,thread,'@x\n"
+        "0,40,1,thread,-\n0,50,1,thread,a-b\n0,60,1,thread,?[31mred??\n"
+        "0,70,1,thread,\"'=a,b\"\n";
+    iw_recording *recording = iwt_recording(1, 1000), *again;
+    char *text;
+
+    (void)state;
+    iwt_attribute(recording, "host", "a\033[31mb");
+    for (int i = 0; i < 8; i++) {
+        iwt_detour(recording, 0, 10 * i, 1, iwt_source(recording, IW_CLASS_THREAD, names[i]));
+    }
+    text = export_text(&iwi_convert_csv, recording);
+    assert_non_null(strstr(text, expected));
+    assert_null(strchr(text, '\033'));
+    again = import_text(&iwi_convert_csv, text);
+    assert_string_equal(again->sources[1].name, "=1+1");
+    assert_string_equal(again->sources[8].name, "=a,b");
+    free(text);
+    iw_recording_free(recording);
+    iw_recording_free(again);
+}
+
 static void csv_cut_off_between_rows_is_noticed(void **state)
 {
     struct iwt_log log;
@@ -337,6 +365,7 @@ int main(void)
         cmocka_unit_test(csv_needs_no_comments),
         cmocka_unit_test(csv_that_overlaps_or_is_malformed_is_refused),
         cmocka_unit_test(csv_names_with_control_characters_need_quotes),
+        cmocka_unit_test(csv_is_harmless),
         cmocka_unit_test(csv_cut_off_between_rows_is_noticed),
         cmocka_unit_test(csv_keeps_all_but_parts),
         cmocka_unit_test(csv_keeps_quanta),

@@ -10,6 +10,7 @@
 #include <idlewave/net.h>
 #include <idlewave/time.h>
 
+#include "core/base/utf8.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
 #include "kit/files/io/yaml_doc.h"
@@ -83,6 +84,7 @@ struct reader {
 static iw_status copy_value(struct reader *r, int key, const char **copy_p)
 {
     const char *text;
+    char *copy;
 
     if (r->found[key].value == NULL) {
         return iwi_yaml_fail(&r->yaml, r->line, IW_ERR_FORMAT, "the entry has no '%s'", entry_keys[key].name);
@@ -92,8 +94,13 @@ static iw_status copy_value(struct reader *r, int key, const char **copy_p)
         return iwi_yaml_fail(&r->yaml, r->found[key].line, IW_ERR_FORMAT, "key '%s' has no value",
                              entry_keys[key].name);
     }
-    *copy_p = strdup(text);
-    return *copy_p != NULL ? IW_OK : iwi_fail(r->yaml.log, IW_ERR_NOMEM, "out of memory for an index");
+    copy = strdup(text);
+    if (copy == NULL) {
+        return iwi_fail(r->yaml.log, IW_ERR_NOMEM, "out of memory for an index");
+    }
+    iwi_utf8_clean(copy); /* it comes from a server, and is printed */
+    *copy_p = copy;
+    return IW_OK;
 }
 
 static iw_status read_name(struct reader *r, iw_collected *entry)

@@ -1,9 +1,12 @@
 /* Puts entries into a collection.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "core/base/output.h"
@@ -62,7 +65,7 @@ static iw_status copy_file(const iw_log *log, const char *from, char *to)
 }
 
 /* All entries of the old index but those of this name, and the new one. */
-static iw_status write_index(const iw_log *log, char *path, const iw_collection *old,
+static iw_status write_index(const iw_log *log, const char *path, const iw_collection *old,
                              const iw_collected *entry)
 {
     char *text = NULL;
@@ -81,26 +84,42 @@ static iw_status write_index(const iw_log *log, char *path, const iw_collection 
     }
     iwi_collected_write(out, entry);
     if (fclose(out) == 0) {
-        status = make_folder_of(log, path);
-    }
-    if (status == IW_OK) {
         status = iwi_write_bytes(log, path, text, size);
     }
     free(text);
     return status;
 }
 
+/* -1: going on without, as where the file system has no locks. Closing it gives the lock back. */
+static int lock_index(const iw_log *log, const char *folder)
+{
+    char *path = iwi_path_join(log, folder, ".lock");
+    int fd = -1;
+
+    if (path != NULL && iwi_open_growing(log, path, O_RDWR, &fd) == IW_OK) {
+        while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    free(path);
+    return fd;
+}
+
+/* Reads the index and writes it anew: others that add to it wait. */
 static iw_status add_to_index(const iw_log *log, const char *folder, const iw_collected *entry)
 {
     iw_collection *old = NULL;
     char *path = iwi_path_join(log, folder, IW_COLLECTION_INDEX);
-    iw_status status = path != NULL ? IW_OK : IW_ERR_NOMEM;
+    iw_status status = path != NULL ? make_folder_of(log, path) : IW_ERR_NOMEM;
+    const int lock = status == IW_OK ? lock_index(log, folder) : -1;
 
     if (status == IW_OK && access(path, F_OK) == 0) {
         status = iw_collection_load(log, folder, &old);
     }
     if (status == IW_OK) {
         status = write_index(log, path, old, entry);
+    }
+    if (lock >= 0) {
+        (void)close(lock);
     }
     iw_collection_free(old);
     free(path);

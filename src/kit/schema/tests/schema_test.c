@@ -1,6 +1,7 @@
 /* Tables over structs: what is written is read back, what is wrong is refused with its place.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "kit/schema/csv.h"
 #include "kit/schema/schema.h"
 
 #include <math.h>
@@ -210,6 +211,29 @@ static void lists_become_lines(void **state)
     assert_false(iwi_schema_has_csv(&leaf_schema));
 }
 
+static void cells_are_not_computed_or_obeyed(void **state)
+{
+    static const char *const texts[][2] = {{"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
+                                           {"@SUM(1,2)", "\"'@SUM(1,2)\""},
+                                           {"-", "-"},
+                                           {"-2", "'-2"},
+                                           {"\033]0;x\a\xff", "?]0;x??"},
+                                           {"\t=1", "?=1"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        assert_non_null(out);
+        iwi_write_csv_field(out, texts[i][0]);
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(text, texts[i][1]);
+        free(text);
+    }
+}
+
 static void schemas_say_types_and_names(void **state)
 {
     json_t *json = iwi_schema_describe(&tree_schema);
@@ -237,6 +261,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said_with_its_place),
         cmocka_unit_test(what_need_not_be_there_may_be_missing),
         cmocka_unit_test(lists_become_lines),
+        cmocka_unit_test(cells_are_not_computed_or_obeyed),
         cmocka_unit_test(schemas_say_types_and_names),
     };
 
