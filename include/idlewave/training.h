@@ -318,6 +318,7 @@ typedef struct iw_training_result {
     double *trial_ns; /* a step of each trial, the mean; NULL: there is no jitter */
     iw_training_source sources[IW_TRAINING_SOURCES_MAX];
     uint32_t source_count;
+    char slow[96]; /* which GPUs are slow: the law that places them anew in each trial; "": none */
 } iw_training_result;
 
 /** IW_ERR_RANGE: settings that do not fit together; IW_ERR_NOMEM. */
@@ -325,7 +326,8 @@ IW_API IW_NODISCARD iw_status iw_training_run(const iw_log *log, const iw_traini
                                               const iw_training_opts *opts, iw_training_result **result_p);
 /** So many steps as a graph of messages: CPU 0 of a rank is its host, 1 its computation, 2 and 3 gather and
  * reduce, others carry messages. All times are calcs; messages are signals for a network without costs, on
- * which every engine gives the same times as iw_training_run(). Without jitter but slow GPUs. IW_ERR_RANGE:
+ * which every engine gives the same times as iw_training_run(). Without jitter but slow GPUs, which are those
+ * of the first trial. IW_ERR_RANGE:
  * too large; IW_ERR_UNSUPPORTED: loaders and random lengths. */
 IW_API IW_NODISCARD iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32_t steps,
                                                   uint64_t seed, iw_program **program_p);

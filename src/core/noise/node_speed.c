@@ -233,10 +233,9 @@ static void change_first(struct place *places, uint32_t nodes, uint64_t count, i
     }
 }
 
-static void fill_factors(const iw_node_speeds *speeds, uint32_t nodes, uint64_t seed, struct place *places,
-                         int64_t *factors)
+static void fill_factors(const iw_node_speeds *speeds, uint32_t nodes, struct iwi_draw_id draw,
+                         struct place *places, int64_t *factors)
 {
-    const struct iwi_draw_id draw = {.seed = seed, .purpose = IWI_DRAW_SPEED};
 
     for (uint32_t node = 0; node < nodes; node++) {
         struct iwi_draw_id own = draw;
@@ -266,8 +265,9 @@ static void replace_slowest(uint32_t nodes, uint32_t replaced, struct place *pla
 }
 
 iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint32_t ranks, uint64_t seed,
-                           uint32_t replaced_nodes, int64_t **factors_p)
+                           uint64_t trial, uint32_t replaced_nodes, int64_t **factors_p)
 {
+    const struct iwi_draw_id draw = {.seed = seed, .trial = trial, .purpose = IWI_DRAW_SPEED};
     const uint32_t nodes = (ranks - 1) / speeds->ranks_per_node + 1;
     struct place *places;
     int64_t *factors;
@@ -280,8 +280,10 @@ iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint
         free(factors);
         return IW_ERR_NOMEM;
     }
-    fill_factors(speeds, nodes, seed, places, factors);
-    replace_slowest(nodes, replaced_nodes, places, factors);
+    fill_factors(speeds, nodes, draw, places, factors);
+    if (replaced_nodes > 0) {
+        replace_slowest(nodes, replaced_nodes, places, factors);
+    }
     free(places);
     *factors_p = factors;
     return IW_OK;

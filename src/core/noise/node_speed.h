@@ -12,9 +12,11 @@ enum { IWI_FACTOR_UNIT = 1000000000 }; /* factors are whole numbers of billionth
  * names. IW_ERR_RANGE. */
 IW_NODISCARD iw_status iwi_node_speeds_check(const iw_log *log, const iw_node_speeds *speeds, uint32_t nodes);
 
-/* The factor of work of each node of a run; owned, freed by free(). `seed` is that of the simulation. */
+/* The factor of work of each node of a run; owned, freed by free(). `seed` is that of the simulation; laws
+ * draw anew for each `trial`. */
 IW_NODISCARD iw_status iwi_node_factors(const iw_log *log, const iw_node_speeds *speeds, uint32_t ranks,
-                                        uint64_t seed, uint32_t replaced_nodes, int64_t **factors_p);
+                                        uint64_t seed, uint64_t trial, uint32_t replaced_nodes,
+                                        int64_t **factors_p);
 
 /* Whether it is "normal:..." or "slow:...", not the path of a file. */
 bool iwi_node_speed_is_spec(const char *text);

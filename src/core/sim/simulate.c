@@ -297,7 +297,7 @@ static iw_status set_node_speeds(const iw_log *log, const iw_sim_opts *opts, str
         return IW_OK;
     }
     job->ranks_per_node = iwi_node_speeds_ranks(opts->node_speeds);
-    IW_TRY(iwi_node_factors(log, opts->node_speeds, job->program->ranks, opts->seed, opts->replaced_nodes,
+    IW_TRY(iwi_node_factors(log, opts->node_speeds, job->program->ranks, opts->seed, 0, opts->replaced_nodes,
                             factors_p));
     job->node_factors = *factors_p;
     return IW_OK;

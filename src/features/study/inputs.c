@@ -84,7 +84,7 @@ static iw_status add_speeds(const iw_log *log, struct iwi_inputs *inputs, const 
     if (*speeds == NULL) {
         IW_TRY(iw_node_speeds_new(log, spec_or_path, iw_noise_set_ranks_per_node(set), speeds));
     }
-    IW_TRY(iwi_node_factors(log, *speeds, cell->ranks, cell->seed, 0, &factors));
+    IW_TRY(iwi_node_factors(log, *speeds, cell->ranks, cell->seed, 0, 0, &factors));
     free(factors);
     return IW_OK;
 }

@@ -18,7 +18,7 @@ static const uint64_t MOST_OPS = UINT64_C(1) << 24;
 
 struct writer {
     const struct iwi_train_plan *plan;
-    const int64_t *factors; /* of GPUs, or NULL */
+    int64_t *factors; /* of GPUs, or NULL */
     struct iwi_step_graph all;
     uint32_t width;
     uint32_t *host, *lanes[IWI_LANES]; /* the last node of each, by rank */
@@ -300,6 +300,7 @@ static void release(struct writer *w)
         free(w->lanes[lane]);
     }
     free(w->host);
+    free(w->factors);
     free(w->scratch);
     free(w->members);
     free(w->ends);
@@ -322,19 +323,31 @@ static iw_status check(const iw_log *log, const iw_training *spec, const struct 
     return IW_OK;
 }
 
+/* Those of the first trial. */
+static iw_status draw_factors(const iw_log *log, const iw_training *spec, uint64_t seed, struct writer *w)
+{
+    iw_node_speeds *speeds;
+    iw_status status;
+
+    if (spec->slow[0] == '\0') {
+        return IW_OK;
+    }
+    IW_TRY(iw_node_speeds_new(log, spec->slow, 1, &speeds));
+    status = iwi_node_factors(log, speeds, w->width * spec->pp, seed, 0, 0, &w->factors);
+    iw_node_speeds_free(speeds);
+    return status;
+}
+
 iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32_t steps, uint64_t seed,
                               iw_program **program_p)
 {
-    iw_training_opts opts = IW_TRAINING_OPTS_INIT;
     iw_training own = *spec;
     struct writer w = {.width = spec->tp * spec->cp * spec->dp};
     struct iwi_train_plan *plan = NULL;
-    struct iwi_train_jitter *jitter = NULL;
     struct iwi_schedule *schedule = NULL;
     iw_status status = iwi_training_settle(log, &own);
 
     own.source_count = 0;
-    opts.seed = seed;
     if (status == IW_OK) {
         status = iwi_train_plan_new(log, &own, &plan);
     }
@@ -342,15 +355,13 @@ iw_status iw_training_program(const iw_log *log, const iw_training *spec, uint32
         status = check(log, &own, plan, steps);
     }
     if (status == IW_OK) {
-        status = iwi_train_jitter_new(log, &own, &opts, &jitter);
+        status = draw_factors(log, &own, seed, &w);
     }
     if (status == IW_OK) {
         w.plan = plan;
-        w.factors = jitter->factors;
         status = write_steps(log, &w, steps, &schedule);
     }
     release(&w);
-    iwi_train_jitter_free(jitter);
     iwi_train_plan_free(plan);
     return status == IW_OK ? iwi_program_from_schedule(log, schedule, program_p) : status;
 }

@@ -8,6 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/rng.h"
 #include "core/noise/node_speed.h"
+#include "core/noise/spec.h"
 #include "core/numeric/numeric.h"
 #include "features/training/step_run.h"
 
@@ -53,23 +54,31 @@ static iw_status new_noise(const iw_log *log, const iw_training *spec, const iw_
     return IW_OK;
 }
 
-static iw_status draw_factors(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
-                              struct iwi_train_jitter *jitter)
+static uint32_t slow_of(const int64_t *factors, uint32_t ranks)
 {
-    const uint32_t replaced = opts->replaced > 0 ? opts->replaced : UINT32_MAX;
-    iw_node_speeds *speeds;
-    iw_status status;
+    uint32_t count = 0;
 
+    for (uint32_t i = 0; i < ranks; i++) {
+        count += factors[i] > IWI_FACTOR_UNIT;
+    }
+    return count;
+}
+
+static iw_status new_speeds(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
+                            struct iwi_train_jitter *jitter)
+{
+    int64_t *factors;
+
+    jitter->replaced = opts->replaced > 0 ? opts->replaced : UINT32_MAX;
     if (spec->slow[0] == '\0') {
         return IW_OK;
     }
-    IW_TRY(iw_node_speeds_new(log, spec->slow, 1, &speeds));
-    status = iwi_node_factors(log, speeds, jitter->ranks, opts->seed, 0, &jitter->factors);
-    if (status == IW_OK) {
-        status = iwi_node_factors(log, speeds, jitter->ranks, opts->seed, replaced, &jitter->better_factors);
-    }
-    iw_node_speeds_free(speeds);
-    return status;
+    IW_TRY(iw_node_speeds_new(log, spec->slow, 1, &jitter->speeds));
+    IW_TRY(iwi_node_factors(log, jitter->speeds, jitter->ranks, opts->seed, 0, 0, &factors));
+    jitter->slow_count = slow_of(factors, jitter->ranks);
+    jitter->has_one_slow = jitter->slow_count == 1 && iwi_spec_arguments(spec->slow, "slow") != NULL;
+    free(factors);
+    return IW_OK;
 }
 
 /* All but the sources. */
@@ -87,7 +96,7 @@ static iw_status new_jitter(const iw_log *log, const iw_training *spec, const iw
     jitter->ranks = spec->tp * spec->cp * spec->dp * spec->pp;
     jitter->forward_sigma = spec->forward_sigma;
     jitter->backward_sigma = spec->backward_sigma;
-    status = draw_factors(log, spec, opts, jitter);
+    status = new_speeds(log, spec, opts, jitter);
     if (status != IW_OK) {
         iwi_train_jitter_free(jitter);
         return status;
@@ -139,8 +148,7 @@ void iwi_train_jitter_free(struct iwi_train_jitter *jitter)
     for (uint32_t i = 0; !jitter->is_borrowed && i < jitter->count; i++) {
         iw_noise_free(jitter->sources[i].noise);
     }
-    free(jitter->factors);
-    free(jitter->better_factors);
+    iw_node_speeds_free(jitter->speeds);
     free(jitter);
 }
 
@@ -287,13 +295,31 @@ iw_time iwi_train_extra(struct iwi_train_run *run, int where, size_t index, uint
 
 /* ---- work that differs ---- */
 
+/* What one slow GPU costs depends on its stage. So it stands in each of them in turn, from a place that is
+ * drawn: a few trials then cover all stages. Several, or a law for all, are drawn anew in each trial. */
+iw_status iwi_train_draw_speeds(const iw_log *log, struct iwi_train_run *run)
+{
+    const struct iwi_train_jitter *jitter = run->jitter;
+    uint64_t trial = run->trial;
+
+    if (jitter == NULL || jitter->speeds == NULL) {
+        return IW_OK;
+    }
+    if (jitter->has_one_slow) {
+        run->turned = (size_t)(trial % run->plan->pp) * run->width;
+        trial /= run->plan->pp;
+    }
+    free(run->factors);
+    run->factors = NULL;
+    return iwi_node_factors(log, jitter->speeds, jitter->ranks, jitter->seed, trial,
+                            run->change.replaces_slow ? jitter->replaced : 0, &run->factors);
+}
+
 iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t index)
 {
-    const int64_t *factors = run->jitter == NULL         ? NULL
-                             : run->change.replaces_slow ? run->jitter->better_factors
-                                                         : run->jitter->factors;
-
-    return factors != NULL ? iwi_scaled_work(work, factors[index]) : work;
+    return run->factors != NULL
+               ? iwi_scaled_work(work, run->factors[(index + run->turned) % run->jitter->ranks])
+               : work;
 }
 
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,

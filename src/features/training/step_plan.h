@@ -211,11 +211,12 @@ void iwi_train_run_free(struct iwi_train_run *run);
  * of host or loader. */
 struct iwi_train_change {
     uint32_t without, together, moved;
-    bool replaces_slow;     /* slow GPUs, so many as the jitter was made with */
+    bool replaces_slow;     /* slow GPUs, as many as the jitter was made with */
     bool has_equal_lengths; /* of micro-batches */
 };
 
-void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train_change change);
+IW_NODISCARD iw_status iwi_train_begin(const iw_log *log, struct iwi_train_run *run, uint64_t trial,
+                                       struct iwi_train_change change);
 
 /* Evaluates the next step; returns when the last rank has ended it. */
 iw_time iwi_train_step(struct iwi_train_run *run);

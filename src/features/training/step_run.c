@@ -102,8 +102,8 @@ static iw_time compute(struct iwi_train_run *run, const struct iwi_train_op *op,
 static void work(struct iwi_train_run *run, const struct place *p)
 {
     const bool has_host = run->plan->has_launches && p->op->launches > 0;
-    const bool is_plain = run->jitter == NULL || (run->jitter->factors == NULL && run->lengths[0] == NULL &&
-                                                  !run->at[IW_TRAINING_DEVICE].has_phases);
+    const bool is_plain =
+        run->factors == NULL && run->lengths[0] == NULL && !run->at[IW_TRAINING_DEVICE].has_phases;
     const size_t stage = p->base / run->width;
     const uint64_t phase = run->step * run->plan->most_ops + (uint64_t)(p->op - run->plan->stages[stage].ops);
     const uint32_t each = run->plan->tp * run->plan->cp, first = (uint32_t)(p->base % run->width);
@@ -249,7 +249,8 @@ iw_time iwi_train_step(struct iwi_train_run *run)
     return end;
 }
 
-void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train_change change)
+iw_status iwi_train_begin(const iw_log *log, struct iwi_train_run *run, uint64_t trial,
+                          struct iwi_train_change change)
 {
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
@@ -264,6 +265,7 @@ void iwi_train_begin(struct iwi_train_run *run, uint64_t trial, struct iwi_train
         memset(run->lanes[lane], 0, ranks * sizeof *run->host);
     }
     iwi_train_walks_begin(run);
+    return iwi_train_draw_speeds(log, run);
 }
 
 uint32_t iwi_train_width(const struct iwi_train_run *run)
@@ -357,11 +359,13 @@ iw_status iwi_train_run_new(const iw_log *log, const iw_training *spec, const st
     if (status == IW_OK) {
         status = new_walks(log, run);
     }
+    if (status == IW_OK) {
+        status = iwi_train_begin(log, run, 0, (struct iwi_train_change){0});
+    }
     if (status != IW_OK) {
         iwi_train_run_free(run);
         return status;
     }
-    iwi_train_begin(run, 0, (struct iwi_train_change){0});
     *run_p = run;
     return IW_OK;
 }
@@ -393,6 +397,7 @@ void iwi_train_run_free(struct iwi_train_run *run)
     free(run->ready);
     free(run->gathered);
     free(run->launched);
+    free(run->factors);
     free(run->lengths[0]);
     free(run->lengths[1]);
     free(run);

@@ -9,6 +9,7 @@
 #ifndef IWI_TRAINING_RUN_H
 #define IWI_TRAINING_RUN_H
 
+#include "core/noise/node_speed.h"
 #include "core/noise/stream.h"
 #include "features/training/step_plan.h"
 
@@ -24,8 +25,10 @@ struct iwi_train_jitter {
     bool is_borrowed; /* the noise of the sources */
     uint32_t node_gpus;
     uint64_t seed;
-    int64_t *factors;        /* of each GPU's work, or NULL */
-    int64_t *better_factors; /* with slow ones replaced */
+    iw_node_speeds *speeds; /* of GPUs, or NULL: all are alike */
+    uint32_t replaced;      /* slow ones that a change replaces */
+    uint32_t slow_count;    /* in the first trial */
+    bool has_one_slow;      /* by a law: it stands in each stage in turn */
     double forward_sigma, backward_sigma;
     uint32_t ranks;
 };
@@ -65,6 +68,8 @@ struct iwi_train_run {
     iw_time *ends;             /* of the team: [stage][operation][i] */
     iw_time *ready, *gathered; /* [stage][bucket][i] of gradients, of parameters */
     iw_time *launched;         /* scratch of a team: when the last launch of an operation was done */
+    int64_t *factors;          /* of each GPU's work in this trial, or NULL */
+    size_t turned;             /* GPU i is that of factor i + turned */
     int64_t *lengths[2];       /* F and B: [replica][micro-batch], in billionths */
     bool has_loader;
 };
@@ -105,6 +110,8 @@ iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t 
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,
                          uint32_t replica);
 
+/* Draws how fast the GPUs of this trial are. */
+IW_NODISCARD iw_status iwi_train_draw_speeds(const iw_log *log, struct iwi_train_run *run);
 /* Sets all walks up at time 0. */
 void iwi_train_walks_begin(struct iwi_train_run *run);
 /* Lengths of the micro-batches of the step. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/noise/node_speed.h"
 #include "features/training/trials.h"
 
 /* ---- the rate of a GPU from what is published of a whole step ---- */
@@ -140,6 +141,9 @@ static void describe(const iw_training *spec, const iw_training_opts *opts, cons
     result->source_count = spec->source_count;
     for (uint32_t i = 0; i < spec->source_count; i++) {
         result->sources[i] = spec->sources[i];
+    }
+    if (iwi_node_speed_is_spec(spec->slow)) {
+        snprintf(result->slow, sizeof result->slow, "%s", spec->slow);
     }
     result->has_jitter = spec->source_count > 0 || spec->slow[0] != '\0' || spec->forward_sigma > 0 ||
                          spec->backward_sigma > 0;

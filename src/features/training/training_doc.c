@@ -70,6 +70,11 @@ static const struct iwi_field source_fields[] = {
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_training_source, source_fields);
 
+static bool has_law(const void *subject)
+{
+    return ((const iw_training_result *)subject)->slow[0] != '\0';
+}
+
 static const struct iwi_field training_fields[] = {
     IWI_VALUE(iw_training_result, command, .may_be_null = true),
     IWI_CHARS(iw_training_result, name),
@@ -108,6 +113,7 @@ static const struct iwi_field training_fields[] = {
     IWI_OBJECTS_IN_PLACE(iw_training_result, volumes, volume_count, volume_schema),
     IWI_VALUES(iw_training_result, step_time_ns, step_time_count),
     IWI_OBJECTS_IN_PLACE(iw_training_result, sources, source_count, source_schema),
+    IWI_CHARS(iw_training_result, slow, .is_there = has_law, .is_optional = true),
 };
 static const struct iwi_schema training_schema = IWI_SCHEMA(iw_training_result, training_fields);
 
@@ -142,6 +148,7 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
                  result->cost_per_hour);
     }
     iwi_more(doc, ".");
+    iwi_training_say_places(doc, result);
     iwi_training_say_best(doc, result);
     iwi_training_say_reach(doc, result);
 }

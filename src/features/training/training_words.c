@@ -80,6 +80,23 @@ const char *iwi_training_loss_interval(struct iwi_document *doc, const iw_traini
                : "";
 }
 
+void iwi_training_say_places(struct iwi_document *doc, const iw_training_result *result)
+{
+    const bool is_one = strncmp(result->slow, "slow:1,", strlen("slow:1,")) == 0;
+
+    if (result->slow[0] == '\0') {
+        return;
+    }
+    iwi_verdict(doc,
+                "Slow GPUs (%s) stand elsewhere in each trial, and their place decides what they cost: "
+                "steps take %s (10th percentile) to %s (longest).",
+                result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
+    if (is_one && result->trials < result->pp) {
+        iwi_more(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried: run %" PRIu32 " trials.",
+                 result->trials, result->pp, result->pp);
+    }
+}
+
 void iwi_training_say_reach(struct iwi_document *doc, const iw_training_result *result)
 {
     const iw_training_absorption *most = NULL;

@@ -36,7 +36,8 @@ iw_status iwi_noiseless_step(const iw_log *log, const iw_training *spec, const s
 }
 
 /* The step before the first one that counts lets the loader and the parameters get into their stride. */
-static void run_job(const struct iwi_trials *trials, struct iwi_train_run *run, uint64_t job)
+static iw_status run_job(const iw_log *log, const struct iwi_trials *trials, struct iwi_train_run *run,
+                         uint64_t job)
 {
     const uint64_t trial = job % trials->opts->trials;
     const struct iwi_train_variant *variant = &trials->variants[job / trials->opts->trials];
@@ -44,7 +45,7 @@ static void run_job(const struct iwi_trials *trials, struct iwi_train_run *run, 
     const double batch = (double)variant->plan->batch / (double)variant->plan->usual_batch;
     iw_time before, start;
 
-    iwi_train_begin(run, trial, variant->change);
+    IW_TRY(iwi_train_begin(log, run, trial, variant->change));
     start = before = iwi_train_step(run);
     iwi_train_watch_begin(run, is_program && trials->taken != NULL);
     for (uint64_t i = 0; i < variant->steps; i++) {
@@ -57,6 +58,7 @@ static void run_job(const struct iwi_trials *trials, struct iwi_train_run *run, 
         before = end;
     }
     trials->mean_ns[job] = (double)(before - start) / 1e3 / (double)variant->steps / batch;
+    return IW_OK;
 }
 
 /* Jobs come variant by variant, so that most find a run of theirs. */
@@ -110,16 +112,17 @@ static void *work(void *arg)
 
     while (!atomic_load(&pool->is_stopped)) {
         const uint64_t job = atomic_fetch_add(&pool->next, 1);
-        const iw_status status = job < total ? take_run(pool->log, trials, job, &last, &run) : IW_OK;
+        iw_status status;
 
         if (job >= total) {
             break;
         }
+        status = take_run(pool->log, trials, job, &last, &run);
+        status = status == IW_OK ? run_job(pool->log, trials, run, job) : status;
         if (status != IW_OK) {
             fail(pool, status);
             break;
         }
-        run_job(trials, run, job);
         tell(pool, total);
     }
     iwi_train_run_free(run);

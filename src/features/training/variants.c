@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "core/noise/stream.h"
 #include "features/training/step_run.h"
 #include "features/training/trials.h"
@@ -170,15 +171,17 @@ static void add_alike(struct iwi_trials *trials, iw_training_result *result)
 {
     const iw_training *spec = program_of(trials)->spec;
     const struct iwi_train_jitter *jitter = program_of(trials)->jitter;
-    uint32_t replaced = 0;
+    const uint32_t replaced = (uint32_t)iwi_min(jitter->slow_count, jitter->replaced);
+    const bool differs = replaced == jitter->slow_count && iwi_spec_arguments(spec->slow, "normal") != NULL;
 
-    for (uint32_t i = 0; jitter->factors != NULL && i < jitter->ranks; i++) {
-        replaced += jitter->factors[i] != jitter->better_factors[i];
-    }
     if (replaced > 0) {
         (void)add_row(trials, result, "", (struct iwi_train_change){.replaces_slow = true});
-        snprintf(last_what(result), WHAT_SIZE, "%" PRIu32 " slow GPU%s replaced", replaced,
-                 replaced == 1 ? "" : "s");
+        if (differs) { /* how many are slow, from trial to trial */
+            snprintf(last_what(result), WHAT_SIZE, "all slow GPUs replaced");
+        } else {
+            snprintf(last_what(result), WHAT_SIZE, "%" PRIu32 " slow GPU%s replaced", replaced,
+                     replaced == 1 ? "" : "s");
+        }
     }
     if (spec->forward_sigma > 0 || spec->backward_sigma > 0) {
         (void)add_row(trials, result, "", (struct iwi_train_change){.has_equal_lengths = true});

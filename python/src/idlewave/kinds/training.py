@@ -120,3 +120,4 @@ class Training(Result):
     volumes: List[VolumesRow]
     step_time_ns: List[int]
     sources: List[SourcesRow]
+    slow: Optional[str]

@@ -16,7 +16,7 @@ static int64_t *factors_of(const char *spec, uint32_t ranks, uint64_t seed, uint
     int64_t *factors = NULL;
 
     assert_ok(iw_node_speeds_new(NULL, spec, PER_NODE, &speeds));
-    assert_ok(iwi_node_factors(NULL, speeds, ranks, seed, replaced, &factors));
+    assert_ok(iwi_node_factors(NULL, speeds, ranks, seed, 0, replaced, &factors));
     iw_node_speeds_free(speeds);
     return factors;
 }
@@ -92,8 +92,8 @@ static void more_slow_nodes_than_there_are_are_refused(void **state)
 
     (void)state;
     assert_ok(iw_node_speeds_new(NULL, "slow:5,1.5", PER_NODE, &speeds));
-    assert_status(iwi_node_factors(NULL, speeds, 4 * PER_NODE, 1, 0, &factors), IW_ERR_RANGE);
-    assert_ok(iwi_node_factors(NULL, speeds, 4 * PER_NODE + 1, 1, 0, &factors));
+    assert_status(iwi_node_factors(NULL, speeds, 4 * PER_NODE, 1, 0, 0, &factors), IW_ERR_RANGE);
+    assert_ok(iwi_node_factors(NULL, speeds, 4 * PER_NODE + 1, 1, 0, 0, &factors));
     free(factors);
     iw_node_speeds_free(speeds);
 }

@@ -80,6 +80,32 @@ static void a_replaced_gpu_is_as_fast_as_the_others(void **state)
     iw_training_release(&spec);
 }
 
+/* The last of two stages has twice the work: (F + B) of the first and 4 (F + B) of the last, 30 + 240 ms. A
+ * GPU that takes 1.5 times as long adds 15 ms in the first stage, 120 ms in the last. */
+static void a_slow_gpu_costs_what_its_stage_makes_of_it(void **state)
+{
+    iw_training_result *result;
+    iw_training spec;
+
+    (void)state;
+    init(&spec, "2", "4");
+    set(&spec, "forward", "10ms,20ms");
+    set(&spec, "backward", "20ms,40ms");
+    spec.dp = 4;
+    set(&spec, "slow", "slow:1,1.5");
+    result = run(&spec, NULL, 0);
+    assert_close(row_of(result, "1 slow GPU replaced")->saved_ns.value, (15e6 + 120e6) / 2, 1e5);
+    for (uint32_t t = 0; t < 6; t += 2) {
+        const double one = result->trial_ns[t], other = result->trial_ns[t + 1];
+
+        assert_close(fabs(one - other), 120e6 - 15e6, 1e5);
+    }
+    assert_true(result->step_ns.low < result->step_ns.value - 10e6);
+    assert_true(result->step_ns.high > result->step_ns.value + 10e6);
+    iw_training_result_free(result);
+    iw_training_release(&spec);
+}
+
 /* (m + p - 1)(F + B) of m micro-batches; twice as many are twice the batch, so half of (2m + p - 1)(F + B). A
  * pause in each usual step is two in each of the longer ones. */
 static void more_microbatches_wait_less(void **state)
@@ -368,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_replaced_gpu_is_as_fast_as_the_others),
+        cmocka_unit_test(a_slow_gpu_costs_what_its_stage_makes_of_it),
         cmocka_unit_test(more_microbatches_wait_less),
         cmocka_unit_test(microbatches_are_halved_where_they_can_be),
         cmocka_unit_test(graphs_free_a_slow_host),
