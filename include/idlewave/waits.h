@@ -122,6 +122,7 @@ typedef struct iw_waits {
     char origin[32]; /* "OTF2", "Kineto" */
     char *lacks;     /* what the trace does not tell, for people; "" */
     uint32_t rank_count;
+    uint32_t run_ranks;             /* ranks of the run where not all were traced; 0: all were */
     uint64_t collectives, messages; /* that ranks met in */
     uint64_t unmatched;             /* visits that nobody else made, though others of the group were traced */
     uint64_t unordered;             /* waits that ended before the awaited one came, by the clocks */

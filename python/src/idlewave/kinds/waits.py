@@ -128,6 +128,7 @@ class Waits(Result):
     origin: str
     lacks: str
     traced_ranks: int
+    run_ranks: Optional[int]
     collectives: int
     messages: int
     unmatched: int

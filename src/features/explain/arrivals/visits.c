@@ -183,3 +183,13 @@ void iwi_visits_note(struct iwi_visits *visits, const char *sentence)
                        sentence);
     }
 }
+
+uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits)
+{
+    uint32_t ranks = visits->world;
+
+    for (size_t i = 0; i < visits->group_count; i++) {
+        ranks = visits->groups[i].size > ranks ? visits->groups[i].size : ranks;
+    }
+    return ranks;
+}

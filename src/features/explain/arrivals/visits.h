@@ -143,6 +143,7 @@ struct iwi_visits {
      * compares */
     iw_time clock_error_ps;
     uint32_t clock_sets;
+    uint32_t world;     /* ranks of the run, as files say; 0: they do not */
     uint64_t unmatched; /* visits that nobody else made, though others of the group were traced */
     char origin[32];    /* "Kineto", "OTF2" */
     char lacks[512];    /* what the file does not tell and the results therefore lack, for people */
@@ -178,6 +179,9 @@ IW_NODISCARD iw_status iwi_visits_finish(struct iwi_visits *visits);
  * squares; drift is taken out if that brings the ends clearly nearer. The first rank of a set keeps its
  * times. */
 IW_NODISCARD iw_status iwi_visits_align(struct iwi_visits *visits);
+
+/* How many ranks the run had at least: as files say, and by the sizes of groups. */
+uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits);
 
 /* When the last rank of an encounter came. */
 static inline iw_time iwi_encounter_start_ps(const struct iwi_visits *visits,

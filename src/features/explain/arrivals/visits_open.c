@@ -244,30 +244,6 @@ static iw_status find_files(struct run *run, const char *const *paths, size_t co
     return IW_OK;
 }
 
-uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits)
-{
-    uint32_t ranks = 0;
-
-    for (size_t i = 0; i < visits->group_count; i++) {
-        ranks = visits->groups[i].size > ranks ? visits->groups[i].size : ranks;
-    }
-    return ranks;
-}
-
-static void note_untraced(struct iwi_visits *visits)
-{
-    const uint32_t ranks = iwi_visits_least_ranks(visits);
-    char text[160];
-
-    if (visits->rank_count > 1 && visits->rank_count < ranks) {
-        (void)snprintf(text, sizeof text,
-                       "There are traces of %zu of %" PRIu32
-                       " ranks: time that these spent waiting for the others looks like transfer.",
-                       visits->rank_count, ranks);
-        iwi_visits_note(visits, text);
-    }
-}
-
 /* ---- the public functions ---- */
 
 iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t count, iw_visits **visits_p)
@@ -279,7 +255,6 @@ iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t cou
     if (status == IW_OK && run.reader != NULL) {
         iwi_visits_init(visits, log, run.reader->origin);
         status = run.reader->read(log, (const char *const *)run.paths, run.count, visits);
-        note_untraced(visits);
         if (status == IW_OK && run.reader->lacks_pauses) {
             status = iwi_visits_align(visits);
             status = status == IW_OK ? iwi_visits_find_slow(visits) : status;

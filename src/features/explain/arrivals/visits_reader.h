@@ -33,9 +33,6 @@ struct iwi_visits_reader {
 };
 
 /* A file of one of the formats, or a folder that has one. */
-/* How many ranks the run had at least: groups know their sizes. */
-uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits);
-
 bool iwi_visits_is_readable(const char *path);
 
 extern const struct iwi_visits_reader iwi_visits_mpi;

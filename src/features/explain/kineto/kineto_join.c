@@ -78,6 +78,7 @@ static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
                         ": give one file of each rank, all of one run",
                         file->name, file->rank);
     }
+    kineto->visits->world = file->world > kineto->visits->world ? file->world : kineto->visits->world;
     return IW_OK;
 }
 

@@ -160,6 +160,24 @@ static void nobody_is_named_without_need(void **state)
     assert_says(&s, "Ranks hardly wait for each other: 0.25 % of their time.");
 }
 
+static void missing_ranks_are_told_first(void **state)
+{
+    struct sample s;
+    char *text;
+
+    (void)state;
+    init(&s);
+    s.waits.waiting_ns = 1e8;
+    s.waits.transfer_ns = 3.2e9;
+    s.waits.run_ranks = 5;
+    text = written(&s, IW_DOC_TEXT);
+    assert_ptr_equal(strstr(text, "Only 4 of 5 ranks were traced."), text);
+    free(text);
+    assert_says(&s, "The missing one may have delayed them: of their time up to 8.00 %, counted as transfer, "
+                    "may be waiting for it. The traced ranks hardly wait for each other: 0.25 % of their "
+                    "time.");
+}
+
 static void pauses_that_cost_much_are_in_the_verdict(void **state)
 {
     iw_waits_cause causes[] = {{"data loading", 1, 1e8, 1e8}, {"garbage collection", 6, 5e8, 2e9}};
@@ -233,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_period_is_told_with_its_time),
         cmocka_unit_test(several_on_one_node_are_that_node),
         cmocka_unit_test(nobody_is_named_without_need),
+        cmocka_unit_test(missing_ranks_are_told_first),
         cmocka_unit_test(pauses_that_cost_much_are_in_the_verdict),
         cmocka_unit_test(one_rank_has_bounds),
         cmocka_unit_test(wrong_clocks_are_told),

@@ -97,9 +97,11 @@ static iw_status find_waits(struct iwi_waited_run *run, iw_waits *waits)
 static void describe(const struct iwi_waited_run *run, iw_waits *waits)
 {
     const struct iwi_visits *visits = run->visits;
+    const uint32_t run_ranks = iwi_visits_least_ranks(visits);
 
     (void)snprintf(waits->origin, sizeof waits->origin, "%s", visits->origin);
     waits->rank_count = run->rank_count;
+    waits->run_ranks = run_ranks > run->rank_count ? run_ranks : 0;
     waits->unmatched = visits->unmatched;
     waits->through_transfer_ns = ns(run->through_transfer_ps);
     for (size_t i = 0; i < visits->visit_count; i++) {

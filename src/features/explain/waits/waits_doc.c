@@ -66,11 +66,17 @@ static const struct iwi_field row_fields[] = {
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_waits_row, row_fields);
 
+static bool lacks_ranks(const void *subject)
+{
+    return ((const iw_waits *)subject)->run_ranks > 0;
+}
+
 static const struct iwi_field waits_fields[] = {
     IWI_VALUE(iw_waits, name),
     IWI_CHARS(iw_waits, origin),
     IWI_VALUE(iw_waits, lacks),
     IWI_VALUE_AS(iw_waits, rank_count, "traced_ranks"),
+    IWI_VALUE(iw_waits, run_ranks, .is_there = lacks_ranks, .is_optional = true),
     IWI_VALUE(iw_waits, collectives),
     IWI_VALUE(iw_waits, messages),
     IWI_VALUE(iw_waits, unmatched),

@@ -129,39 +129,54 @@ static const iw_waits_rank *rare_culprit(const iw_waits *waits)
     return NULL;
 }
 
+/* Waiting for ranks that were not traced looks like transfer. */
+static void say_missing(struct iwi_document *doc, const iw_waits *waits)
+{
+    const uint32_t missing = waits->run_ranks > waits->rank_count ? waits->run_ranks - waits->rank_count : 0;
+
+    if (missing > 0 && !waits->has_bounds_only) {
+        iwi_verdict(doc,
+                    "Only %" PRIu32 " of %" PRIu32
+                    " ranks were traced. The missing %s may have delayed them: of their time up to %s, "
+                    "counted as transfer, may be waiting for %s.",
+                    waits->rank_count, waits->run_ranks, missing == 1 ? "one" : "ones",
+                    iwi_percent_short(doc, iwi_waits_share(waits, waits->transfer_ns)),
+                    missing == 1 ? "it" : "them");
+    }
+}
+
 static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
 {
+    const char *ranks = waits->run_ranks > 0 ? "The traced ranks" : "Ranks";
+
     const iw_waits_rank *small = small_culprit(waits), *rare = rare_culprit(waits);
     const double share = iwi_waits_share(waits, waits->waiting_ns);
 
     if (share < LITTLE) {
-        iwi_verdict(doc, "Ranks hardly wait for each other: %s of their time.",
+        iwi_verdict(doc, "%s hardly wait for each other: %s of their time.", ranks,
                     iwi_percent_short(doc, share));
         return;
     }
     if (small != NULL) {
-        iwi_verdict(
-            doc,
-            "Ranks wait for each other %s of their time. The most conspicuous, %s, is busy longer than "
-            "its peers by %s of the run, less than what matters (%s).",
-            iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
-            longer_words(doc, waits, small), iwi_percent_short(doc, waits->least_share));
+        iwi_verdict(doc,
+                    "%s wait for each other %s of their time. The most conspicuous, %s, is busy longer than "
+                    "its peers by %s of the run, less than what matters (%s).",
+                    ranks, iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
+                    longer_words(doc, waits, small), iwi_percent_short(doc, waits->least_share));
         return;
     }
     if (rare != NULL) {
-        iwi_verdict(
-            doc,
-            "Ranks wait for each other %s of their time. %s caused most of it (%s of all ranks' time), "
-            "but too rarely to be told from chance: trace more iterations.",
-            iwi_percent_short(doc, share), capital(doc, iwi_waits_rank_name(doc, waits, rare)),
-            iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
+        iwi_verdict(doc,
+                    "%s wait for each other %s of their time. %s caused most of it (%s of all ranks' time), "
+                    "but too rarely to be told from chance: trace more iterations.",
+                    ranks, iwi_percent_short(doc, share), capital(doc, iwi_waits_rank_name(doc, waits, rare)),
+                    iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
         return;
     }
-    iwi_verdict(
-        doc,
-        "Ranks wait for each other %s of their time, but no rank stands out: who makes the others wait "
-        "changes.",
-        iwi_percent_short(doc, share));
+    iwi_verdict(doc,
+                "%s wait for each other %s of their time, but no rank stands out: who makes the others wait "
+                "changes.",
+                ranks, iwi_percent_short(doc, share));
 }
 
 static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
@@ -231,6 +246,7 @@ static void say_changes(struct iwi_document *doc, const iw_waits *waits)
 
 void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits)
 {
+    say_missing(doc, waits);
     if (waits->has_bounds_only) {
         say_bounds(doc, waits);
     } else if (waits->named == 0) {
