@@ -259,6 +259,7 @@ iw_status iw_visits_open(const iw_log *log, const char *const *paths, size_t cou
             status = iwi_visits_align(visits);
             status = status == IW_OK ? iwi_visits_find_slow(visits) : status;
         }
+        status = status == IW_OK ? iwi_visits_check_one_run(visits) : status;
     }
     release_run(&run);
     if (status != IW_OK) {

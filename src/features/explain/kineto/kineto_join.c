@@ -50,6 +50,20 @@ static void node_of_name(const char *path, char *node, size_t size)
     }
 }
 
+static iw_status check_world(struct iwi_kineto *kineto, const struct iwi_kineto_file *file)
+{
+    struct iwi_visits *visits = kineto->visits;
+
+    if (file->world > 0 && visits->world > 0 && file->world != visits->world) {
+        return iwi_fail(kineto->log, IW_ERR_FORMAT,
+                        "'%s' is of a run of %" PRIu32 " ranks, the files before it of one of %" PRIu32
+                        ": give files of one run",
+                        file->name, file->world, visits->world);
+    }
+    visits->world = file->world > 0 ? file->world : visits->world;
+    return IW_OK;
+}
+
 static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
 {
     const size_t before = kineto->visits->rank_count;
@@ -78,8 +92,7 @@ static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
                         ": give one file of each rank, all of one run",
                         file->name, file->rank);
     }
-    kineto->visits->world = file->world > kineto->visits->world ? file->world : kineto->visits->world;
-    return IW_OK;
+    return check_world(kineto, file);
 }
 
 /* By the place in a group that says that it is the pipeline's. */

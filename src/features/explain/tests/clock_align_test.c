@@ -201,6 +201,53 @@ static void ranks_that_never_meet_are_apart(void **state)
 
 /* An all-gather is no meeting at one time: it may be off by its transfer, here 30 us and what the last of 4
  * or 8 ranks comes earlier. */
+/* All times of some ranks, later. */
+static void delay(struct iwi_visits *visits, uint32_t from_rank, iw_time by_ps)
+{
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        if (visits->visits[i].rank >= from_rank) {
+            visits->visits[i].enter_ps += by_ps;
+            visits->visits[i].leave_ps += by_ps;
+        }
+    }
+}
+
+static void ranks_of_another_run_are_refused(void **state)
+{
+    struct made m = usual;
+    struct iwi_visits visits;
+    struct iwt_log log;
+
+    (void)state;
+    iwt_log_init(&log);
+    m.has_columns = m.has_world = false;
+    make(&m, &visits);
+    visits.log = &log.log;
+    delay(&visits, 28, 30 * IW_PS_PER_S); /* clocks may be wrong */
+    assert_ok(iwi_visits_check_one_run(&visits));
+    delay(&visits, 28, 7200 * IW_PS_PER_S);
+    assert_status(iwi_visits_check_one_run(&visits), IW_ERR_FORMAT);
+    iwt_assert_logged(&log, "rank 28 begins 7229 s after rank");
+    iwi_visits_release(&visits);
+}
+
+static void clocks_that_are_days_apart_are_told(void **state)
+{
+    struct made m = usual;
+    struct iwi_visits visits;
+    struct iwt_log log;
+
+    (void)state;
+    iwt_log_init(&log);
+    make(&m, &visits);
+    visits.log = &log.log;
+    delay(&visits, 28, 3600 * IW_PS_PER_S);
+    assert_ok(iwi_visits_align(&visits));
+    assert_ok(iwi_visits_check_one_run(&visits));
+    iwt_assert_logged(&log, "clocks of ranks differ by 3600 s: make sure that all files are of one run");
+    iwi_visits_release(&visits);
+}
+
 static void what_ends_apart_counts_with_its_transfer(void **state)
 {
     struct made m = usual;
@@ -259,6 +306,8 @@ int main(void)
         cmocka_unit_test(offsets_are_found_within_the_stated_error),
         cmocka_unit_test(drift_is_found_where_it_matters),
         cmocka_unit_test(ranks_that_never_meet_are_apart),
+        cmocka_unit_test(ranks_of_another_run_are_refused),
+        cmocka_unit_test(clocks_that_are_days_apart_are_told),
         cmocka_unit_test(what_ends_apart_counts_with_its_transfer),
         cmocka_unit_test(all_times_of_a_rank_move_together),
         cmocka_unit_test(a_table_without_collectives_stays_as_it_is),

@@ -407,6 +407,10 @@ static void files_that_do_not_fit_are_refused(void **state)
                    "'b.json' is another file of rank 0");
     expect_refused("{\"traceEvents\": [" REDUCE("10") "]}", HEAD("0") REDUCE("10") "]}", IW_ERR_FORMAT,
                    "'a.json' does not tell its rank");
+    expect_refused(
+        HEAD("0") REDUCE("10") "]}",
+        "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 8}, \"traceEvents\": [" REDUCE("10") "]}",
+        IW_ERR_FORMAT, "'b.json' is of a run of 8 ranks, the files before it of one of 2");
     expect_refused(HEAD("5") REDUCE("10") "]}", NULL, IW_ERR_FORMAT,
                    "rank 5 takes part in group 'g', which it does not belong to");
     expect_refused(HEAD("0") REDUCE("10") "]}", HEAD("1") REDUCE("1000000000000") "]}", IW_ERR_RANGE,
