@@ -89,7 +89,19 @@ class Watcher:
         """Without a signal: its duration is over, or its job has ended."""
         text, self.errors = self.process.communicate()
         assert self.process.returncode == 0, f"watch exits {self.process.returncode}: {self.errors}"
-        return json.loads(text)
+        result = json.loads(text)
+        hold_together(result["watch"])
+        return result
+
+
+def hold_together(watch):
+    """No CPU was wanted for longer than it was watched, and totals are sums."""
+    cpus, totals = watch["cpus"], watch["totals"]
+    assert all(cpu["wanted_ns"] <= watch["watched_ns"] for cpu in cpus), (watch["watched_ns"], cpus)
+    assert all(cpu["lost_ns"] <= cpu["wanted_ns"] for cpu in cpus), cpus
+    for key in ("wanted_ns", "lost_ns", "detours"):
+        assert sum(cpu[key] for cpu in cpus) == totals[key], (key, totals, cpus)
+    assert sum(source["time_ns"] for source in watch["sources"]) == totals["lost_ns"], (totals, watch["sources"])
 
 
 def pid_option(job):

@@ -192,21 +192,32 @@ static void add(iw_watch_source *sum, int64_t ns)
     sum->slots[slot_of(ns)]++;
 }
 
-/* What each source has of a detour, in all of its parts; the array is all 0 before and after. */
-static void add_parts(iw_watch_result *result, const iw_detours *row, size_t first, size_t end,
+static void add_part(iw_watch_result *result, uint32_t source, int64_t *of_source)
+{
+    if (of_source[source] > 0) {
+        add(&result->sources[source], of_source[source]);
+        of_source[source] = 0;
+    }
+}
+
+/* What each source has of a detour, in all of its parts; what they leave is its main source's. The array is
+ * all 0 before and after. */
+static void add_parts(iw_watch_result *result, const iw_detours *row, size_t detour, size_t first, size_t end,
                       int64_t *of_source)
 {
-    for (size_t i = first; i < end; i++) {
-        of_source[row->part_source[i]] += row->part_ns[i];
-    }
-    for (size_t i = first; i < end; i++) {
-        const uint32_t source = row->part_source[i];
+    int64_t rest_ns = row->duration_ns[detour];
 
-        if (of_source[source] > 0) {
-            add(&result->sources[source], of_source[source]);
-            of_source[source] = 0;
-        }
+    for (size_t i = first; i < end; i++) {
+        const int64_t part_ns = iwi_min(row->part_ns[i], rest_ns);
+
+        of_source[row->part_source[i]] += part_ns;
+        rest_ns -= part_ns;
     }
+    of_source[row->source[detour]] += rest_ns;
+    for (size_t i = first; i < end; i++) {
+        add_part(result, row->part_source[i], of_source);
+    }
+    add_part(result, row->source[detour], of_source);
 }
 
 static void add_row(iw_watch_result *result, const iw_detours *row, int64_t *of_source)
@@ -220,11 +231,7 @@ static void add_row(iw_watch_result *result, const iw_detours *row, int64_t *of_
             part++;
         }
         add(&result->all, row->duration_ns[i]);
-        if (part > first) {
-            add_parts(result, row, first, part, of_source);
-        } else {
-            add(&result->sources[row->source[i]], row->duration_ns[i]);
-        }
+        add_parts(result, row, i, first, part, of_source);
     }
     result->totals.wanted_ns += (uint64_t)row->length_ns;
 }
@@ -262,22 +269,35 @@ static void sum_up(iw_watch_result *result, int64_t *of_source)
     }
 }
 
-static iw_status fill(const struct events *events, iw_watch_result *result)
+iw_status iwi_watch_events_add_up(const iw_log *log, iw_watch_result *result)
 {
-    const iw_log *log = events->log;
     int64_t *of_source = iwi_new_array(log, result->recording->source_count, sizeof *of_source);
 
-    result->job = strdup(events->job.text);
-    result->watched_ns = events->done_ns;
     result->cpu_count = result->recording->cpu_count;
     result->cpus = iwi_new_array(log, result->cpu_count, sizeof *result->cpus);
     result->sources = iwi_new_array(log, result->recording->source_count, sizeof *result->sources);
-    if (of_source == NULL || result->job == NULL || result->cpus == NULL || result->sources == NULL) {
+    if (of_source == NULL || result->cpus == NULL || result->sources == NULL) {
         free(of_source);
         return IW_ERR_NOMEM;
     }
     sum_up(result, of_source);
     free(of_source);
+    for (size_t i = 0; i < result->cpu_count; i++) { /* events are taken a moment before and after */
+        result->watched_ns = iwi_max(result->watched_ns, (int64_t)result->cpus[i].wanted_ns);
+    }
+    return IW_OK;
+}
+
+static iw_status fill(const struct events *events, iw_watch_result *result)
+{
+    const iw_log *log = events->log;
+
+    result->job = strdup(events->job.text);
+    if (result->job == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    result->watched_ns = events->done_ns;
+    IW_TRY(iwi_watch_events_add_up(log, result));
     IW_TRY(iwi_watch_keep_rows(log, result));
     return iw_recording_set(log, result->recording, "job", events->job.text);
 }

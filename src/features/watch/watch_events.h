@@ -13,4 +13,7 @@ bool iwi_watch_events_can(const iw_watch_opts *opts);
 IW_NODISCARD iw_status iwi_watch_events_run(const iw_log *log, const iw_watch_opts *opts,
                                             iw_watch_result **result_p);
 
+/* Sums of result->recording; watched_ns becomes at least the time that a row was wanted. */
+IW_NODISCARD iw_status iwi_watch_events_add_up(const iw_log *log, iw_watch_result *result);
+
 #endif

@@ -83,7 +83,7 @@ static iw_status add_sources(struct iwi_detour_log *detours, iw_watch_result *re
     return IW_OK;
 }
 
-iw_status iwi_watch_result_fill(struct iwi_detour_log *detours, iw_watch_result *result)
+iw_status iwi_watch_result_add_up(struct iwi_detour_log *detours, iw_watch_result *result)
 {
     if (result->cpus == NULL) {
         result->cpu_count = detours->recording->cpu_count;
@@ -94,8 +94,15 @@ iw_status iwi_watch_result_fill(struct iwi_detour_log *detours, iw_watch_result 
         return IW_ERR_NOMEM;
     }
     result->totals = (iw_watch_totals){.wanted_ns = 0};
-    result->losses = (iw_watch_losses){.skipped = iwi_kernel_side_skipped(detours->side)};
+    result->losses = (iw_watch_losses){.skipped = 0};
     result->all = (iw_watch_source){.count = 0};
     add_cpus(detours, result);
     return add_sources(detours, result);
+}
+
+iw_status iwi_watch_result_fill(struct iwi_detour_log *detours, iw_watch_result *result)
+{
+    IW_TRY(iwi_watch_result_add_up(detours, result));
+    result->losses.skipped += iwi_kernel_side_skipped(detours->side);
+    return IW_OK;
 }

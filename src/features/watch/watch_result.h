@@ -6,7 +6,11 @@
 
 #include "features/watch/detours.h"
 
-/* Fills in all but job, watched_ns, load_ns and recording, anew each time. */
+/* Adds up what is in the maps. */
+IW_NODISCARD iw_status iwi_watch_result_add_up(struct iwi_detour_log *detours, iw_watch_result *result);
+
+/* The same, with calls that the kernel left out. Fills in all but job, watched_ns, load_ns and recording,
+ * anew each time. */
 IW_NODISCARD iw_status iwi_watch_result_fill(struct iwi_detour_log *detours, iw_watch_result *result);
 
 #endif

@@ -37,6 +37,7 @@ struct watcher {
     struct iwi_kernel_side side;
     struct iwi_detour_log detours;
     iw_watch_result *result;
+    int64_t seen_from_ns;         /* when the programs began to count */
     int64_t step_ns, snapshot_ns; /* when each is due next */
 };
 
@@ -128,6 +129,7 @@ static iw_status begin(struct watcher *w)
     }
     IW_TRY(iwi_kernel_side_open(w->opening, &config, &cpus, ring_bytes_of(w->opts), &w->side));
     IW_TRY(iwi_job_follow(w->log, &w->job, &w->side));
+    w->seen_from_ns = iwi_now_ns();
     IW_TRY(iwi_kernel_side_start(w->log, &w->side));
     w->result->load_ns = iwi_now_ns() - from_ns;
     IW_TRY(new_recording(w, &cpus));
@@ -161,8 +163,8 @@ static iw_status follow(struct watcher *w, int64_t done_ns)
     }
     if (w->opts->on_snapshot != NULL && done_ns >= w->snapshot_ns) {
         w->snapshot_ns = done_ns + w->opts->snapshot_ns;
-        w->result->watched_ns = done_ns;
         IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
+        w->result->watched_ns = iwi_now_ns() - w->seen_from_ns;
         w->opts->on_snapshot(w->opts->arg, w->result);
     }
     return IW_OK;
@@ -206,7 +208,6 @@ static iw_status watch(struct watcher *w)
         done_ns = iwi_now_ns() - start_ns;
         IW_TRY(follow(w, done_ns));
     }
-    w->result->watched_ns = done_ns;
     return IW_OK;
 }
 
@@ -229,6 +230,7 @@ static iw_status complete(struct watcher *w)
 static iw_status end(struct watcher *w)
 {
     iwi_kernel_side_detach(&w->side);
+    w->result->watched_ns = iwi_now_ns() - w->seen_from_ns; /* until then they count */
     IW_TRY(iwi_detour_log_end(&w->detours));
     IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
     iwi_detour_log_send(&w->detours);

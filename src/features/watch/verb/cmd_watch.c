@@ -162,6 +162,9 @@ static int read_job(const struct ui *ui, const struct watch_opts *opts, struct a
 
 static const int64_t SNAPSHOT_NS = 1000000000;
 
+/* Loading and ending may take that long anywhere. */
+static const int64_t DELAY_NS = 2000000000;
+
 struct watching {
     struct progress progress;
     struct watch_metrics metrics;
@@ -315,6 +318,21 @@ static int tell_idle(const struct ui *ui, const iw_watch_result *result, const c
     return UI_UNDECIDED;
 }
 
+/* A watcher that gets no CPU sees all the same, but ends late. */
+static void warn_of_delay(const struct ui *ui, int64_t asked_ns, int64_t watched_ns)
+{
+    char asked[24], watched[24], text[256];
+
+    if (asked_ns > 0 && watched_ns > 2 * asked_ns + DELAY_NS) {
+        (void)snprintf(text, sizeof text,
+                       "asked for %s, it took %s: other programs kept idlewave from its CPU; start it with a "
+                       "higher priority: nice -n -20 idlewave watch",
+                       iw_format_time(asked_ns * IW_PS_PER_NS, asked, sizeof asked),
+                       iw_format_time(watched_ns * IW_PS_PER_NS, watched, sizeof watched));
+        ui->log.write(ui->log.arg, IW_LOG_WARN, text);
+    }
+}
+
 /* `path`: of the noise file; NULL: none. */
 static int watch(struct ui *ui, const struct watch_opts *opts, const struct asked *asked, const char *path,
                  struct watching *watching)
@@ -342,6 +360,9 @@ static int watch(struct ui *ui, const struct watch_opts *opts, const struct aske
     ui->progress = NULL;
     progress_wipe(&watching->progress);
     live_end(&live);
+    if (code == UI_DONE) {
+        warn_of_delay(ui, how.duration_ns, result->watched_ns);
+    }
     if (code == UI_DONE && path != NULL) {
         code =
             result->totals.wanted_ns > 0 ? write_result(ui, opts, result, path) : tell_idle(ui, result, path);
