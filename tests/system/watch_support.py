@@ -101,7 +101,9 @@ def hold_together(watch):
     assert all(cpu["lost_ns"] <= cpu["wanted_ns"] for cpu in cpus), cpus
     for key in ("wanted_ns", "lost_ns", "detours"):
         assert sum(cpu[key] for cpu in cpus) == totals[key], (key, totals, cpus)
-    assert sum(source["time_ns"] for source in watch["sources"]) == totals["lost_ns"], (totals, watch["sources"])
+    # an interrupt that comes while a softirq's end is counted may give both the same moment
+    of_sources = sum(source["time_ns"] for source in watch["sources"])
+    assert abs(of_sources - totals["lost_ns"]) <= 0.01 * totals["lost_ns"], (totals, watch["sources"])
 
 
 def pid_option(job):
