@@ -142,14 +142,31 @@ static int change_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks
     return code;
 }
 
+static bool has_costs(const struct net_opts *opts)
+{
+    return opt_given(opts, L_ps) || opt_given(opts, o_ps) || opt_given(opts, o_send_ps) ||
+           opt_given(opts, o_recv_ps) || opt_given(opts, g_ps) || opt_given(opts, G) || opt_given(opts, O);
+}
+
 /* Who types costs and names no network describes one of their own, where every message costs that. */
 static const char *chosen_level(const struct net_opts *opts)
 {
-    const bool has_costs = opt_given(opts, L_ps) || opt_given(opts, o_ps) || opt_given(opts, o_send_ps) ||
-                           opt_given(opts, o_recv_ps) || opt_given(opts, g_ps) || opt_given(opts, G) ||
-                           opt_given(opts, O);
+    return has_costs(opts) && !opt_given(opts, name_or_path) ? "network" : opts->level;
+}
 
-    return has_costs && !opt_given(opts, name_or_path) ? "network" : opts->level;
+int simulate_check_net(const struct ui *ui, const struct net_opts *opts, const struct program_source *source)
+{
+    iw_trace_info info = {.is_on_gpus = false};
+
+    if (source->trace != NULL) {
+        iw_trace_describe(source->trace, &info);
+    }
+    return info.is_on_gpus && !opt_given(opts, name_or_path) && !has_costs(opts)
+               ? ui_usage(ui,
+                          "'%s' was traced on GPUs, and the default network connects none: name theirs, "
+                          "--net gpu-node-nvlink or a file",
+                          source->path)
+               : UI_DONE;
 }
 
 int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net)

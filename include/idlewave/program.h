@@ -118,6 +118,7 @@ typedef struct iw_trace_info {
     iw_time compute_wall_ps, compute_cpu_ps;                     /* sums over ranks */
     iw_time compute_timed_ps; /* of compute_wall_ps, what compute_cpu_ps is known of */
     uint32_t threaded_ranks;  /* that call MPI from several threads, whose calls are put into one sequence */
+    bool is_on_gpus;          /* a run of training whose ranks compute and communicate on GPUs */
 } iw_trace_info;
 
 typedef enum iw_compute_clock {

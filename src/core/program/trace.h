@@ -115,6 +115,7 @@ struct iw_trace {
     uint32_t comm_count;
     bool has_cpu_time;
     bool is_training; /* a run of training: of collectives, not MPI; nonblocking ones go on by themselves */
+    bool is_on_gpus;  /* and its ranks communicate on GPUs */
     int64_t zero_ns;  /* time 0 of the calls on CLOCK_MONOTONIC of rank 0's host; 0: not known */
     struct iwi_function_uses uses;
     struct iwi_threaded threaded;

@@ -143,6 +143,7 @@ struct iwi_visits {
      * compares */
     iw_time clock_error_ps;
     uint32_t clock_sets;
+    bool is_on_host;    /* ranks communicate on CPUs, not GPUs */
     uint32_t world;     /* ranks of the run, as files say; 0: they do not */
     uint64_t unmatched; /* visits that nobody else made, though others of the group were traced */
     char origin[32];    /* "Kineto", "OTF2" */

@@ -204,6 +204,7 @@ static iw_status make_all(struct iwi_call_maker *m)
     IW_TRY(make_comms(m));
     (void)snprintf(m->trace->origin, sizeof m->trace->origin, "%.15s", m->visits->origin);
     m->trace->is_training = true;
+    m->trace->is_on_gpus = !m->visits->is_on_host;
     for (m->rank = 0; m->rank < m->trace->rank_count; m->rank++) {
         IW_TRY(make_rank(m));
     }

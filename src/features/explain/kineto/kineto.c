@@ -244,6 +244,7 @@ static void note_all(struct iwi_kineto *kineto)
                         "sizes are not known.");
     }
     if (kineto->on_host > 0) {
+        visits->is_on_host = true;
         iwi_visits_note(visits,
                         "No GPU: a rank computes while its main thread does not wait for a collective.");
     }

@@ -106,6 +106,9 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     if (code == UI_DONE) {
         code = program_make(ui, &program, &place, args, &s->source, &s->program);
     }
+    if (code == UI_DONE) {
+        code = simulate_check_net(ui, &opts->net, &s->source);
+    }
     if (code == UI_DONE && opts->run.node_speed != NULL) {
         code =
             simulate_make_speeds(ui, opts->run.node_speed, iw_noise_set_ranks_per_node(s->set), &s->speeds);

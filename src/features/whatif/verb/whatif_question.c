@@ -157,6 +157,9 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
         code = make_program(q, 0, 1.0);
     }
     if (code == UI_DONE) {
+        code = simulate_check_net(ui, net, &q->made->source);
+    }
+    if (code == UI_DONE) {
         (void)snprintf(q->what, sizeof q->what, "%s", program_name(&q->made->source, name));
     }
     return code;

@@ -303,7 +303,8 @@ void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p)
                           .ranks = trace->rank_count,
                           .communicators = trace->comm_count,
                           .has_cpu_time = trace->has_cpu_time,
-                          .threaded_ranks = trace->threaded.ranks};
+                          .threaded_ranks = trace->threaded.ranks,
+                          .is_on_gpus = trace->is_on_gpus};
 
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         const struct iwi_trace_rank *rank = &trace->ranks[r];
