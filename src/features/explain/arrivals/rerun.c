@@ -67,10 +67,12 @@ iw_status iwi_rerun_new(const struct iwi_visits *visits, struct iwi_rerun **reru
 
 /* ---- one event after the other ---- */
 
-/* `at_ps` of what holds an activity back; what binds it does so with the time that passed in between. */
+/* `at_ps` of what holds an activity back; what binds it does so with the time that passed in between. What
+ * ended shortly after it began, at `traced_ps`, lets it begin as much before. */
 static iw_time held_until(const struct iwi_cuts *cuts, const struct iwi_activity *activity,
-                          enum iwi_rerun_bind by, iw_time at_ps)
+                          enum iwi_rerun_bind by, iw_time at_ps, iw_time traced_ps)
 {
+    at_ps += iwi_min(0, activity->start_ps - traced_ps);
     return activity->bind == by ? at_ps + iwi_cuts_left_ps(cuts, activity->rank, IWI_CUT_GAP,
                                                            activity->bound_ps, activity->start_ps)
                                 : at_ps;
@@ -97,19 +99,23 @@ static void start(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, uint32_t
                    iwi_cuts_left_ps(cuts, activity->rank, IWI_CUT_GAP, rerun->first_ps, activity->start_ps);
     }
     if (activity->previous != IWI_RERUN_NONE) {
-        start_ps = iwi_max(start_ps,
-                           held_until(cuts, activity, IWI_BIND_PREVIOUS, rerun->end_ps[activity->previous]));
+        start_ps =
+            iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_PREVIOUS, rerun->end_ps[activity->previous],
+                                         rerun->activities[activity->previous].end_ps));
     }
     if (activity->is_launched) {
-        start_ps = iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_LAUNCH, rerun->launched_ps[index]));
+        start_ps = iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_LAUNCH, rerun->launched_ps[index],
+                                                activity->launched_ps));
     }
     if (activity->ready.activity != IWI_RERUN_NONE) {
-        start_ps = iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_READY,
-                                                time_of_point(rerun, cuts, &activity->ready)));
+        start_ps = iwi_max(start_ps,
+                           held_until(cuts, activity, IWI_BIND_READY,
+                                      time_of_point(rerun, cuts, &activity->ready), activity->ready.at_ps));
     }
     if (activity->other != IWI_RERUN_NONE) {
         start_ps =
-            iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_OTHER, rerun->end_ps[activity->other]));
+            iwi_max(start_ps, held_until(cuts, activity, IWI_BIND_OTHER, rerun->end_ps[activity->other],
+                                         rerun->activities[activity->other].end_ps));
     }
     rerun->start_ps[index] = start_ps;
     if (activity->encounter != IWI_RERUN_NONE) {
@@ -185,11 +191,13 @@ static void end_wait(struct iwi_rerun *rerun, const struct iwi_cuts *cuts, const
     begin_ps = rerun->host_traced_ps[rank];
     for (uint32_t l = rerun->first_lane[rank]; l < rerun->first_lane[rank + 1]; l++) {
         const uint32_t ended = rerun->lanes[l].last_ended;
+        const iw_time end_ps = ended != IWI_RERUN_NONE ? rerun->activities[ended].end_ps : INT64_MIN;
 
-        if (ended != IWI_RERUN_NONE && rerun->activities[ended].end_ps >= begin_ps) {
-            rerun->host_ps[rank] = iwi_max(rerun->host_ps[rank], rerun->end_ps[ended]);
-            rerun->host_traced_ps[rank] =
-                iwi_max(rerun->host_traced_ps[rank], rerun->activities[ended].end_ps);
+        if (ended != IWI_RERUN_NONE && end_ps >= begin_ps) {
+            const iw_time early_ps = iwi_min(0, wait->end_ps - end_ps);
+
+            rerun->host_ps[rank] = iwi_max(rerun->host_ps[rank], rerun->end_ps[ended] + early_ps);
+            rerun->host_traced_ps[rank] = iwi_max(rerun->host_traced_ps[rank], end_ps + early_ps);
         }
     }
     advance_host(rerun, cuts, rank, wait->end_ps);

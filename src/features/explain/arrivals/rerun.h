@@ -10,6 +10,7 @@
  *     that computation had come to, unless one of the two above happened at most 20 us before),
  *   - what ended last on the other lanes of its rank,
  *
+ * all of them also if they ended up to a microsecond after it had begun,
  * the latest one *binds* it, and the time between the two is kept. The first three also hold where they do
  * not bind, without that time; so does the last for computation that stood still when the other thing ended.
  * The host begins with its first step, launches one thing after the other, and goes on after a wait for its

@@ -45,6 +45,7 @@ static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time sta
                                  .is_launched = queued_ps > 0,
                                  .start_ps = start_ps,
                                  .end_ps = iwi_max(start_ps, end_ps),
+                                 .needed_ps = iwi_max(start_ps, end_ps - IWI_RERUN_OVERLAP_PS),
                                  .launched_ps = start_ps - queued_ps};
 }
 
@@ -72,14 +73,24 @@ static uint32_t find_root(const struct iwi_visits *visits, const struct iwi_enco
                : IWI_RERUN_NONE;
 }
 
+/* A visit ends after all have come whom it waited for, and after it began to wait. */
+static iw_time visit_needed_ps(const struct iwi_activity *visit, iw_time last_ps)
+{
+    const iw_time waited_ps = iwi_max(last_ps, visit->start_ps + visit->ahead_ps);
+
+    return waited_ps < visit->end_ps ? iwi_max(visit->needed_ps, waited_ps + 1) : visit->end_ps;
+}
+
 static void list_encounter(struct iwi_rerun *rerun, size_t index)
 {
     const struct iwi_visits *visits = rerun->visits;
     const struct iwi_encounter *encounter = &visits->encounters[index];
+    const iw_time last_ps = iwi_encounter_start_ps(visits, encounter);
 
     for (uint64_t v = encounter->first; v < encounter->first + encounter->count; v++) {
         rerun->activities[v].encounter = (uint32_t)index;
         rerun->activities[v].root = find_root(visits, encounter, &visits->visits[v]);
+        rerun->activities[v].needed_ps = visit_needed_ps(&rerun->activities[v], last_ps);
     }
 }
 
@@ -183,8 +194,8 @@ static void list_events(struct iwi_rerun *rerun)
         const struct iwi_activity *activity = &rerun->activities[i];
 
         add_event(rerun, activity->start_ps, i, IWI_EVENT_START);
-        add_event(rerun, activity->end_ps, i,
-                  activity->end_ps > activity->start_ps ? IWI_EVENT_END : IWI_EVENT_EMPTY_END);
+        add_event(rerun, activity->needed_ps, i,
+                  activity->needed_ps > activity->start_ps ? IWI_EVENT_END : IWI_EVENT_EMPTY_END);
         if (activity->is_launched) {
             add_event(rerun, activity->launched_ps, i, IWI_EVENT_LAUNCH);
         }

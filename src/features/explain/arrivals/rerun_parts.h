@@ -9,6 +9,10 @@
 #define IWI_RERUN_NONE UINT32_MAX
 #define IWI_RERUN_PROMPT_PS (20 * IW_PS_PER_US) /* what came at most this long before may have caused it */
 
+/* What begins at most this long before something ends may still have needed it: files round times, and some
+ * have them in whole microseconds. */
+#define IWI_RERUN_OVERLAP_PS IW_PS_PER_US
+
 enum iwi_rerun_bind {
     IWI_BIND_TRACED, /* nothing of its rank came before it: the begin of the run */
     IWI_BIND_PREVIOUS,
@@ -32,6 +36,7 @@ struct iwi_activity {
     bool is_launched;         /* launched_ps is known */
     struct iwi_rerun_point ready;
     iw_time start_ps, end_ps, launched_ps, ready_ps; /* traced; ready_ps as the file has it, or 0 */
+    iw_time needed_ps;                               /* what begins from here on may have needed its end */
     iw_time bound_ps;                                /* the traced time of what binds it */
     /* visits: */
     uint32_t root; /* the only one that it waits for, or IWI_RERUN_NONE: for all */
@@ -50,7 +55,7 @@ struct iwi_rerun_lane {
     uint32_t last_begun, last_ended; /* so far */
 };
 
-/* In the order of the trace; at one time what ends before what begins. */
+/* In the order of the trace; at one time what ends before what begins. Ends are at needed_ps. */
 enum iwi_rerun_event_kind {
     IWI_EVENT_END,
     IWI_EVENT_WAIT,

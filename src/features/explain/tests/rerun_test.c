@@ -291,6 +291,49 @@ static void a_program_without_device_loses_pauses_within_its_computation(void **
     iwi_visits_release(&visits);
 }
 
+/* Two GPUs gather, and compute 100 us with the result; rank 1 comes 40 us late. By the file, the kernel
+ * begins 1 ns before the gathering ends. */
+static void a_kernel_that_seems_to_begin_a_little_early_still_waits(void **state)
+{
+    const iw_time us = IW_PS_PER_US;
+    struct iwi_visits visits;
+    struct iwi_rerun *rerun;
+    uint32_t members[2], group;
+    iw_time steps_ps[1];
+
+    (void)state;
+    iwi_visits_init(&visits, NULL, "test");
+    assert_ok(iwi_visits_rank(&visits, 0, "", &members[0]));
+    assert_ok(iwi_visits_rank(&visits, 1, "", &members[1]));
+    assert_ok(iwi_visits_group(&visits, "all", members, 2, 2, &group));
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        const iw_time late_ps = rank * 40 * us, left_ps = 150 * us;
+        const struct iwi_stretch before = {.rank = rank, .stream = 7, .end_ps = 100 * us + late_ps};
+        const struct iwi_stretch after = {
+            .rank = rank, .stream = 7, .begin_ps = left_ps - IW_PS_PER_NS, .end_ps = left_ps + 100 * us};
+        const struct iwi_visit visit = {.rank = rank,
+                                        .group = group,
+                                        .op = IWI_VISIT_ALLGATHER,
+                                        .stream = 20,
+                                        .enter_ps = before.end_ps,
+                                        .leave_ps = left_ps};
+
+        assert_ok(iwi_visits_add_stretch(&visits, &before));
+        assert_ok(iwi_visits_add(&visits, &visit));
+        assert_ok(iwi_visits_add_stretch(&visits, &after));
+    }
+    assert_ok(iwi_visits_add_pause(
+        &visits,
+        &(struct iwi_pause){.rank = 1, .cause = IWI_PAUSE_SLOW, .begin_ps = 50 * us, .end_ps = 90 * us}));
+    assert_ok(iwi_visits_finish(&visits));
+    assert_ok(iwi_rerun_new(&visits, &rerun));
+    expect_traced(&visits, rerun);
+    leave_out(&visits, rerun, 1U << IWI_PAUSE_SLOW, steps_ps);
+    assert_int_equal(steps_ps[0], 210 * us);
+    iwi_rerun_free(rerun);
+    iwi_visits_release(&visits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +345,7 @@ int main(void)
         cmocka_unit_test(causes_are_told_apart),
         cmocka_unit_test(any_run_is_reproduced_exactly),
         cmocka_unit_test(a_program_without_device_loses_pauses_within_its_computation),
+        cmocka_unit_test(a_kernel_that_seems_to_begin_a_little_early_still_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,6 +181,8 @@ static void missing_ranks_are_told_first(void **state)
 static void pauses_that_cost_much_are_in_the_verdict(void **state)
 {
     iw_waits_cause causes[] = {{"data loading", 1, 1e8, 1e8}, {"garbage collection", 6, 5e8, 2e9}};
+    iw_waits_cost cost = {
+        .cause = "garbage collection", .where = "everywhere", .ranks = 1, .share = {0.01, NAN, NAN}};
     struct sample s;
 
     (void)state;
@@ -188,6 +190,13 @@ static void pauses_that_cost_much_are_in_the_verdict(void **state)
     s.waits.causes = causes;
     s.waits.cause_count = 2;
     assert_says(&s, "Of all ranks' time 5.00 % was lost to pauses that the trace names garbage collection.");
+    s.waits.costs = &cost;
+    s.waits.cost_count = 1;
+    assert_says(
+        &s, "names garbage collection. Run again without them, steps are only 1.00 % shorter: ranks would "
+            "have waited for something else, or the trace does not show what waited for the pauses.");
+    cost.share.value = 0.04;
+    assert_says(&s, "names garbage collection.  Who waits");
 }
 
 static void one_rank_has_bounds(void **state)

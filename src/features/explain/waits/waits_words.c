@@ -11,6 +11,9 @@
 static const double LITTLE = 0.01;
 static const double MOST_OF_IT = 0.9;
 
+/* A rerun that saves less than this part of what others waited contradicts it. */
+static const double MUCH_LESS = 0.25;
+
 enum { MOST_NAMED = 4 };
 
 double iwi_waits_share(const iw_waits *waits, double ns)
@@ -207,6 +210,17 @@ static const char *place_of(struct iwi_document *doc, const iw_waits *waits, con
     return "";
 }
 
+/* What a rerun without a cause saves of a step; NaN: it was not run. */
+static double saved_without(const iw_waits *waits, const char *cause)
+{
+    for (size_t i = 0; i < waits->cost_count; i++) {
+        if (strcmp(waits->costs[i].cause, cause) == 0 && strcmp(waits->costs[i].where, "everywhere") == 0) {
+            return waits->costs[i].share.value;
+        }
+    }
+    return NAN;
+}
+
 /* The largest of the pauses that the trace names, if it matters. */
 static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
 {
@@ -221,6 +235,13 @@ static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
         iwi_verdict(doc, "Of all ranks' time %s was lost to pauses that the trace names %s%s.",
                     iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name,
                     place_of(doc, waits, largest->name));
+        if (saved_without(waits, largest->name) < MUCH_LESS * iwi_waits_share(waits, largest->caused_ns)) {
+            iwi_more(
+                doc,
+                " Run again without them, steps are only %s shorter: ranks would have waited for something "
+                "else, or the trace does not show what waited for the pauses.",
+                iwi_percent_short(doc, saved_without(waits, largest->name)));
+        }
     }
 }
 
