@@ -160,6 +160,35 @@ static void nobody_is_named_without_need(void **state)
     assert_says(&s, "Ranks hardly wait for each other: 0.25 % of their time.");
 }
 
+/* Of 40 s: two groups alike, of which one transfers for 8 s, the other for 1. */
+static void a_slow_link_is_no_change_of_ranks(void **state)
+{
+    iw_waits_part groups[] = {{.name = "dp 0", .ranks = 2, .encounters = 40, .transfer_ns = 1e9},
+                              {.name = "dp 1", .ranks = 2, .encounters = 40, .transfer_ns = 8e9},
+                              {.name = "world", .ranks = 4, .encounters = 40, .transfer_ns = 5e9}};
+    struct sample s;
+
+    (void)state;
+    init(&s);
+    s.ranks[0].chance = 0.3;
+    s.waits.imbalance_ns = 3.8e9;
+    s.waits.noise_ns = 0.2e9;
+    assert_says(
+        &s, "Ranks wait for each other 10.0 % of their time, mostly the same ones every time, but no rank "
+            "is busy longer than its peers: the layout makes them wait, or transfers that take longer "
+            "in some groups.  Who waits");
+    s.waits.groups = groups;
+    s.waits.group_count = 3;
+    assert_says(
+        &s, "Transfers of group 'dp 1' take 20.0 % of all ranks' time, at most 2.50 % in other groups with "
+            "as many ranks and collectives: check its links.");
+    s.waits.imbalance_ns = 0.1e9;
+    assert_says(&s, "no rank stands out: who makes the others wait changes.  Who waits");
+    s.waits.unsplit_ns = 1e9;
+    assert_says(&s,
+                "no rank stands out: trace more iterations to see whether the same ones wait every time.");
+}
+
 static void missing_ranks_are_told_first(void **state)
 {
     struct sample s;
@@ -260,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_period_is_told_with_its_time),
         cmocka_unit_test(several_on_one_node_are_that_node),
         cmocka_unit_test(nobody_is_named_without_need),
+        cmocka_unit_test(a_slow_link_is_no_change_of_ranks),
         cmocka_unit_test(missing_ranks_are_told_first),
         cmocka_unit_test(pauses_that_cost_much_are_in_the_verdict),
         cmocka_unit_test(one_rank_has_bounds),

@@ -11,6 +11,9 @@
 static const double LITTLE = 0.01;
 static const double MOST_OF_IT = 0.9;
 
+/* Groups that do the same and transfer this many times as long are no longer alike. */
+static const double SLOW_GROUP = 2.0;
+
 /* A rerun that saves less than this part of what others waited contradicts it. */
 static const double MUCH_LESS = 0.25;
 
@@ -132,6 +135,33 @@ static const iw_waits_rank *rare_culprit(const iw_waits *waits)
     return NULL;
 }
 
+/* Of groups with as many ranks and collectives, the one that transfers longest against the next. */
+static void say_slow_group(struct iwi_document *doc, const iw_waits *waits)
+{
+    const iw_waits_part *slow = NULL, *next = NULL;
+
+    for (size_t i = 0; i < waits->group_count; i++) {
+        slow = slow == NULL || waits->groups[i].transfer_ns > slow->transfer_ns ? &waits->groups[i] : slow;
+    }
+    for (size_t i = 0; i < waits->group_count; i++) {
+        const iw_waits_part *group = &waits->groups[i];
+
+        if (group != slow && group->ranks == slow->ranks && group->encounters == slow->encounters &&
+            (next == NULL || group->transfer_ns > next->transfer_ns)) {
+            next = group;
+        }
+    }
+    if (next != NULL && slow->transfer_ns > SLOW_GROUP * next->transfer_ns &&
+        iwi_waits_share(waits, slow->transfer_ns) >= waits->least_share) {
+        iwi_more(
+            doc,
+            " Transfers of group '%s' take %s of all ranks' time, at most %s in other groups with as many "
+            "ranks and collectives: check its links.",
+            slow->name, iwi_percent_short(doc, iwi_waits_share(waits, slow->transfer_ns)),
+            iwi_percent_short(doc, iwi_waits_share(waits, next->transfer_ns)));
+    }
+}
+
 /* Waiting for ranks that were not traced looks like transfer. */
 static void say_missing(struct iwi_document *doc, const iw_waits *waits)
 {
@@ -176,10 +206,21 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
                     iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
         return;
     }
-    iwi_verdict(doc,
-                "%s wait for each other %s of their time, but no rank stands out: who makes the others wait "
-                "changes.",
-                ranks, iwi_percent_short(doc, share));
+    if (waits->imbalance_ns > waits->noise_ns) {
+        iwi_verdict(
+            doc,
+            "%s wait for each other %s of their time, mostly the same ones every time, but no rank is "
+            "busy longer than its peers: the layout makes them wait, or transfers that take longer in "
+            "some groups.",
+            ranks, iwi_percent_short(doc, share));
+        say_slow_group(doc, waits);
+        return;
+    }
+    iwi_verdict(doc, "%s wait for each other %s of their time, but no rank stands out: %s", ranks,
+                iwi_percent_short(doc, share),
+                waits->unsplit_ns > waits->imbalance_ns + waits->noise_ns
+                    ? "trace more iterations to see whether the same ones wait every time."
+                    : "who makes the others wait changes.");
 }
 
 static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
