@@ -43,25 +43,43 @@ static void print_times(FILE *out, bool is_message, int64_t begin_us, int64_t en
                   begin_us < end_us ? end_us - 1 : end_us, end_us);
 }
 
+/* Who writes: a line of its own in v4.3, the begin of the line before. */
+static void print_writer(const struct iwt_inspector *made, uint32_t rank, const uint32_t *members,
+                         uint32_t size, const struct iwt_kineto_event *event, int64_t end_us, FILE *out)
+{
+    const uint32_t gpus = made->process_gpus > 0 ? made->process_gpus : 1;
+
+    (void)fprintf(
+        out,
+        "{\"header\":{\"id\":\"0x%x\",\"comm_name\":\"%s\",\"rank\":%" PRIu32 ",\"n_ranks\":%" PRIu32
+        ",\"nnodes\":%u},\"metadata\":{\"inspector_output_format_version\":\"%s\",\"git_rev\":\"\","
+        "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%" PRId64
+        ",\"hostname\":\"node%" PRIu32 "\",\"pid\":%" PRIu32 "},",
+        0x7f8c4000U + (unsigned)event->group * 0x10000U + members[0], words[event->group],
+        place_of(members, size, rank), size, 1 + (size - 1) / IWT_INSPECTOR_NODE_GPUS,
+        made->is_v43 ? "v4.3" : "v4.0", end_us + 200, rank / IWT_INSPECTOR_NODE_GPUS, 1000 + rank / gpus);
+    if (made->is_v43) {
+        (void)fputs("\"dump_stats\":{\"coll_records\":1,\"p2p_records\":1,\"proxy_records\":1}}\n"
+                    "{\"proxy_trace\":{\"type\":\"ProxyOp\"}}\n",
+                    out);
+    }
+}
+
 static void print_line(const struct iwt_kineto_run *run, const struct iwt_inspector *made, uint32_t rank,
-                       const struct iwt_kineto_event *event, uint64_t sequence, FILE *out)
+                       const struct iwt_kineto_event *event, uint64_t sequence, bool is_next, FILE *out)
 {
     uint32_t *members = calloc(run->ranks, sizeof *members);
     const uint32_t size = iwt_kineto_members(&run->made, event->group, rank, members);
     const bool is_message = event->kind != IWT_ALLREDUCE;
     const int64_t begin_us = shown_us(run, rank, event->begin_ns),
                   end_us = shown_us(run, rank, event->end_ns);
-    const uint32_t gpus = made->process_gpus > 0 ? made->process_gpus : 1;
 
-    (void)fprintf(
-        out,
-        "{\"header\":{\"id\":\"0x%x\",\"comm_name\":\"%s\",\"rank\":%" PRIu32 ",\"n_ranks\":%" PRIu32
-        ",\"nnodes\":%u},\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\","
-        "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%" PRId64
-        ",\"hostname\":\"node%" PRIu32 "\",\"pid\":%" PRIu32 "},",
-        0x7f8c4000U + (unsigned)event->group * 0x10000U + members[0], words[event->group],
-        place_of(members, size, rank), size, 1 + (size - 1) / IWT_INSPECTOR_NODE_GPUS, end_us + 200,
-        rank / IWT_INSPECTOR_NODE_GPUS, 1000 + rank / gpus);
+    if (!made->is_v43 || !is_next) {
+        print_writer(made, rank, members, size, event, end_us, out);
+    }
+    if (made->is_v43) {
+        (void)fputs("{", out);
+    }
     if (is_message) {
         (void)fprintf(out,
                       "\"p2p_perf\":{\"p2p\":\"%s\",\"p2p_sn\":%" PRIu64 ",\"p2p_peer\":%" PRIu32
@@ -87,6 +105,7 @@ void iwt_inspector_print(const struct iwt_kineto_run *run, const struct iwt_insp
                          FILE *out)
 {
     uint64_t lines = 0, messages = 0;
+    int last_group = -1;
 
     for (size_t i = 0; i < run->of[rank].count; i++) {
         const struct iwt_kineto_event *event = &run->of[rank].events[i];
@@ -97,7 +116,8 @@ void iwt_inspector_print(const struct iwt_kineto_run *run, const struct iwt_insp
             messages += is_message;
             lines++;
             if (made->loses == 0 || (lines + rank) % made->loses != 0) {
-                print_line(run, made, rank, event, messages, out);
+                print_line(run, made, rank, event, messages, (int)event->group == last_group, out);
+                last_group = (int)event->group;
             }
         }
     }

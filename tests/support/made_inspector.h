@@ -10,6 +10,7 @@ struct iwt_inspector {
     bool is_verbose;       /* has times of kernels */
     bool has_small;        /* also what is below 8 KiB: the norm of the communicator of all ranks */
     uint32_t process_gpus; /* of one process: ranks that follow each other */
+    bool is_v43;           /* who writes is only in a line before, as NCCL writes from format v4.3 on */
     uint32_t loses;        /* every n-th line is missing; 0: none */
 };
 

@@ -18,6 +18,10 @@ struct reading {
     struct iwi_json_items items;
     struct iwi_json_item item;
     struct iwi_json_tree tree;
+    /* From format v4.3 on a line with 'dump_stats' says who writes the lines after it. */
+    bool has_writer;
+    uint32_t writer; /* a seat */
+    int64_t written_us;
 };
 
 void iwi_inspector_init(struct iwi_inspector *all, const iw_log *log)
@@ -227,26 +231,63 @@ static iw_status read_perf(struct reading *r, const struct iwi_json_value *perf,
     line->comm = r->all->seats[line->seat].comm;
     line->bytes = whole_bytes(r->all, line, bytes);
     line->took_us = (int64_t)took_us;
-    line->written_us = time_of(r, find(r, r->tree.values, "metadata"), "dump_timestamp_us");
     read_times(r, perf, line);
     return IW_OK;
+}
+
+static int64_t written_us(const struct reading *r)
+{
+    return time_of(r, find(r, r->tree.values, "metadata"), "dump_timestamp_us");
+}
+
+/* Where lines say themselves who writes them (v4.2), this one only counts. */
+static iw_status read_writer(struct reading *r, const struct iwi_json_value *stats)
+{
+    uint64_t collectives = 0, messages = 0;
+
+    (void)iwi_json_u64(find(r, stats, "coll_records"), &collectives);
+    (void)iwi_json_u64(find(r, stats, "p2p_records"), &messages);
+    r->has_writer = collectives + messages > 0;
+    r->written_us = written_us(r);
+    return r->has_writer ? seat_of(r, &r->writer) : IW_OK;
+}
+
+static iw_status find_writer(struct reading *r, struct iwi_inspector_line *line)
+{
+    if (find(r, r->tree.values, "header") != NULL) {
+        line->written_us = written_us(r);
+        return seat_of(r, &line->seat);
+    }
+    line->seat = r->writer;
+    line->written_us = r->written_us;
+    return r->has_writer ? IW_OK
+                         : FAIL(r, IW_ERR_FORMAT,
+                                "the line has no 'header', and no line with 'dump_stats' before it says who "
+                                "writes it");
 }
 
 static iw_status read_line(struct reading *r)
 {
     struct iwi_inspector *all = r->all;
     struct iwi_inspector_line line = {0};
-    const struct iwi_json_value *coll, *p2p;
+    const struct iwi_json_value *coll, *p2p, *stats;
 
     IW_TRY(iwi_json_parse(&r->tree, &r->items, &r->item));
     coll = find(r, r->tree.values, "coll_perf");
     p2p = find(r, r->tree.values, "p2p_perf");
-    if (coll == NULL && p2p == NULL) {
-        return FAIL(r, IW_ERR_FORMAT,
-                    "the line has neither 'coll_perf' nor 'p2p_perf': it is none of NCCL's "
-                    "Inspector");
+    stats = find(r, r->tree.values, "dump_stats");
+    if (stats != NULL) {
+        return read_writer(r, stats);
     }
-    IW_TRY(seat_of(r, &line.seat));
+    if (coll == NULL && p2p == NULL) {
+        return find(r, r->tree.values, "proxy_trace") != NULL
+                   ? IW_OK
+                   : FAIL(
+                         r, IW_ERR_FORMAT,
+                         "the line has none of 'coll_perf', 'p2p_perf' and 'dump_stats': a version of NCCL's "
+                         "Inspector that is not supported");
+    }
+    IW_TRY(find_writer(r, &line));
     IW_TRY(read_perf(r, coll != NULL ? coll : p2p, coll == NULL, &line));
     all->timed += line.has_times;
     IW_TRY(iwi_grow(all->log, (void **)&all->lines, &all->line_capacity, all->line_count + 1,

@@ -91,11 +91,12 @@ static void runs_come_back(void **state)
     static const struct iwt_inspector kinds[] = {
         {.is_verbose = true},
         {.is_verbose = true, .has_small = true},
+        {.is_verbose = true, .is_v43 = true},
     };
     static const uint32_t shapes[][3] = {{2, 2, 2}, {1, 4, 1}, {4, 2, 1}, {2, 3, 4}};
 
     (void)state;
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 12; i++) {
         const struct iwt_inspector *kind = &kinds[i / 4];
         struct iwt_kineto made = iwt_kineto_default();
         struct iwt_kineto_run run;
@@ -270,7 +271,9 @@ static void mistakes_are_told(void **state)
     static const struct {
         const char *text, *said;
     } cases[] = {
-        {"{\"a\":1}\n", "neither 'coll_perf' nor 'p2p_perf'"},
+        {"{\"a\":1}\n",
+         "none of 'coll_perf', 'p2p_perf' and 'dump_stats': a version of NCCL's Inspector that"},
+        {"{" PERF "}", "no line with 'dump_stats' before it says who writes it"},
         {"{\"header\":{\"id\":\"0x1\",\"n_ranks\":2}," META PERF "}",
          "'a.log', byte 0: the line has no number 'rank'"},
         {"{\"header\":{\"id\":\"0x1\",\"rank\":2,\"n_ranks\":2}," META PERF "}", "rank 2 of 2"},
