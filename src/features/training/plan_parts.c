@@ -113,18 +113,19 @@ static void tensor_collectives(struct iwi_plan_builder *b, struct slot_parts *pa
     }
 }
 
-/* What the ring of keys and values takes beyond the attention that it goes on beside. */
-static iw_time context_exposed(struct iwi_plan_builder *b, const struct slot_parts *parts,
+/* What the rings of keys and values of so many layers, two in B, take beyond the attention beside them. */
+static iw_time context_exposed(struct iwi_plan_builder *b, const struct slot_parts *parts, uint32_t layers,
                                iw_time attention_ps)
 {
+    const uint64_t rings = (uint64_t)layers * (parts->slot->is_backward ? 2 : 1);
     const iw_training *spec = b->spec;
     const uint32_t kv = spec->kv_heads > 0 ? spec->kv_heads : spec->heads;
     const double bytes = 2.0 * spec->sequence / spec->cp * spec->microbatch_size * spec->hidden * kv /
                          spec->heads * 2.0 / spec->tp;
     const struct iwi_nccl_call call = {IWI_NCCL_GATHER, bytes * spec->cp, spec->cp, spec->tp};
-    const iw_time ring_ps = collective(b, "CP ring of K, V", parts->layers, &call);
+    const iw_time ring_ps = collective(b, "CP ring of K, V", rings, &call);
 
-    return iwi_max(0, ring_ps * (parts->slot->is_backward ? 2 : 1) - attention_ps);
+    return iwi_max(0, (iw_time)rings * ring_ps - attention_ps);
 }
 
 static iw_time expert_exchange(struct iwi_plan_builder *b, uint64_t count)
@@ -195,12 +196,18 @@ static iw_status add_work(struct iwi_plan_builder *b, struct slot_parts *parts, 
                                      .leaves_node = iwi_group_leaves_node(b->spec, b->spec->tp, 1)});
 }
 
+static iw_status add_context(struct iwi_plan_builder *b, struct slot_parts *parts, uint32_t layers,
+                             iw_time attention_ps)
+{
+    return b->spec->cp > 1 && layers > 0 && iwi_training_has_model(b->spec)
+               ? add_collective(b, parts, IWI_WITH_CP, context_exposed(b, parts, layers, attention_ps))
+               : IW_OK;
+}
+
 static iw_status add_attention(struct iwi_plan_builder *b, struct slot_parts *parts, iw_time work_ps,
                                iw_time collective_ps)
 {
-    if (b->spec->cp > 1 && iwi_training_has_model(b->spec)) {
-        IW_TRY(add_collective(b, parts, IWI_WITH_CP, context_exposed(b, parts, work_ps)));
-    }
+    IW_TRY(add_context(b, parts, 1, work_ps));
     return add_work(b, parts, work_ps, collective_ps);
 }
 
@@ -290,6 +297,8 @@ static iw_status add_piece(struct iwi_plan_builder *b, struct slot_parts *parts,
     if (parts->has_halves) {
         IW_TRY(add_halves(b, parts, index));
     } else {
+        IW_TRY(add_context(b, parts, parts->layers / parts->pieces,
+                           (iw_time)((double)parts->work_ps / parts->pieces * parts->attention)));
         IW_TRY(add_work(b, parts, share_of(parts->work_ps, index, parts->pieces),
                         parts->layers > 0 && parts->pieces == 1 ? all_collectives : 0));
     }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "features/training/step_plan.h"
@@ -130,6 +131,47 @@ static void volumes(void **state)
 
 /* Mistral's Mixtral 8x7B has 46.7 billion parameters. On one of 8 ranks that share the experts, and on one of
  * 4 stages, are (1605636096 + 32 * 1409286144 / 8) / 4. */
+/* 8 layers of a stage, 8 micro-batches: a ring forward, two backward, whatever the detail and the group.
+ * Links that are slow leave some of it exposed. */
+static void context_rings_are_counted_once(void **state)
+{
+    static const char *const pairs[][2] = {{"model", "llama3-8b"},
+                                           {"tp", "2"},
+                                           {"pp", "4"},
+                                           {"dp", "2"},
+                                           {"microbatches", "8"},
+                                           {"rate", "450TFLOP/s"},
+                                           {"node-gpus", "1"},
+                                           {"net-bandwidth", "1GB/s"},
+                                           {"launch", "0s"},
+                                           {NULL, NULL}};
+    static const char *const groups[] = {"2", "4"}, *const details[] = {"layer", "chunk"};
+
+    (void)state;
+    for (int g = 0; g < 2; g++) {
+        iw_time noiseless_ps[2];
+
+        for (int d = 0; d < 2; d++) {
+            iw_training_result *result;
+            iw_training spec;
+            uint64_t rings = 0;
+
+            set_all(&spec, pairs);
+            assert_ok(iw_training_set(NULL, &spec, "cp", groups[g]));
+            assert_ok(iw_training_set(NULL, &spec, "detail", details[d]));
+            assert_ok(iw_training_run(NULL, &spec, NULL, &result));
+            for (uint32_t i = 0; i < result->volume_count; i++) {
+                rings += strncmp(result->volumes[i].what, "CP ring", 7) == 0 ? result->volumes[i].count : 0;
+            }
+            assert_int_equal(rings, 8 * 8 * (1 + 2));
+            noiseless_ps[d] = result->noiseless_ps;
+            iw_training_result_free(result);
+            iw_training_release(&spec);
+        }
+        assert_true(llabs(noiseless_ps[0] - noiseless_ps[1]) < noiseless_ps[0] / 1000);
+    }
+}
+
 static void experts_are_on_their_own_ranks_only(void **state)
 {
     static const char *const pairs[][2] = {
@@ -235,6 +277,7 @@ int main(void)
         cmocka_unit_test(llama_405b),
         cmocka_unit_test(llama_8b),
         cmocka_unit_test(volumes),
+        cmocka_unit_test(context_rings_are_counted_once),
         cmocka_unit_test(experts_are_on_their_own_ranks_only),
         cmocka_unit_test(layouts_that_a_model_cannot_have_are_refused),
         cmocka_unit_test(what_does_not_fit_is_refused),
