@@ -216,7 +216,9 @@ typedef struct iw_training_sizes {
     double layer_flop, token_flop;     /* forward, of a token: of a layer; of all, with logits */
     double step_flop;                  /* of all GPUs */
     uint64_t tp_bytes, pp_bytes;       /* buffer of a tensor-parallel collective; a message between stages */
-    double gpu_parameters;             /* the mean */
+    double gpu_parameters;             /* that a GPU computes with, sharded or not; the mean */
+    double gpu_bytes; /* of weights, gradients and optimizer states, on a GPU of the stage with most;
+                         activations come on top. 0: no model */
     double gradient_bytes, parameter_bytes;       /* reduce-scattered, gathered; the mean of a GPU */
     iw_time tp_ps, pp_ps, gradient_ps, gather_ps; /* of one collective, message; of the means */
 } iw_training_sizes;

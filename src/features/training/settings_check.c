@@ -212,6 +212,21 @@ static iw_status check_speeds(const iw_log *log, const iw_training *spec)
     return status;
 }
 
+/* Times that were measured are of a job that ran. */
+static iw_status check_memory(const iw_log *log, const iw_training *spec)
+{
+    const double most_bytes = 288e9; /* of the GPUs of 2025: GB300, MI355X */
+
+    if (!iwi_training_has_model(spec) || iwi_training_is_measured(spec) ||
+        iwi_state_bytes(spec) <= most_bytes) {
+        return IW_OK;
+    }
+    return iwi_fail(log, IW_ERR_RANGE,
+                    "weights, gradients and optimizer states take %.0f GB of a GPU, and no GPU has more than "
+                    "%.0f GB: take a larger 'tp' or 'pp', or shard more",
+                    iwi_state_bytes(spec) / 1e9, most_bytes / 1e9);
+}
+
 iw_status iwi_training_check(const iw_log *log, const iw_training *spec)
 {
     IW_TRY(check_layout(log, spec));
@@ -219,6 +234,7 @@ iw_status iwi_training_check(const iw_log *log, const iw_training *spec)
     IW_TRY(check_lists(log, spec));
     IW_TRY(check_split(log, spec));
     IW_TRY(check_speeds(log, spec));
+    IW_TRY(check_memory(log, spec));
     if (spec->launch_ps > IW_PS_PER_S) {
         return iwi_fail(log, IW_ERR_RANGE, "a launch of more than a second is none");
     }

@@ -7,6 +7,7 @@
 #include "features/training/step_plan.h"
 
 enum { ACTIVATION_BYTES = 2, GRADIENT_BYTES = 4, PARAMETER_BYTES = 2 };
+enum { OPTIMIZER_BYTES = 12 }; /* of Adam, single precision: weights and two moments */
 
 iw_time iwi_seconds_ps(double seconds)
 {
@@ -113,6 +114,26 @@ double iwi_chunk_parameters(const iw_training *spec, uint32_t part)
     return sum / spec->tp;
 }
 
+double iwi_state_bytes(const iw_training *spec)
+{
+    const double sharers = (double)spec->dp * spec->cp, kept = PARAMETER_BYTES + GRADIENT_BYTES;
+    double most = 0;
+
+    for (uint32_t stage = 0; stage < spec->pp; stage++) {
+        double sum = 0;
+
+        for (uint32_t chunk = 0; chunk < spec->chunks; chunk++) {
+            sum += iwi_chunk_parameters(spec, chunk * spec->pp + stage);
+        }
+        most = fmax(most, sum);
+    }
+    switch (spec->sharding) {
+    case IW_TRAINING_FSDP: return most * (kept + OPTIMIZER_BYTES) / sharers;
+    case IW_TRAINING_ZERO1: return most * (kept + OPTIMIZER_BYTES / sharers);
+    default: return most * (kept + OPTIMIZER_BYTES);
+    }
+}
+
 double iwi_bucket_parameters(const iw_training *spec)
 {
     return fmax(40e6, 1e6 * spec->dp); /* Megatron's default */
@@ -163,6 +184,7 @@ iw_status iw_training_measure(const iw_log *log, const iw_training *spec, iw_tra
     IW_TRY(iwi_training_check(log, spec));
     if (iwi_training_has_model(spec)) {
         measure_model(spec, &sizes);
+        sizes.gpu_bytes = iwi_state_bytes(spec);
     }
     if (spec->parameters > 0) {
         sizes.gpu_parameters = spec->parameters;

@@ -176,6 +176,8 @@ double iwi_expert_parameters(const iw_training *spec);
 /* Parameters of a chunk on one rank. */
 double iwi_chunk_parameters(const iw_training *spec, uint32_t part);
 /* Parameters that make a bucket of gradients. */
+/* Weights, gradients and optimizer states of a GPU of the stage with most of them. */
+double iwi_state_bytes(const iw_training *spec);
 double iwi_bucket_parameters(const iw_training *spec);
 
 /* Counts a kind of operation of the last stage; bytes 0: not counted. */

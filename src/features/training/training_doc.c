@@ -16,6 +16,11 @@
 IWI_NAMED(where_name, iw_training_where_name(value))
 IWI_NAMED(scope_name, iw_training_scope_name(value))
 
+static bool has_bytes(const void *subject)
+{
+    return ((const iw_training_sizes *)subject)->gpu_bytes > 0;
+}
+
 static const struct iwi_field sizes_fields[] = {
     IWI_VALUE(iw_training_sizes, gpus),
     IWI_VALUE(iw_training_sizes, parameters),
@@ -26,6 +31,7 @@ static const struct iwi_field sizes_fields[] = {
     IWI_VALUE(iw_training_sizes, tp_bytes),
     IWI_VALUE(iw_training_sizes, pp_bytes),
     IWI_VALUE(iw_training_sizes, gpu_parameters),
+    IWI_VALUE(iw_training_sizes, gpu_bytes, .is_there = has_bytes, .is_optional = true),
     IWI_VALUE(iw_training_sizes, gradient_bytes),
     IWI_VALUE(iw_training_sizes, parameter_bytes),
     IWI_TIME(iw_training_sizes, tp_ps, "tp_ns"),
@@ -130,6 +136,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 static void say_verdict(struct iwi_document *doc, const iw_training_result *result)
 {
+    iwi_training_say_rate(doc, result);
     iwi_verdict(doc, "A step of %s on %s GPU%s takes %s without jitter", result->name,
                 iwi_count(doc, result->sizes.gpus), iwi_s(result->sizes.gpus),
                 iwi_ps(doc, result->noiseless_ps));

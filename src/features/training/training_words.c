@@ -8,6 +8,9 @@
 
 #include "core/base/base.h"
 
+/* Dense, of the GPUs of 2025: GB300, MI355X. */
+static const double MOST_RATE = 2.5e15;
+
 const char *iwi_training_money(struct iwi_document *doc, double amount)
 {
     const double size = fabs(amount);
@@ -80,6 +83,17 @@ const char *iwi_training_loss_interval(struct iwi_document *doc, const iw_traini
                : "";
 }
 
+void iwi_training_say_rate(struct iwi_document *doc, const iw_training_result *result)
+{
+    if (result->rate > MOST_RATE) { /* NaN: not known */
+        iwi_verdict(
+            doc,
+            "A GPU would compute %.4g TFLOP/s, more than any does in bfloat16 (%.4g TFLOP/s): these times "
+            "are too short, unless precision is lower.",
+            result->rate / 1e12, MOST_RATE / 1e12);
+    }
+}
+
 void iwi_training_say_places(struct iwi_document *doc, const iw_training_result *result)
 {
     const bool is_one = strncmp(result->slow, "slow:1,", strlen("slow:1,")) == 0;
@@ -125,7 +139,11 @@ void iwi_training_say_model(struct iwi_document *doc, const iw_training_result *
     const iw_training_sizes *sizes = &result->sizes;
 
     iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
-    iwi_row(doc, "parameters per GPU, mean", iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
+    iwi_row(doc, "parameters that a GPU uses, mean",
+            iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
+    if (sizes->gpu_bytes > 0) {
+        iwi_row(doc, "GPU memory without activations", iwi_say(doc, "%.3g GB", sizes->gpu_bytes / 1e9));
+    }
     iwi_row(doc, "tokens per step", iwi_say(doc, "%" PRIu64, sizes->tokens));
     iwi_row(doc, "FLOP per step", iwi_say(doc, "%.5g", sizes->step_flop));
     iwi_row(doc, "rate per GPU, without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));

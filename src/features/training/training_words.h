@@ -16,6 +16,8 @@ const char *iwi_training_exact(struct iwi_document *doc, iw_time ps);    /* "6.4
 const char *iwi_training_loss_interval(struct iwi_document *doc, const iw_training_result *result);
 /* The change that saves most, if it surely saves anything. */
 void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *result);
+/* That no GPU computes so fast. */
+void iwi_training_say_rate(struct iwi_document *doc, const iw_training_result *result);
 /* That chance places slow GPUs, and what stages were tried. */
 void iwi_training_say_places(struct iwi_document *doc, const iw_training_result *result);
 /* How much of the source that costs most reaches the step. */

@@ -321,6 +321,9 @@ static iw_status add_others(const iw_log *log, struct iwi_trials *trials, iw_tra
 
 /* ---- what the user wants to try ---- */
 
+/* Who has to hold so much more on a GPU should know. */
+static const double MORE = 1.1;
+
 static uint64_t gpus_of(const iw_training *spec)
 {
     return (uint64_t)spec->tp * spec->cp * spec->dp * spec->pp;
@@ -340,6 +343,10 @@ static iw_status add_try(const iw_log *log, struct iwi_trials *trials, const cha
                         "'%.60s' needs %" PRIu64 " GPUs, and the program has %" PRIu64
                         ": a variant has to run on as many",
                         text, gpus_of(&variant->own->spec), gpus_of(spec));
+    }
+    if (iwi_training_has_model(spec) && iwi_state_bytes(&variant->own->spec) > MORE * iwi_state_bytes(spec)) {
+        snprintf(last_what(result), WHAT_SIZE, "%.40s (%.3g GB per GPU)", text,
+                 iwi_state_bytes(&variant->own->spec) / 1e9);
     }
     return complete(log, trials, variant);
 }

@@ -23,6 +23,7 @@ class Sizes:
     tp_bytes: int
     pp_bytes: int
     gpu_parameters: Optional[float]
+    gpu_bytes: Optional[float]
     gradient_bytes: Optional[float]
     parameter_bytes: Optional[float]
     tp_ns: float
