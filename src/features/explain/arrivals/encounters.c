@@ -1,6 +1,7 @@
 /* Makes encounters of visits.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/order.h"
@@ -57,6 +58,22 @@ static void number_visits(struct iwi_visits *visits)
     }
 }
 
+/* "collective 15 of step 17", as number_visits() counts; "collective 3" where the file has numbers or no
+ * steps. */
+static const char *name_of(const struct iwi_visit *visit, char *text, size_t size)
+{
+    const uint32_t step = (uint32_t)(visit->sequence >> 32);
+
+    if (step == 0 || step == IWI_VISIT_NO_STEP) {
+        (void)snprintf(text, size, "%s %" PRIu32, is_message(visit) ? "message" : "collective",
+                       (uint32_t)visit->sequence);
+    } else {
+        (void)snprintf(text, size, "%s %" PRIu32 " of step %" PRIu32,
+                       is_message(visit) ? "message" : "collective", (uint32_t)visit->sequence, step);
+    }
+    return text;
+}
+
 static bool is_same_encounter(const struct iwi_visit *a, const struct iwi_visit *b)
 {
     return a->group == b->group && is_message(a) == is_message(b) && a->sequence == b->sequence;
@@ -68,22 +85,24 @@ static iw_status one_encounter(struct iwi_visits *visits, size_t first, size_t *
     const struct iwi_visit *of = visits->visits;
     const struct iwi_visit_group *group = &visits->groups[of[first].group];
     size_t end = first + 1, last = first;
+    char name[64];
 
     for (; end < visits->visit_count && is_same_encounter(&of[first], &of[end]); end++) {
         if (of[end].rank == of[end - 1].rank) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
-                            "rank %" PRIu32 " visits %s %" PRIu64
-                            " of group '%s' twice: traces of several runs, or a group that was made again",
-                            visits->ranks[of[end].rank].number, iwi_visit_op_name(of[end].op),
-                            of[end].sequence, group->name);
+                            "rank %" PRIu32
+                            " visits %s of group '%s' twice (%s): traces of several runs, or a "
+                            "group that was made again",
+                            visits->ranks[of[end].rank].number, name_of(&of[end], name, sizeof name),
+                            group->name, iwi_visit_op_name(of[end].op));
         }
         if (of[end].op != of[first].op) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
-                            "group '%s', number %" PRIu64 ": rank %" PRIu32 " calls it %s, rank %" PRIu32
+                            "group '%s', %s: rank %" PRIu32 " calls it %s, rank %" PRIu32
                             " %s; the traces are not of the same steps",
-                            group->name, of[first].sequence, visits->ranks[of[first].rank].number,
-                            iwi_visit_op_name(of[first].op), visits->ranks[of[end].rank].number,
-                            iwi_visit_op_name(of[end].op));
+                            group->name, name_of(&of[first], name, sizeof name),
+                            visits->ranks[of[first].rank].number, iwi_visit_op_name(of[first].op),
+                            visits->ranks[of[end].rank].number, iwi_visit_op_name(of[end].op));
         }
         last = of[end].enter_ps > of[last].enter_ps ? end : last;
     }

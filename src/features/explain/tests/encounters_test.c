@@ -186,9 +186,42 @@ static void ranks_and_groups_are_found_without_a_search(void **state)
     }
 }
 
+static void what_does_not_match_is_named_by_its_step(void **state)
+{
+    struct iwt_log log;
+    struct iwi_visits visits;
+    uint32_t members[2], group;
+
+    (void)state;
+    iwt_log_init(&log);
+    iwi_visits_init(&visits, &log.log, "test");
+    assert_ok(iwi_visits_rank(&visits, 0, "", &members[0]));
+    assert_ok(iwi_visits_rank(&visits, 1, "", &members[1]));
+    assert_ok(iwi_visits_group(&visits, "dp", members, 2, 2, &group));
+    for (uint32_t i = 0; i < 16; i++) {
+        for (uint32_t r = 0; r < 2; r++) {
+            const struct iwi_visit visit = {.rank = r,
+                                            .group = group,
+                                            .step = 17,
+                                            .sequence = IWI_VISIT_NO_SEQUENCE,
+                                            .op =
+                                                i == 15 && r == 1 ? IWI_VISIT_ALLGATHER : IWI_VISIT_ALLREDUCE,
+                                            .enter_ps = i * 10,
+                                            .leave_ps = i * 10 + 5};
+
+            assert_ok(iwi_visits_add(&visits, &visit));
+        }
+    }
+    assert_status(iwi_visits_finish(&visits), IW_ERR_FORMAT);
+    iwt_assert_logged(&log,
+                      "group 'dp', collective 15 of step 17: rank 0 calls it allreduce, rank 1 allgather");
+    iwi_visits_release(&visits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_does_not_match_is_named_by_its_step),
         cmocka_unit_test(numbers_say_what_belongs_together),
         cmocka_unit_test(without_numbers_the_order_does),
         cmocka_unit_test(ranks_and_groups_are_made_once),

@@ -279,6 +279,23 @@ static void pauses_that_have_a_name_get_their_part(void **state)
     end(&run, waits);
 }
 
+static void clocks_are_compared_by_gathers_too(void **state)
+{
+    struct made_run run;
+    iw_waits *waits;
+
+    (void)state;
+    made_begin(&run, 2);
+    for (uint32_t s = 0; s < STEPS; s++) {
+        made_compute(&run, 0, US(1000));
+        made_compute(&run, 1, US(1100));
+        made_meet(&run, IWI_VISIT_ALLGATHER);
+    }
+    waits = find_waits(&run);
+    assert_true(waits->clock_ns == 0.0);
+    end(&run, waits);
+}
+
 static void one_rank_has_bounds_only(void **state)
 {
     struct made_run run;
@@ -368,6 +385,7 @@ int main(void)
         cmocka_unit_test(computing_meanwhile_is_no_wait),
         cmocka_unit_test(who_is_not_needed_is_not_waited_for),
         cmocka_unit_test(pauses_that_have_a_name_get_their_part),
+        cmocka_unit_test(clocks_are_compared_by_gathers_too),
         cmocka_unit_test(one_rank_has_bounds_only),
         cmocka_unit_test(what_computation_hides_is_no_waiting),
         cmocka_unit_test(collectives_of_unknown_size_are_not_equal),

@@ -102,22 +102,27 @@ iw_status iwi_waited_arrivals(const struct iwi_waited_run *run, iw_waits *waits,
 
 /* ---- clocks ---- */
 
-/* Ranks leave a collective that needs all of them at about the same time: by how much their ends differ, in
- * the median, is a bound of what clocks (and transfers) are apart. */
-iw_status iwi_waited_clock(const struct iwi_waited_run *run, iw_waits *waits)
+static bool ends_together(uint8_t op)
+{
+    return op == IWI_VISIT_ALLREDUCE || op == IWI_VISIT_BARRIER;
+}
+
+/* All have to come, but one may have its part before another. */
+static bool ends_apart(uint8_t op)
+{
+    return op == IWI_VISIT_ALLGATHER || op == IWI_VISIT_REDUCE_SCATTER || op == IWI_VISIT_ALLTOALL;
+}
+
+static size_t list_spreads(const struct iwi_waited_run *run, bool (*is_taken)(uint8_t op), double *spreads)
 {
     const struct iwi_visits *visits = run->visits;
-    double *spreads = iwi_new_array(run->log, visits->encounter_count, sizeof *spreads);
     size_t count = 0;
 
-    if (spreads == NULL) {
-        return IW_ERR_NOMEM;
-    }
     for (size_t i = 0; i < visits->encounter_count; i++) {
         const struct iwi_encounter *encounter = &visits->encounters[i];
         const struct iwi_visit *visit = &visits->visits[encounter->first];
         iw_time least_ps = INT64_MAX, most_ps = INT64_MIN;
-        bool is_blocking = visit->op == IWI_VISIT_ALLREDUCE || visit->op == IWI_VISIT_BARRIER;
+        bool is_blocking = is_taken(visit->op);
 
         for (uint32_t k = 0; k < encounter->count; k++) {
             least_ps = iwi_min(least_ps, visit[k].leave_ps);
@@ -128,6 +133,21 @@ iw_status iwi_waited_clock(const struct iwi_waited_run *run, iw_waits *waits)
             spreads[count++] = (double)(most_ps - least_ps);
         }
     }
+    return count;
+}
+
+/* Ranks leave a collective that needs all of them at about the same time: by how much their ends differ, in
+ * the median, is a bound of what clocks (and transfers) are apart. */
+iw_status iwi_waited_clock(const struct iwi_waited_run *run, iw_waits *waits)
+{
+    double *spreads = iwi_new_array(run->log, run->visits->encounter_count, sizeof *spreads);
+    size_t count;
+
+    if (spreads == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    count = list_spreads(run, ends_together, spreads);
+    count = count > 0 ? count : list_spreads(run, ends_apart, spreads);
     waits->clock_ns = count > 0 ? ns(iwi_select(spreads, count, count / 2)) : NAN;
     free(spreads);
     return IW_OK;
