@@ -36,8 +36,9 @@ IW_API IW_NODISCARD iw_status iw_recording_load(const iw_log *log, const char *p
 IW_API IW_NODISCARD iw_status iw_recording_save(const iw_log *log, const iw_recording *recording,
                                                 const char *path);
 
-/** A noise file that is written while it is measured: it has its name from the start, and holds what was
- * appended up to the last flush even if this process is killed. */
+/** A noise file that is written while it is measured: it holds what was appended up to the last flush even if
+ * this process is killed. It has its name from the start; but an older file of that name stays until this one
+ * is closed, which is NAME.tmp-... until then. */
 typedef struct iw_live_file iw_live_file;
 
 /** Writes what `head` says of the CPUs, and its attributes. `log` is used until the file is closed. */

@@ -236,7 +236,8 @@ static iw_status go_live(struct iwi_noise_writer *writer)
     if (H5Fflush(writer->h5.file, H5F_SCOPE_GLOBAL) < 0 || H5Fstart_swmr_write(writer->h5.file) < 0) {
         return iwi_h5_fail(&writer->h5, IW_ERR_IO, "cannot be written while others read it");
     }
-    return iwi_output_commit(&writer->output);
+    /* who is killed has not replaced a whole recording by the beginning of another */
+    return writer->output.place.is_there ? IW_OK : iwi_output_commit(&writer->output);
 }
 
 static iw_status start(struct iwi_noise_writer *writer, const iw_recording *head)
@@ -279,6 +280,7 @@ static iw_status finish(struct iwi_noise_writer *writer)
     }
     if (writer->is_live && writer->output.fd >= 0) {
         iwi_output_unreserve(&writer->output);
+        status = status == IW_OK ? iwi_output_commit(&writer->output) : status;
     } else if (status == IW_OK) {
         status = iwi_h5_write_image(&writer->h5, &writer->image, &writer->output);
     }

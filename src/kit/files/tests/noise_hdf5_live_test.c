@@ -134,6 +134,29 @@ static void a_file_holds_what_was_flushed_while_it_is_written(void **state)
     iw_recording_free(head);
 }
 
+static void an_older_file_stays_until_the_new_one_is_closed(void **state)
+{
+    const struct iwt_folder *folder = *state;
+    iw_recording *old = iwt_recording(1, 1000), *head = new_head(), *seen;
+    struct iwi_noise_writer *writer;
+
+    assert_ok(iw_recording_save(NULL, old, folder->file));
+    assert_ok(iwi_noise_writer_open(NULL, folder->file, head, true, &writer));
+    assert_ok(write_batches(writer, head, 2));
+    seen = load(folder->file); /* what a kill would leave */
+    assert_int_equal(seen->cpu_count, 1);
+    assert_int_equal(each_file(folder->path, NULL), 2);
+    iw_recording_free(seen);
+    assert_ok(iwi_noise_writer_close(writer));
+    seen = load(folder->file);
+    assert_int_equal(seen->cpus[1].count, 2 * BATCH);
+    assert_whole_detours(seen);
+    assert_int_equal(each_file(folder->path, NULL), 1);
+    iw_recording_free(seen);
+    iw_recording_free(old);
+    iw_recording_free(head);
+}
+
 static void a_closed_file_holds_all_batches(void **state)
 {
     const struct iwt_folder *folder = *state;
@@ -286,6 +309,7 @@ int main(void)
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
     const struct CMUnitTest tests[] = {
         FILE_TEST(a_file_holds_what_was_flushed_while_it_is_written),
+        FILE_TEST(an_older_file_stays_until_the_new_one_is_closed),
         FILE_TEST(a_closed_file_holds_all_batches),
         FILE_TEST(a_killed_writer_leaves_a_file_of_whole_detours),
         FILE_TEST(a_full_disk_leaves_what_was_flushed),
