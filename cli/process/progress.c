@@ -51,40 +51,46 @@ static void format_rate(double rate, char *buf, size_t size)
     snprintf(buf, size, "%.3g %s", rate, prefixes[i]);
 }
 
-static long seconds_left(double share, double elapsed_s)
+enum { LEFT_SIZE = 32 };
+
+/* "1:05 left", or "?:?? left" before anything is done. */
+static const char *format_left(double share, double elapsed_s, char buf[LEFT_SIZE])
 {
-    return (long)((share > 0.0 ? elapsed_s * (1.0 - share) / share : 0.0) + 0.5);
+    const long left = (long)((share > 0.0 ? elapsed_s * (1.0 - share) / share : 0.0) + 0.5);
+
+    if (share > 0.0) {
+        snprintf(buf, LEFT_SIZE, "%ld:%02ld left", left / 60, left % 60);
+        return buf;
+    }
+    return "?:?? left";
 }
 
 void progress_line(double share, double elapsed_s, char *buf, int size)
 {
-    const long left = seconds_left(share, elapsed_s);
+    char left[LEFT_SIZE];
 
-    snprintf(buf, (size_t)size, "%.0f %% done, %ld:%02ld left", 100.0 * share, left / 60, left % 60);
+    snprintf(buf, (size_t)size, "%.0f %% done, %s", 100.0 * share, format_left(share, elapsed_s, left));
 }
 
 void progress_format(const struct progress *progress, double share, double elapsed_s, char *buf, int size)
 {
-    const long left = seconds_left(share, elapsed_s);
     const int filled = (int)(share * BAR_COLUMNS);
-    char bar[BAR_COLUMNS + 1], rate[24];
+    char bar[BAR_COLUMNS + 1], rate[24], buffer[LEFT_SIZE];
+    const char *left = format_left(share, elapsed_s, buffer);
 
     memset(bar, ' ', BAR_COLUMNS);
     memset(bar, '#', (size_t)filled);
     bar[BAR_COLUMNS] = '\0';
     if (progress->detail[0] != '\0') {
-        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s  %ld:%02ld left", bar, 100.0 * share, progress->detail,
-                 left / 60, left % 60);
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s  %s", bar, 100.0 * share, progress->detail, left);
         return;
     }
     if (progress->unit == NULL) {
-        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %ld:%02ld left", bar, 100.0 * share, left / 60,
-                 left % 60);
+        snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s", bar, 100.0 * share, left);
         return;
     }
     format_rate(elapsed_s > 0.0 ? share * progress->total_amount / elapsed_s : 0.0, rate, sizeof rate);
-    snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s%s/s  %ld:%02ld left", bar, 100.0 * share, rate,
-             progress->unit, left / 60, left % 60);
+    snprintf(buf, (size_t)size, "[%s] %3.0f %%  %s%s/s  %s", bar, 100.0 * share, rate, progress->unit, left);
 }
 
 /* Whether it is time to draw again. */

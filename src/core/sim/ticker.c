@@ -18,6 +18,7 @@ struct iwi_ticker {
     atomic_bool is_cancelled;
     pthread_mutex_t lock; /* held while reporting */
     int64_t last_ns;
+    double told; /* the largest share so far: threads are at different parts */
 };
 
 struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total)
@@ -52,11 +53,13 @@ static bool is_due(struct iwi_ticker *ticker)
     return true;
 }
 
-static void report(struct iwi_ticker *ticker, uint64_t done)
+static void report(struct iwi_ticker *ticker, uint64_t done, double part)
 {
     const uint64_t known = done < ticker->total ? done : ticker->total;
-    const iw_progress_now now = {(double)known / (double)ticker->total, known, ticker->total};
+    const double share = ((double)known + (known < ticker->total ? part : 0.0)) / (double)ticker->total;
+    const iw_progress_now now = {share > ticker->told ? share : ticker->told, known, ticker->total};
 
+    ticker->told = now.share;
     if (!ticker->progress.step(ticker->progress.arg, &now)) {
         atomic_store(&ticker->is_cancelled, true);
     }
@@ -72,7 +75,21 @@ iw_status iwi_tick(struct iwi_ticker *ticker, uint64_t units)
     done = atomic_fetch_add(&ticker->done, units) + units;
     if (pthread_mutex_trylock(&ticker->lock) == 0) { /* whoever comes second need not report too */
         if (is_due(ticker) || (done >= ticker->total && done - units < ticker->total)) {
-            report(ticker, atomic_load(&ticker->done));
+            report(ticker, atomic_load(&ticker->done), 0.0);
+        }
+        pthread_mutex_unlock(&ticker->lock);
+    }
+    return atomic_load_explicit(&ticker->is_cancelled, memory_order_relaxed) ? IW_ERR_CANCELLED : IW_OK;
+}
+
+iw_status iwi_tick_part(struct iwi_ticker *ticker, double part)
+{
+    if (ticker == NULL) {
+        return IW_OK;
+    }
+    if (pthread_mutex_trylock(&ticker->lock) == 0) {
+        if (is_due(ticker)) {
+            report(ticker, atomic_load(&ticker->done), part);
         }
         pthread_mutex_unlock(&ticker->lock);
     }

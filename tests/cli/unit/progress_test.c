@@ -20,7 +20,7 @@ static void assert_bar(double share, double elapsed_s, const char *expected)
 static void bar_shows_share_rate_and_remaining_time(void **state)
 {
     (void)state;
-    assert_bar(0.0, 1.0, "[                              ]   0 %  0 messages/s  0:00 left");
+    assert_bar(0.0, 1.0, "[                              ]   0 %  0 messages/s  ?:?? left");
     assert_bar(0.5, 10.0, "[###############               ]  50 %  100 M messages/s  0:10 left");
     assert_bar(0.1, 60.0, "[###                           ]  10 %  3.33 M messages/s  9:00 left");
     assert_bar(1.0, 0.5, "[##############################] 100 %  4 G messages/s  0:00 left");
@@ -53,6 +53,8 @@ static void a_line_tells_the_share_and_the_time_left(void **state)
     (void)state;
     progress_line(0.25, 60.0, text, sizeof text);
     assert_string_equal(text, "25 % done, 3:00 left");
+    progress_line(0.0, 60.0, text, sizeof text);
+    assert_string_equal(text, "0 % done, ?:?? left");
 }
 
 /* Whether a line is written after so many seconds of work, the line before it having come then. */

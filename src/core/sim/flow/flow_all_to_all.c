@@ -330,9 +330,12 @@ static void receive(struct exchange *x, uint32_t rank, iw_time last_posted)
 static iw_status run_lane(struct exchange *x)
 {
     const iw_time last_posted = run_sends(x);
+    struct iwi_ticker *ticker = x->flow->job->ticker;
 
     for (uint32_t rank = 0; rank < x->ranks; rank++) {
-        IW_TRY(iwi_tick(rank % 64 == 0 ? x->flow->job->ticker : NULL, 0));
+        const double lanes_done = x->lane + (double)rank / x->ranks; /* each rank meets all others */
+
+        IW_TRY(iwi_tick_part(rank % 64 == 0 ? ticker : NULL, lanes_done / x->flow->lanes));
         gather(x, rank);
         receive(x, rank, last_posted);
     }
