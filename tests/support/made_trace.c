@@ -38,6 +38,8 @@ void iwt_made_trace_release(struct iwt_made_trace *t)
     }
     free(t->trace.ranks);
     free(t->trace.comms);
+    free(t->trace.size_lists);
+    free(t->trace.parts);
     free(t->call_capacity);
     free(t->completed_capacity);
     free(t->wall_ps);
@@ -139,6 +141,29 @@ uint32_t iwt_trace_collective(struct iwt_made_trace *t, uint32_t rank, enum iwi_
                           .bytes = bytes,
                           .request = request});
     return request;
+}
+
+void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_trace_part *parts,
+                     uint32_t count)
+{
+    struct iw_trace *trace = &t->trace;
+    const struct iwi_trace_rank *r = &trace->ranks[rank];
+
+    trace->size_lists =
+        must(realloc(trace->size_lists, (trace->size_list_count + 1) * sizeof *trace->size_lists));
+    trace->size_lists[trace->size_list_count++] = (struct iwi_size_list){trace->part_count, count};
+    trace->parts = must(realloc(trace->parts, (trace->part_count + count + 1) * sizeof *trace->parts));
+    for (uint32_t i = 0; i < count; i++) {
+        trace->parts[trace->part_count++] = parts[i];
+    }
+    r->calls[r->call_count - 1].sizes = trace->size_list_count;
+}
+
+void iwt_trace_sized(struct iwt_made_trace *t, uint32_t rank)
+{
+    const struct iwi_trace_rank *r = &t->trace.ranks[rank];
+
+    r->calls[r->call_count - 1].flags |= IWI_CALL_SIZED;
 }
 
 void iwt_trace_collective_all(struct iwt_made_trace *t, enum iwi_trace_op op, uint32_t comm, uint32_t root,

@@ -36,6 +36,13 @@ void iwt_trace_wait(struct iwt_made_trace *t, uint32_t rank, const uint32_t *req
 uint32_t iwt_trace_collective(struct iwt_made_trace *t, uint32_t rank, enum iwi_call_kind kind,
                               enum iwi_trace_op op, uint32_t comm, uint32_t root, uint64_t bytes);
 
+/* What the rank's last call, a collective, sends to whom. */
+void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_trace_part *parts,
+                     uint32_t count);
+
+/* ... or that its bytes are the true ones, of a v-form. */
+void iwt_trace_sized(struct iwt_made_trace *t, uint32_t rank);
+
 /* Blocking, on all members. */
 void iwt_trace_collective_all(struct iwt_made_trace *t, enum iwi_trace_op op, uint32_t comm, uint32_t root,
                               uint64_t bytes);

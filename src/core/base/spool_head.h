@@ -23,6 +23,6 @@ struct iwi_spool_head {
     char cpu_clock[16];
 };
 
-#define IWI_SPOOL_VERSION 1
+#define IWI_SPOOL_VERSION 2
 
 #endif

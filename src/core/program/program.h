@@ -113,10 +113,12 @@ enum iwi_op_kind {
     IWI_HALO2D,
     IWI_HALO3D,
     IWI_SWEEP2D,
-    IWI_OP_KINDS
+    IWI_OP_KINDS,
+    IWI_MESSAGES = IWI_OP_KINDS /* of traces only: messages that are stored (message_list.h) */
 };
 
 struct iwi_algorithm;
+struct iwi_message_list;
 struct iwi_node_table;
 
 /* One operation with its arguments. Plain data; algorithms compute everything else from it. */
@@ -131,6 +133,7 @@ struct iwi_operation {
     iw_nodes nodes;                     /* without their list: that is the table */
     const struct iwi_node_table *table; /* of nodes that a list says: the program's; else NULL */
     uint32_t placed_ranks; /* of an operation over the leaders of nodes: the ranks on all nodes; else 0 */
+    const struct iwi_message_list *messages; /* of IWI_MESSAGES: the trace program's; else NULL */
 };
 
 /* One algorithm: one file in collectives/, one line in collectives/list.h. */

@@ -3,6 +3,7 @@
  */
 #include "core/program/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -24,6 +25,19 @@ struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count)
     return trace;
 }
 
+void iwi_comm_label(const struct iw_trace *trace, uint32_t comm, char label[IWI_COMM_NAME_SIZE])
+{
+    const char *name = comm < trace->comm_count ? trace->comms[comm].name : "";
+
+    if (comm == 0 && name[0] == '\0') {
+        (void)snprintf(label, IWI_COMM_NAME_SIZE, "world");
+    } else if (name[0] == '\0') {
+        (void)snprintf(label, IWI_COMM_NAME_SIZE, "communicator %" PRIu32, comm);
+    } else {
+        (void)snprintf(label, IWI_COMM_NAME_SIZE, "%s", name);
+    }
+}
+
 void iw_trace_free(iw_trace *trace)
 {
     if (trace == NULL) {
@@ -40,6 +54,8 @@ void iw_trace_free(iw_trace *trace)
         (void)munmap(trace->mapping, trace->mapping_size);
     }
     free(trace->comms);
+    free(trace->size_lists);
+    free(trace->parts);
     free(trace->ranks);
     free(trace);
 }

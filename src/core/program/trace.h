@@ -24,8 +24,8 @@ enum iwi_call_kind {
     IWI_CALL_OPAQUE       /* one-sided, I/O, intercommunicator collectives, ...: its time is kept as work */
 };
 
-/* Which collective; the v- and w-forms and neighbour collectives have their own names in the trace and fall
- * together here. */
+/* Which collective; v- and w-forms fall together with the plain ones here, and neighbour collectives are one.
+ */
 enum iwi_trace_op {
     IWI_TRACE_BARRIER,
     IWI_TRACE_BCAST,
@@ -39,24 +39,31 @@ enum iwi_trace_op {
     IWI_TRACE_SCAN,
     IWI_TRACE_EXSCAN,
     IWI_TRACE_COMM_CREATE, /* dup, split, ...: synchronises like an allgather of 8 bytes over the parent */
-    IWI_TRACE_NEIGHBOR,    /* neighbour collectives: counted, simulated as a barrier among the members */
+    IWI_TRACE_NEIGHBOR, /* neighbour collectives: the messages of their size lists; a barrier without them */
     IWI_TRACE_OPS
 };
 
 enum {
-    IWI_CALL_SYNCHRONOUS = 1 /* Ssend and friends: rendezvous at any size */
+    IWI_CALL_SYNCHRONOUS = 1, /* Ssend and friends: rendezvous at any size */
+    IWI_CALL_SIZED = 2        /* a v-form of which the trace has the true sizes */
 };
 
 struct iwi_call {
     uint8_t kind, op, flags;
-    uint32_t comm; /* index into comms */
-    uint32_t peer; /* world rank of the partner; rooted collectives: rank of the root in comm */
+    uint8_t function; /* that it was: number + 1 of trace->uses; 0: not known */
+    uint32_t comm;    /* index into comms */
+    uint32_t peer;    /* world rank of the partner; rooted collectives: rank of the root in comm */
     int32_t tag;
-    uint64_t bytes;          /* p2p: of the message; collectives: per rank as MPI's count x type (bcast: the
-                              * message; gather, allgather: what this rank contributes; scatter: what it
-                              * receives; alltoall: to each; v-forms: the mean, rounded up) */
-    uint32_t request;        /* ISEND, IRECV, ICOLLECTIVE: its number within the rank; WAIT: first_request */
-    uint32_t request_count;  /* WAIT */
+    uint64_t bytes;   /* p2p: of the message; collectives: per rank as MPI's count x type (bcast: the
+                       * message; gather, allgather: what this rank contributes; scatter: what it
+                       * receives; alltoall: to each; v-forms that are not SIZED: the mean, rounded
+                       * up) */
+    uint32_t request; /* ISEND, IRECV, ICOLLECTIVE: its number within the rank; WAIT: first_request */
+    union {
+        uint32_t request_count; /* WAIT */
+        uint32_t
+            sizes; /* collectives: number + 1 of a size list, which says what the rank sends; 0: `bytes` do */
+    };
     iw_time compute_wall_ps; /* between the end of the call before and the start of this one */
     iw_time compute_cpu_ps;  /* the same by the thread's CPU clock; -1: not known */
     iw_time call_ps;         /* from start to end of this call, by the wall clock */
@@ -87,6 +94,19 @@ struct iwi_comm {
     char name[IWI_COMM_NAME_SIZE]; /* "": none */
 };
 
+/* What a rank sends to one partner in a collective; a size list is a sequence of these, in the order of
+ * sending.
+ */
+struct iwi_trace_part {
+    uint32_t peer; /* rank in the communicator */
+    uint64_t bytes;
+};
+
+struct iwi_size_list {
+    uint64_t first; /* of the trace's parts */
+    uint32_t count;
+};
+
 /* One MPI function, over all ranks. */
 struct iwi_function_use {
     char name[32];
@@ -113,6 +133,10 @@ struct iw_trace {
     struct iwi_trace_rank *ranks;
     struct iwi_comm *comms; /* 0 is world */
     uint32_t comm_count;
+    struct iwi_size_list *size_lists;
+    uint32_t size_list_count;
+    struct iwi_trace_part *parts;
+    uint64_t part_count;
     bool has_cpu_time;
     bool is_training; /* a run of training: of collectives, not MPI; nonblocking ones go on by themselves */
     bool is_on_gpus;  /* and its ranks communicate on GPUs */
@@ -122,6 +146,9 @@ struct iw_trace {
     void *mapping;       /* calls and completed requests of all ranks lie in it; NULL: each array by itself */
     size_t mapping_size; /* bytes */
 };
+
+/* What people call it: "world", its name, or "communicator 3". */
+void iwi_comm_label(const struct iw_trace *trace, uint32_t comm, char label[IWI_COMM_NAME_SIZE]);
 
 /* Called as those of data parallelism are by PyTorch, Megatron and DeepSpeed. */
 bool iwi_comm_is_data_parallel(const char *name);

@@ -4,6 +4,8 @@
 #ifndef IWI_TRACE_BUILD_H
 #define IWI_TRACE_BUILD_H
 
+#include "core/program/message_list.h"
+#include "core/program/trace_index.h"
 #include "core/program/trace_program.h"
 
 /* Collectives of communicator c: first_collective[c] ... first_collective[c + 1] - 1, in the order in which
@@ -16,6 +18,29 @@ struct iwi_trace_build {
     struct iwi_trace_program *program;
     uint64_t *first_collective; /* comm_count + 1 */
 };
+
+/* What all members send in a collective: one number for equal ones. Members are added in the order of their
+ * world ranks, each step leads to a new number, and the way back tells them all. */
+struct iwi_trace_shapes {
+    struct iwi_index steps; /* {number before + 1, 0: none; what the member sends} */
+};
+
+/* No member yet. */
+IW_NODISCARD iw_status iwi_trace_shape_begin(const iw_log *log, struct iwi_trace_shapes *shapes,
+                                             uint32_t comm, uint32_t *shape_p);
+IW_NODISCARD iw_status iwi_trace_shape_add(const iw_log *log, struct iwi_trace_shapes *shapes,
+                                           const struct iwi_call *call, uint32_t *shape_p);
+
+/* The messages of a collective of that shape (trace_messages.c), kept by the program. */
+struct iwi_trace_shaped {
+    uint8_t op;
+    uint32_t comm, root, shape;
+};
+
+IW_NODISCARD iw_status iwi_trace_messages(struct iwi_trace_build *build,
+                                          const struct iwi_trace_shapes *shapes,
+                                          const struct iwi_trace_shaped *shaped,
+                                          const struct iwi_message_list **list_p);
 
 /* Checks that the ranks agree on their collectives, and chooses an algorithm for each (trace_collectives.c).
  */

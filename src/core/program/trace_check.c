@@ -34,6 +34,29 @@ static iw_status check_message(const struct place *place, uint64_t i, const stru
     return call->tag < 0 ? refuse(place, i, "bad tag -", (uint64_t) - (int64_t)call->tag) : IW_OK;
 }
 
+static iw_status check_sizes(const struct place *place, uint64_t i, const struct iwi_call *call)
+{
+    const struct iw_trace *trace = place->trace;
+    const struct iwi_size_list *list;
+
+    if (call->sizes == 0) {
+        return IW_OK;
+    }
+    if (call->sizes > trace->size_list_count) {
+        return refuse(place, i, "there is no list of sizes", call->sizes - 1);
+    }
+    list = &trace->size_lists[call->sizes - 1];
+    if (list->first > trace->part_count || list->count > trace->part_count - list->first) {
+        return refuse(place, i, "a bad list of sizes,", call->sizes - 1);
+    }
+    for (uint32_t k = 0; k < list->count; k++) {
+        if (trace->parts[list->first + k].peer >= trace->comms[call->comm].size) {
+            return refuse(place, i, "the communicator has no rank", trace->parts[list->first + k].peer);
+        }
+    }
+    return IW_OK;
+}
+
 static iw_status check_collective(const struct place *place, uint64_t i, const struct iwi_call *call)
 {
     if (call->op >= IWI_TRACE_OPS) {
@@ -42,7 +65,7 @@ static iw_status check_collective(const struct place *place, uint64_t i, const s
     if (is_rooted(call->op) && call->peer >= place->trace->comms[call->comm].size) {
         return refuse(place, i, "the communicator has no root", call->peer);
     }
-    return IW_OK;
+    return check_sizes(place, i, call);
 }
 
 static iw_status check_made(const struct place *place, uint64_t i, uint32_t request)

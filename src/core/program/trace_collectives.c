@@ -49,8 +49,20 @@ static const enum iwi_op_kind kinds[IWI_TRACE_OPS] = {
 /* One collective, as its members have it. */
 struct instance {
     uint64_t bytes; /* sum over the members */
-    uint32_t root, first_rank, arrived;
+    uint64_t first_bytes;
+    uint32_t root, first_rank, arrived, shape;
     uint8_t op;
+    bool is_sized;  /* the trace has the true sizes */
+    bool is_uneven; /* they differ */
+};
+
+/* What making the operations needs beside the program. */
+struct choice {
+    struct iwi_algorithm_overrides overrides;
+    struct iwi_trace_shapes shapes;
+    struct iwi_index known; /* operations */
+    size_t capacity;
+    uint64_t averaged[2]; /* v-forms: since they go over more ranks than were traced; since they reduce */
 };
 
 static bool is_rooted(uint8_t op)
@@ -140,8 +152,28 @@ static iw_status check_call(const struct iwi_trace_build *build, uint32_t rank, 
     return IW_OK;
 }
 
-static iw_status add_rank(const struct iwi_trace_build *build, uint32_t rank, uint64_t *next,
-                          struct instance *instances)
+static iw_status add_member(const struct iwi_trace_build *build, struct choice *choice,
+                            const struct iwi_call *call, struct instance *instance)
+{
+    instance->arrived++;
+    instance->bytes += call->bytes;
+    instance->is_sized &=
+        call->sizes != 0 || (call->op != IWI_TRACE_NEIGHBOR && (call->flags & IWI_CALL_SIZED) != 0);
+    instance->is_uneven |= call->sizes != 0 || call->bytes != instance->first_bytes;
+    return instance->is_sized ? iwi_trace_shape_add(build->log, &choice->shapes, call, &instance->shape)
+                              : IW_OK;
+}
+
+static iw_status begin_instance(const struct iwi_trace_build *build, struct choice *choice, uint32_t rank,
+                                const struct iwi_call *call, struct instance *instance)
+{
+    *instance = (struct instance){
+        .root = call->peer, .first_rank = rank, .op = call->op, .first_bytes = call->bytes, .is_sized = true};
+    return iwi_trace_shape_begin(build->log, &choice->shapes, call->comm, &instance->shape);
+}
+
+static iw_status add_rank(const struct iwi_trace_build *build, struct choice *choice, uint32_t rank,
+                          uint64_t *next, struct instance *instances)
 {
     const struct iwi_trace_rank *calls = &build->trace->ranks[rank];
 
@@ -160,12 +192,11 @@ static iw_status add_rank(const struct iwi_trace_build *build, uint32_t rank, ui
         }
         instance = &instances[at];
         if (instance->arrived == 0) {
-            *instance = (struct instance){.root = call->peer, .first_rank = rank, .op = call->op};
+            IW_TRY(begin_instance(build, choice, rank, call, instance));
         } else if (instance->op != call->op || (is_rooted(call->op) && instance->root != call->peer)) {
             return fail_disagreement(build, rank, c, call, instance);
         }
-        instance->arrived++;
-        instance->bytes += call->bytes;
+        IW_TRY(add_member(build, choice, call, instance));
     }
     return IW_OK;
 }
@@ -229,56 +260,124 @@ static iw_status make_operation(const struct iwi_trace_build *build,
     return IW_OK;
 }
 
-static iw_status add_operation(struct iwi_trace_build *build, struct iwi_index *known, size_t *capacity,
+static iw_status add_operation(struct iwi_trace_build *build, struct choice *choice, struct iwi_index_key key,
                                const struct iwi_operation *op, uint32_t *number_p)
 {
     struct iwi_trace_program *program = build->program;
-    const struct iwi_index_key key = {op->bytes | (uint64_t)op->algorithm->kind << 56 |
-                                          (uint64_t)(op->nodes.ranks > 0) << 63,
-                                      (uint64_t)op->root << 32 | op->ranks};
     void *operations = program->operations;
 
-    IW_TRY(iwi_index_number(build->log, known, key, number_p));
+    IW_TRY(iwi_index_number(build->log, &choice->known, key, number_p));
     if (*number_p == program->operation_count) {
-        IW_TRY(iwi_grow(build->log, &operations, capacity, program->operation_count + 1, sizeof *op));
+        IW_TRY(
+            iwi_grow(build->log, &operations, &choice->capacity, program->operation_count + 1, sizeof *op));
         program->operations = operations;
         program->operations[program->operation_count++] = *op;
     }
     return IW_OK;
 }
 
-static iw_status choose_algorithms(struct iwi_trace_build *build,
-                                   const struct iwi_algorithm_overrides *overrides,
+static iw_status add_generated(struct iwi_trace_build *build, struct choice *choice,
+                               const struct instance *instance, uint32_t comm, uint32_t *number_p)
+{
+    struct iwi_operation op;
+
+    IW_TRY(make_operation(build, &choice->overrides, instance, comm, &op));
+    return add_operation(build, choice,
+                         (struct iwi_index_key){op.bytes | (uint64_t)op.algorithm->kind << 56 |
+                                                    (uint64_t)(op.nodes.ranks > 0) << 63,
+                                                (uint64_t)op.root << 32 | op.ranks},
+                         &op, number_p);
+}
+
+/* ---- as the messages they were ---- */
+
+/* Neighbours stay neighbours in each replica; what goes to all ranks goes to more of them there, of which the
+ * trace knows nothing. */
+static bool is_stored(const struct iwi_trace_build *build, struct choice *choice,
+                      const struct instance *instance, uint32_t comm)
+{
+    const bool has_more = build->program->replicas > 1 && iwi_trace_is_wide(build->program, comm);
+
+    if (!instance->is_sized || !instance->is_uneven) {
+        return false;
+    }
+    switch (instance->op) {
+    case IWI_TRACE_NEIGHBOR: return true;
+    case IWI_TRACE_ALLTOALL:
+    case IWI_TRACE_ALLGATHER:
+    case IWI_TRACE_GATHER:
+    case IWI_TRACE_SCATTER: choice->averaged[0] += has_more; return !has_more;
+    default: choice->averaged[1] += instance->op == IWI_TRACE_REDUCE_SCATTER; return false;
+    }
+}
+
+static iw_status add_messages(struct iwi_trace_build *build, struct choice *choice,
+                              const struct instance *instance, uint32_t comm, uint32_t *number_p)
+{
+    const struct iwi_trace_program *program = build->program;
+    const struct iwi_trace_shaped shaped = {instance->op, comm, is_rooted(instance->op) ? instance->root : 0,
+                                            instance->shape};
+    const struct iwi_index_key key = {(uint64_t)IWI_MESSAGES << 56 | shaped.shape,
+                                      (uint64_t)shaped.root << 32 | shaped.op};
+    struct iwi_operation op = {
+        .algorithm = shaped.op == IWI_TRACE_ALLGATHER ? &iwi_messages_ring : &iwi_messages_linear,
+        .ranks = program->comms[comm].size * (iwi_trace_is_wide(program, comm) ? program->replicas : 1),
+    };
+
+    IW_TRY(iwi_index_number(build->log, &choice->known, key, number_p));
+    if (*number_p < program->operation_count) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_trace_messages(build, &choice->shapes, &shaped, &op.messages));
+    op.bytes = op.messages->largest_bytes;
+    if (op.bytes > MAX_BYTES) {
+        return iwi_fail(build->log, IW_ERR_RANGE,
+                        "%s: a message of %" PRIu64 " bytes; at most 1 TiB is possible",
+                        iwi_trace_op_names[instance->op], op.bytes);
+    }
+    return add_operation(build, choice, key, &op, number_p);
+}
+
+static iw_status choose_algorithms(struct iwi_trace_build *build, struct choice *choice,
                                    const struct instance *instances)
 {
     struct iwi_trace_program *program = build->program;
-    struct iwi_index known = {.keys = NULL};
-    size_t capacity = 0;
-    iw_status status = IW_OK;
 
-    for (uint32_t comm = 0; comm < program->comm_count && status == IW_OK; comm++) {
-        for (uint64_t at = build->first_collective[comm];
-             at < build->first_collective[comm + 1] && status == IW_OK; at++) {
-            struct iwi_operation op;
-
+    for (uint32_t comm = 0; comm < program->comm_count; comm++) {
+        for (uint64_t at = build->first_collective[comm]; at < build->first_collective[comm + 1]; at++) {
             program->collectives[at].comm = comm;
-            status = make_operation(build, overrides, &instances[at], comm, &op);
-            if (status == IW_OK) {
-                status = add_operation(build, &known, &capacity, &op, &program->collectives[at].operation);
-            }
+            IW_TRY(
+                is_stored(build, choice, &instances[at], comm)
+                    ? add_messages(build, choice, &instances[at], comm, &program->collectives[at].operation)
+                    : add_generated(build, choice, &instances[at], comm,
+                                    &program->collectives[at].operation));
         }
     }
-    iwi_index_release(&known);
-    return status;
+    return IW_OK;
 }
 
-static iw_status add_all(struct iwi_trace_build *build, struct instance *instances)
+static void warn_of_means(const iw_log *log, const struct choice *choice)
+{
+    if (choice->averaged[0] > 0) {
+        iwi_warn(log,
+                 "%" PRIu64
+                 " collectives have a size for each rank (MPI_Alltoallv, ...): on more ranks than traced "
+                 "they run with the mean",
+                 choice->averaged[0]);
+    }
+    if (choice->averaged[1] > 0) {
+        iwi_warn(log, "%" PRIu64 " MPI_Reduce_scatter have blocks of unequal size: they run with the mean",
+                 choice->averaged[1]);
+    }
+}
+
+static iw_status add_all(struct iwi_trace_build *build, struct choice *choice, struct instance *instances)
 {
     const struct iw_trace *trace = build->trace;
 
     for (uint32_t rank = 0; rank < trace->rank_count; rank++) {
         uint64_t *next = iwi_new_array(build->log, trace->comm_count, sizeof *next);
-        const iw_status status = next == NULL ? IW_ERR_NOMEM : add_rank(build, rank, next, instances);
+        const iw_status status = next == NULL ? IW_ERR_NOMEM : add_rank(build, choice, rank, next, instances);
 
         free(next);
         IW_TRY(status);
@@ -289,26 +388,29 @@ static iw_status add_all(struct iwi_trace_build *build, struct instance *instanc
 iw_status iwi_trace_build_collectives(struct iwi_trace_build *build)
 {
     struct iwi_trace_program *program = build->program;
-    struct iwi_algorithm_overrides overrides;
+    struct choice choice = {.capacity = 0};
     struct instance *instances;
     iw_status status = IW_ERR_NOMEM;
 
     IW_TRY(iwi_node_table_new(build->log, &build->opts->nodes,
                               build->program->base * build->program->replicas, &build->program->node_table));
-    IW_TRY(iwi_algorithm_overrides_parse(build->log, build->opts->algorithms, &overrides));
+    IW_TRY(iwi_algorithm_overrides_parse(build->log, build->opts->algorithms, &choice.overrides));
     if (count_collectives(build) == IW_OK) {
         program->collective_count = build->first_collective[program->comm_count];
         instances = iwi_new_array(build->log, (size_t)program->collective_count, sizeof *instances);
         program->collectives =
             iwi_new_array(build->log, (size_t)program->collective_count, sizeof *program->collectives);
         if (instances != NULL && program->collectives != NULL) {
-            status = add_all(build, instances);
+            status = add_all(build, &choice, instances);
         }
         if (status == IW_OK) {
-            status = choose_algorithms(build, &overrides, instances);
+            status = choose_algorithms(build, &choice, instances);
         }
+        warn_of_means(build->log, &choice);
         free(instances);
     }
-    iwi_algorithm_overrides_release(&overrides);
+    iwi_index_release(&choice.shapes.steps);
+    iwi_index_release(&choice.known);
+    iwi_algorithm_overrides_release(&choice.overrides);
     return status;
 }

@@ -4,10 +4,12 @@
 #include "core/program/trace_program.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/program/message_list.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_build.h"
 #include "core/program/trace_resample.h"
@@ -22,6 +24,10 @@ void iwi_trace_program_free(struct iwi_trace_program *program)
     iwi_schedule_free(program->schedule);
     free(program->collectives);
     free(program->operations);
+    for (size_t i = 0; i < program->message_list_count; i++) {
+        iwi_message_list_free(program->message_lists[i]);
+    }
+    free(program->message_lists);
     free(program->grows);
     iwi_node_table_free(program->node_table);
     free(program->tags);
@@ -132,10 +138,33 @@ bool iwi_comm_is_data_parallel(const char *name)
     return false;
 }
 
+/* A name in full means that one only: "communicator 1" is not "communicator 12". */
+static bool has_exactly(const struct iwi_trace_program *program, const char *told)
+{
+    for (uint32_t comm = 0; told != NULL && comm < program->comm_count; comm++) {
+        if (strcasecmp(program->comms[comm].name, told) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Programs of MPI call their communicators anything: only what was asked for grows. */
+static bool is_called(const struct iwi_trace_build *b, const char *name, bool is_exact)
+{
+    const char *told = b->opts->grow;
+
+    if (told == NULL) {
+        return b->trace->is_training && iwi_comm_is_data_parallel(name);
+    }
+    return is_exact ? strcasecmp(name, told) == 0 : strcasestr(name, told) != NULL;
+}
+
 static iw_status choose_growing(struct iwi_trace_build *b)
 {
     const char *told = b->opts->grow;
     struct iwi_trace_program *program = b->program;
+    const bool is_exact = has_exactly(program, told);
     bool has_some = false;
 
     program->grows = iwi_new_array(b->log, program->comm_count, sizeof *program->grows);
@@ -143,16 +172,46 @@ static iw_status choose_growing(struct iwi_trace_build *b)
         return IW_ERR_NOMEM;
     }
     for (uint32_t comm = 0; comm < program->comm_count; comm++) {
-        const char *name = program->comms[comm].name;
-        const bool is_called =
-            told != NULL ? strcasestr(name, told) != NULL : iwi_comm_is_data_parallel(name);
+        const bool is_told = is_called(b, program->comms[comm].name, is_exact);
 
-        program->grows[comm] = is_called || (b->trace->is_training && iwi_trace_is_world(program, comm));
-        has_some |= is_called;
+        program->grows[comm] = is_told || (b->trace->is_training && iwi_trace_is_world(program, comm));
+        has_some |= is_told;
     }
     return told == NULL || has_some
                ? IW_OK
                : iwi_fail(b->log, IW_ERR_USAGE, "no communicator of the trace has '%s' in its name", told);
+}
+
+static bool keeps_size(const struct iwi_trace_build *b, uint32_t comm)
+{
+    return b->first_collective[comm + 1] > b->first_collective[comm] && b->program->comms[comm].size > 1 &&
+           !iwi_trace_is_wide(b->program, comm);
+}
+
+/* Rows and columns of a process grid would often have more members on more ranks. */
+static void warn_of_sizes(const struct iwi_trace_build *b)
+{
+    enum { NAMED = 3 };
+    uint32_t count = 0;
+    char text[NAMED * (IWI_COMM_NAME_SIZE + 32)] = "";
+    size_t used = 0;
+
+    for (uint32_t comm = 0; b->program->replicas > 1 && comm < b->program->comm_count; comm++) {
+        if (keeps_size(b, comm) && count++ < NAMED) {
+            char label[IWI_COMM_NAME_SIZE];
+
+            iwi_comm_label(b->trace, comm, label);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu32 " ranks)",
+                                     used > 0 ? ", " : "", label, b->program->comms[comm].size);
+        }
+    }
+    if (count > 0) {
+        iwi_warn(b->log,
+                 "%" PRIu32 " communicator%s traced size on %" PRIu32
+                 " ranks: %s%s; `grow` lets one span all replicas",
+                 count, count == 1 ? " keeps its" : "s keep their", b->program->base * b->program->replicas,
+                 text, count > NAMED ? ", ..." : "");
+    }
 }
 
 /* ---- options ---- */
@@ -274,6 +333,7 @@ static iw_status build(struct iwi_trace_build *b)
     IW_TRY(choose_growing(b));
     if (has_collectives) {
         IW_TRY(iwi_trace_build_collectives(b));
+        warn_of_sizes(b);
         IW_TRY(check_reductions(b->log, program, b->opts->reduce));
     }
     IW_TRY(iwi_trace_build_nodes(b));

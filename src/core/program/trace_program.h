@@ -39,6 +39,8 @@ struct iwi_trace_program {
     uint64_t collective_count;
     struct iwi_operation *operations; /* different ones only */
     size_t operation_count;
+    struct iwi_message_list **message_lists; /* of those operations whose messages are stored */
+    size_t message_list_count;
     struct iwi_node_table *node_table; /* of the operations over all ranks, or NULL */
     struct iwi_trace_tag *tags;        /* node.tag is an index: tags of different communicators never meet */
     uint32_t tag_count;

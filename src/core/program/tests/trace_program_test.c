@@ -3,6 +3,8 @@
  */
 #include "core/program/trace_program.h"
 
+#include <stdio.h>
+
 #include "trace_testing.h"
 
 /* The kinds of a base rank's operations: c compute, w work, s send, r receive, W wait, C collective. */
@@ -203,6 +205,137 @@ static void uneven_blocks_count_with_their_mean(void **state)
     iwt_made_trace_release(&t);
 }
 
+/* Sends of one rank of an operation, as "to:bytes ...". */
+static void assert_sends(const struct iwi_operation *op, uint32_t rank, const char *sends)
+{
+    struct iwi_msg sent[8], received[8];
+    struct iwi_role role = {.sends = sent, .recvs = received};
+    char found[128] = "";
+    size_t length = 0;
+
+    op->algorithm->role(op, 0, rank, &role);
+    for (uint32_t i = 0; i < role.send_count; i++) {
+        length += (size_t)snprintf(found + length, sizeof found - length, "%s%u:%u", i > 0 ? " " : "",
+                                   role.sends[i].peer, (unsigned)role.sends[i].bytes);
+    }
+    assert_string_equal(found, sends);
+}
+
+/* Rank 0 sends 16 MB to 1 and nothing to 2; the others send nothing. */
+static void an_uneven_alltoallv_is_its_messages(void **state)
+{
+    const struct iwi_trace_part parts[] = {{1, 16000000}, {2, 0}, {0, 5}};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 3);
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            (void)iwt_trace_collective(&t, rank, IWI_CALL_COLLECTIVE, IWI_TRACE_ALLTOALL, 0, 0, 0);
+            iwt_trace_sized(&t, rank);
+            if (rank == 0) {
+                iwt_trace_sizes(&t, rank, parts, 3);
+                t.trace.ranks[0].calls[i].sizes = 1; /* each different list is stored once */
+            }
+        }
+    }
+    program = program_of(&t, &opts);
+    assert_int_equal(iw_program_messages(program), 5);
+    assert_int_equal(program->trace->operation_count, 1);
+    assert_sends(&program->trace->operations[0], 0, "1:16000000");
+    assert_sends(&program->trace->operations[0], 1, "");
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
+/* In the order of the communicator's ranks, 2 0 1; the same on more ranks. */
+static void neighbours_stay_neighbours(void **state)
+{
+    const uint32_t members[] = {2, 0, 1};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+    uint32_t comm;
+
+    (void)state;
+    iwt_made_trace_init(&t, 3);
+    comm = iwt_trace_comm(&t, members, 3);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        const struct iwi_trace_part next = {(rank + 1) % 3, 100 + rank};
+
+        (void)iwt_trace_collective(&t, members[rank], IWI_CALL_COLLECTIVE, IWI_TRACE_NEIGHBOR, comm, 0, 7);
+        iwt_trace_sizes(&t, members[rank], &next, 1);
+    }
+    for (opts.ranks = 3; opts.ranks <= 6; opts.ranks += 3) {
+        program = program_of(&t, &opts);
+        assert_int_equal(iw_program_messages(program), opts.ranks);
+        assert_sends(&program->trace->operations[0], 2, "0:102");
+        if (opts.ranks == 6) {
+            assert_sends(&program->trace->operations[0], 5, "3:102");
+        }
+        iw_program_free(program);
+    }
+    iwt_made_trace_release(&t);
+}
+
+static void parts_of_gatherv_and_its_kin_are_sent_as_they_are(void **state)
+{
+    static const struct {
+        enum iwi_trace_op op;
+        const char *of_0, *of_2;
+    } cases[] = {{IWI_TRACE_GATHER, "1:10", "1:12"},
+                 {IWI_TRACE_SCATTER, "", ""},
+                 {IWI_TRACE_ALLGATHER, "1:10", "0:12"}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+        struct iwt_made_trace t;
+        iw_program *program;
+
+        iwt_made_trace_init(&t, 3);
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            (void)iwt_trace_collective(&t, rank, IWI_CALL_COLLECTIVE, cases[k].op, 0, 1, 10 + rank);
+            iwt_trace_sized(&t, rank);
+        }
+        program = program_of(&t, &opts);
+        assert_sends(&program->trace->operations[0], 0, cases[k].of_0);
+        assert_sends(&program->trace->operations[0], 2, cases[k].of_2);
+        if (cases[k].op == IWI_TRACE_SCATTER) {
+            assert_sends(&program->trace->operations[0], 1, "2:12 0:10");
+        }
+        iw_program_free(program);
+        iwt_made_trace_release(&t);
+    }
+}
+
+static void sizes_of_more_ranks_than_traced_are_means_and_that_is_told(void **state)
+{
+    const struct iwi_trace_part part = {1, 30};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    struct iwt_log l;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        (void)iwt_trace_collective(&t, rank, IWI_CALL_COLLECTIVE, IWI_TRACE_ALLTOALL, 0, 0,
+                                   rank == 0 ? 15 : 0);
+        iwt_trace_sized(&t, rank);
+    }
+    iwt_trace_sizes(&t, 0, &part, 1);
+    iwt_log_init(&l);
+    opts.ranks = 4;
+    assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    iwt_assert_logged(&l, "on more ranks than traced they run with the mean");
+    assert_int_equal(program->trace->operations[0].bytes, 8);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
 static void equal_collectives_are_one_operation(void **state)
 {
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
@@ -283,6 +416,10 @@ int main(void)
         cmocka_unit_test(collectives_run_in_the_order_they_were_started),
         cmocka_unit_test(what_is_never_waited_for_ends_with_the_rank),
         cmocka_unit_test(uneven_blocks_count_with_their_mean),
+        cmocka_unit_test(an_uneven_alltoallv_is_its_messages),
+        cmocka_unit_test(neighbours_stay_neighbours),
+        cmocka_unit_test(parts_of_gatherv_and_its_kin_are_sent_as_they_are),
+        cmocka_unit_test(sizes_of_more_ranks_than_traced_are_means_and_that_is_told),
         cmocka_unit_test(equal_collectives_are_one_operation),
         cmocka_unit_test(ranks_that_disagree_are_named),
         cmocka_unit_test(a_rank_outside_a_communicator_cannot_use_it),

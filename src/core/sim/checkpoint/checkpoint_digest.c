@@ -4,6 +4,7 @@
 #include "core/base/hash.h"
 #include "core/noise/source.h"
 #include "core/noise/stream.h"
+#include "core/program/message_list.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_resample.h"
 #include "core/sim/checkpoint/checkpoint.h"
@@ -54,6 +55,17 @@ static void add_net(struct iwi_hash *digest, const iw_net *net)
     }
 }
 
+static void add_messages(struct iwi_hash *digest, const struct iwi_message_list *list)
+{
+    for (uint32_t rank = 0; rank < list->ranks; rank++) {
+        iwi_hash_add_u64(digest, list->first_send[rank + 1]);
+    }
+    for (uint64_t i = 0; i < list->first_send[list->ranks]; i++) {
+        iwi_hash_add_u64(digest, list->sends[i].peer);
+        iwi_hash_add_u64(digest, list->sends[i].bytes);
+    }
+}
+
 static void add_operation(struct iwi_hash *digest, const struct iwi_operation *op)
 {
     const uint64_t numbers[] = {
@@ -65,6 +77,9 @@ static void add_operation(struct iwi_hash *digest, const struct iwi_operation *o
     iwi_hash_add(digest, numbers, sizeof numbers);
     if (op->nodes.ranks > 0) {
         iwi_hash_add_u64(digest, (uint64_t)op->nodes.ranks << 32 | (uint64_t)op->nodes.placement);
+    }
+    if (op->messages != NULL) {
+        add_messages(digest, op->messages);
     }
     if (op->table != NULL) {
         iwi_hash_add(digest, op->table->node_of, op->table->ranks * sizeof *op->table->node_of);

@@ -110,13 +110,29 @@ static void wait_for_messages(struct generator *g, uint32_t rank, bool is_all)
     memmove(open, open + count, g->open_count[rank] * sizeof *open);
 }
 
+/* Of a v-form or neighbour collective: partners may occur twice, or be the rank itself. */
+static void give_sizes(struct generator *g, uint32_t rank, enum iwi_trace_op op, uint32_t size)
+{
+    struct iwi_trace_part parts[MOST_RANKS];
+    const uint32_t count = below(g, MOST_RANKS + 1);
+
+    iwt_trace_sized(g->t, rank);
+    if (op != IWI_TRACE_NEIGHBOR && (op != IWI_TRACE_ALLTOALL || below(g, 3) == 0)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] = (struct iwi_trace_part){below(g, size), below(g, 4) == 0 ? 0 : below(g, 300)};
+    }
+    iwt_trace_sizes(g->t, rank, parts, count);
+}
+
 static void collective(struct generator *g)
 {
     const uint32_t comm = below(g, g->t->trace.comm_count);
     const struct iwi_comm *c = &g->t->trace.comms[comm];
     const enum iwi_trace_op op = (enum iwi_trace_op)below(g, IWI_TRACE_OPS);
     const bool is_blocking = below(g, 3) != 0 || g->started_count == MOST_COLLECTIVES;
-    const bool is_uneven = below(g, 4) == 0;
+    const bool is_uneven = below(g, 4) == 0, is_sized = below(g, 2);
     const uint32_t root = below(g, c->size);
     const uint64_t bytes = below(g, 200);
     struct started *started = &g->started[g->started_count];
@@ -130,6 +146,9 @@ static void collective(struct generator *g)
         } else {
             started->requests[i] =
                 iwt_trace_collective(g->t, member(c, i), IWI_CALL_ICOLLECTIVE, op, comm, root, own);
+        }
+        if (is_sized) {
+            give_sizes(g, member(c, i), op, c->size);
         }
     }
     if (!is_blocking) {
