@@ -89,7 +89,7 @@ bool iwi_archive_set_properties(OTF2_Archive *archive, const struct iwi_archive_
 {
     bool is_fine = OTF2_Archive_SetCreator(archive, "idlewave " IW_VERSION) == OTF2_SUCCESS;
 
-    is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::FORMAT", "1", true) == OTF2_SUCCESS && is_fine;
+    is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::FORMAT", "2", true) == OTF2_SUCCESS && is_fine;
     is_fine =
         OTF2_Archive_SetProperty(archive, "IDLEWAVE::MPI", definitions->mpi, true) == OTF2_SUCCESS && is_fine;
     is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::CPU_CLOCK", definitions->cpu_clock, true) ==
@@ -144,6 +144,9 @@ static const struct {
     [IWI_ATTRIBUTE_ROOT] = {"idlewave.root", "root of the collective", OTF2_TYPE_UINT32},
     [IWI_ATTRIBUTE_BYTES] = {"idlewave.bytes", "bytes per rank", OTF2_TYPE_UINT64},
     [IWI_ATTRIBUTE_NEW_COMM] = {"idlewave.new_comm", "communicator made", OTF2_TYPE_COMM},
+    [IWI_ATTRIBUTE_SIZES] = {"idlewave.sizes", "group of the location's definitions: what goes to whom",
+                             OTF2_TYPE_UINT32},
+    [IWI_ATTRIBUTE_UNKNOWN] = {"idlewave.unknown", "completed requests that are no messages", OTF2_TYPE_UINT64},
 };
 
 static void define_attributes(struct definer *d)
@@ -253,7 +256,7 @@ static OTF2_GroupRef define_group(struct definer *d, OTF2_StringRef name, OTF2_G
 static void define_comm(struct definer *d, OTF2_StringRef empty, uint32_t id,
                         const struct iwi_archive_comm *comm)
 {
-    OTF2_StringRef name = number_text(d, "communicator %u", id);
+    OTF2_StringRef name = comm->name[0] != '\0' ? text(d, comm->name) : number_text(d, "communicator %u", id - 1);
     OTF2_GroupRef group =
         define_group(d, empty, OTF2_GROUP_TYPE_COMM_GROUP, comm->members, comm->size, false);
 

@@ -27,10 +27,13 @@ struct iwi_archive_rank {
     int64_t offset_first_ns, offset_last_ns; /* what was added to its times */
 };
 
+enum { IWI_COMM_NAME_BYTES = 64 };
+
 struct iwi_archive_comm {
     uint64_t global;
     uint32_t size, remote_size;
     bool is_inter;
+    char name[IWI_COMM_NAME_BYTES]; /* that the program gave it; "": none */
     int32_t *members; /* world ranks: the group, then the remote group; -1: unknown */
 };
 
@@ -56,8 +59,8 @@ struct iwi_comm_map {
 OTF2_Archive *iwi_archive_open(const char *folder);
 bool iwi_archive_set_properties(OTF2_Archive *archive, const struct iwi_archive_definitions *definitions);
 
-/* Writes the events of the spool file at `path`; false: some could not be written. What the file holds up to
- * a damaged place is written. */
+/* Writes the events of the spool file at `path`, and the definitions of its location; false: some could not be
+ * written. What the file holds up to a damaged place is written. */
 bool iwi_archive_write_thread(OTF2_Archive *archive, const char *path, struct iwi_comm_map map,
                               const struct iwi_clock_model *clock, struct iwi_archive_place *place);
 
@@ -80,6 +83,8 @@ enum iwi_archive_attribute {
     IWI_ATTRIBUTE_ROOT,
     IWI_ATTRIBUTE_BYTES,
     IWI_ATTRIBUTE_NEW_COMM,
+    IWI_ATTRIBUTE_SIZES,
+    IWI_ATTRIBUTE_UNKNOWN,
     IWI_ATTRIBUTES
 };
 

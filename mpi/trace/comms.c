@@ -8,6 +8,7 @@
 #include "mpi/trace/comms.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,7 @@ static struct iwi_traced_comm *describe(MPI_Comm handle)
         return NULL;
     }
     comm->in_degree = comm->out_degree = -1;
+    comm->handle = handle;
     (void)PMPI_Comm_test_inter(handle, &is_inter);
     comm->is_inter = is_inter != 0;
     (void)PMPI_Comm_rank(handle, &comm->rank);
@@ -200,13 +202,38 @@ static struct iwi_traced_comm *adopt(struct iwi_thread *thread, uint64_t key, bo
     return comm;
 }
 
+/* Open MPI names those that the program gives no name. */
+static void ask_name(struct iwi_traced_comm *comm)
+{
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+
+    if (comm->handle == MPI_COMM_NULL || PMPI_Comm_get_name(comm->handle, name, &length) != MPI_SUCCESS ||
+        strncmp(name, "MPI COMMUNICATOR ", 17) == 0) {
+        return;
+    }
+    (void)snprintf(comm->name, sizeof comm->name, "%.*s", (int)sizeof comm->name - 1, name);
+}
+
+void iwi_comms_ask_names(void)
+{
+    for (uint32_t i = 2; i < comms.count; i++) {
+        ask_name(comms.all[i]);
+    }
+}
+
 /* The handle may be given to another communicator: nobody may trust what was cached by it. */
 static int forget(MPI_Comm handle, int keyval, void *value, void *extra)
 {
+    struct iwi_traced_comm *comm = value;
+
     (void)handle;
     (void)keyval;
-    (void)value;
     (void)extra;
+    if (comms.count > 0) { /* MPI_Finalize deletes what is left, when ours is released */
+        ask_name(comm);
+        comm->handle = MPI_COMM_NULL;
+    }
     atomic_fetch_add(&iwi_tracer.comm_generation, 1);
     return MPI_SUCCESS;
 }
@@ -224,6 +251,7 @@ void iwi_comms_release(void)
 {
     for (uint32_t i = 0; i < comms.count; i++) {
         free(comms.all[i]->members);
+        free(comms.all[i]->destinations);
         free(comms.all[i]);
     }
     free(comms.all);

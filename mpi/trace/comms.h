@@ -5,6 +5,7 @@
 #ifndef IWI_TRACE_COMMS_H
 #define IWI_TRACE_COMMS_H
 
+#include "mpi/trace/archive.h"
 #include "mpi/trace/tracer.h"
 
 struct iwi_traced_comm {
@@ -17,6 +18,9 @@ struct iwi_traced_comm {
     int32_t *members;
     _Atomic uint64_t made_count; /* communicators made from it: the same number in all members */
     int in_degree, out_degree;   /* of neighbour collectives; -1: not asked yet */
+    int *destinations;           /* out_degree of them; MPI_PROC_NULL: nobody */
+    MPI_Comm handle;             /* MPI_COMM_NULL: freed */
+    char name[IWI_COMM_NAME_BYTES];
 };
 
 /* World and self; false: no memory, or MPI refuses. */
@@ -33,6 +37,9 @@ struct iwi_traced_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers
  */
 uint64_t iwi_comm_next_key(struct iwi_thread *thread, MPI_Comm parent);
 struct iwi_traced_comm *iwi_comm_adopt(struct iwi_thread *thread, uint64_t key, MPI_Comm made);
+
+/* What the program calls those that are not freed; before the archive is written. */
+void iwi_comms_ask_names(void);
 
 /* All of this process, by id. */
 struct iwi_traced_comm *const *iwi_comms_all(uint32_t *count_p);

@@ -14,12 +14,14 @@
 
 struct converter {
     OTF2_EvtWriter *writer;
+    OTF2_DefWriter *definitions;
     OTF2_AttributeList *attributes;
     struct iwi_comm_map map;
     const struct iwi_clock_model *clock;
     struct iwi_archive_place *place;
     uint64_t enter_ns, leave_ns; /* of the call, corrected */
     uint64_t last_ns;            /* OTF2 wants times that do not decrease */
+    uint64_t unknown;            /* requests that the call completed */
     struct iwi_record_message posted;
     bool has_posted, is_fine;
 };
@@ -148,6 +150,34 @@ static void add_bytes(struct converter *c, const struct iwi_record_collective *r
     }
 }
 
+static void add_sizes(struct converter *c, const struct iwi_record_collective *r)
+{
+    if (r->sizes != IWI_SIZES_ALIKE) {
+        (void)OTF2_AttributeList_AddUint32(c->attributes, IWI_ATTRIBUTE_SIZES, r->sizes);
+    }
+}
+
+/* A group, since that is the definition that holds a list of numbers. */
+static void define_sizes(struct converter *c, const uint64_t *word)
+{
+    const uint64_t partners = iwi_record_value_of(*word);
+
+    if (OTF2_DefWriter_WriteGroup(c->definitions, (uint32_t)word[1], OTF2_UNDEFINED_STRING, OTF2_GROUP_TYPE_UNKNOWN,
+                                  OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, (uint32_t)(2 * partners),
+                                  word + 2) != OTF2_SUCCESS) {
+        c->is_fine = false;
+    }
+}
+
+static void convert_leave(struct converter *c, unsigned call)
+{
+    if (c->unknown > 0) {
+        add_u64(c, IWI_ATTRIBUTE_UNKNOWN, c->unknown);
+        c->unknown = 0;
+    }
+    check(c, OTF2_EvtWriter_Leave(c->writer, c->attributes, c->leave_ns, call));
+}
+
 static void convert_collective(struct converter *c, const struct iwi_record_collective *r)
 {
     OTF2_AttributeList *list = c->attributes;
@@ -158,6 +188,7 @@ static void convert_collective(struct converter *c, const struct iwi_record_coll
     case IWI_RECORD_COLLECTIVE:
         check(c, OTF2_EvtWriter_MpiCollectiveBegin(c->writer, list, c->enter_ns));
         add_bytes(c, r);
+        add_sizes(c, r);
         add_made(c, r);
         check(c, OTF2_EvtWriter_MpiCollectiveEnd(c->writer, list, c->leave_ns, r->op, comm, root, r->sent,
                                                  r->received));
@@ -169,6 +200,7 @@ static void convert_collective(struct converter *c, const struct iwi_record_coll
             (void)OTF2_AttributeList_AddUint32(list, IWI_ATTRIBUTE_ROOT, root);
         }
         add_bytes(c, r);
+        add_sizes(c, r);
         check(c, OTF2_EvtWriter_NonBlockingCollectiveRequest(c->writer, list, c->enter_ns, r->request));
         break;
     default:
@@ -201,6 +233,8 @@ static void convert_item(struct converter *c, const uint64_t *word)
     case IWI_RECORD_ICOLLECTIVE_COMPLETE:
         convert_collective(c, (const struct iwi_record_collective *)(const void *)word);
         break;
+    case IWI_RECORD_SIZES: define_sizes(c, word); break;
+    case IWI_RECORD_UNKNOWN: c->unknown += value; break;
     case IWI_RECORD_COMM:
     case IWI_RECORD_POLLS: break;
     default: convert_message(c, (const struct iwi_record_message *)(const void *)word); break;
@@ -265,7 +299,7 @@ static void convert_records(struct converter *c, unsigned char *records, size_t 
             break;
         }
         if ((kind == IWI_RECORD_ENTER || kind == IWI_RECORD_LEAVE) && is_inside) {
-            check(c, OTF2_EvtWriter_Leave(c->writer, c->attributes, c->leave_ns, call));
+            convert_leave(c, call);
             is_inside = false;
         }
         if (kind == IWI_RECORD_ENTER) {
@@ -282,7 +316,7 @@ static void convert_records(struct converter *c, unsigned char *records, size_t 
         }
     }
     if (is_inside) {
-        check(c, OTF2_EvtWriter_Leave(c->writer, c->attributes, c->leave_ns, call));
+        convert_leave(c, call);
     }
 }
 
@@ -311,12 +345,18 @@ bool iwi_archive_write_thread(OTF2_Archive *archive, const char *path, struct iw
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     converter.writer = OTF2_Archive_GetEvtWriter(archive, (uint64_t)place->thread << 32 | place->rank);
+    converter.definitions = OTF2_Archive_GetDefWriter(archive, (uint64_t)place->thread << 32 | place->rank);
     converter.attributes = OTF2_AttributeList_New();
-    bool is_fine = fd >= 0 && converter.writer != NULL && converter.attributes != NULL;
+    bool is_fine =
+        fd >= 0 && converter.writer != NULL && converter.definitions != NULL && converter.attributes != NULL;
     if (is_fine) {
         is_fine = map_and_convert(&converter, fd);
     }
     if (converter.writer != NULL && OTF2_Archive_CloseEvtWriter(archive, converter.writer) != OTF2_SUCCESS) {
+        is_fine = false;
+    }
+    if (converter.definitions != NULL &&
+        OTF2_Archive_CloseDefWriter(archive, converter.definitions) != OTF2_SUCCESS) {
         is_fine = false;
     }
     if (converter.attributes != NULL) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 struct report {
     struct iwi_archive_rank rank;
     int32_t failure;
-    uint64_t abandoned_calls;
+    uint64_t abandoned_calls, spawns;
     char failure_text[200];
 };
 
@@ -38,7 +39,7 @@ struct ending {
     bool has_begun; /* files of the archive may be there, and are ours */
     /* process 0: what to tell at the end */
     uint64_t calls, opaque_calls;
-    bool has_lost;
+    bool has_lost, has_spawned;
     char lost[512];
 };
 
@@ -75,6 +76,7 @@ static void write_events(struct ending *ending, OTF2_Archive *archive)
 {
     bool is_fine = OTF2_Archive_OpenEvtFiles(archive) == OTF2_SUCCESS;
 
+    is_fine = OTF2_Archive_OpenDefFiles(archive) == OTF2_SUCCESS && is_fine;
     for (uint32_t i = 0; i < ending->place_count; i++) {
         const struct iwi_thread *thread = thread_of(i);
         struct iwi_archive_place *place = &ending->places[i];
@@ -84,12 +86,6 @@ static void write_events(struct ending *ending, OTF2_Archive *archive)
                   is_fine;
     }
     is_fine = OTF2_Archive_CloseEvtFiles(archive) == OTF2_SUCCESS && is_fine;
-    is_fine = OTF2_Archive_OpenDefFiles(archive) == OTF2_SUCCESS && is_fine;
-    for (uint32_t i = 0; i < ending->place_count; i++) {
-        OTF2_DefWriter *writer =
-            OTF2_Archive_GetDefWriter(archive, (uint64_t)i << 32 | (uint32_t)iwi_tracer.rank);
-        is_fine = writer != NULL && OTF2_Archive_CloseDefWriter(archive, writer) == OTF2_SUCCESS && is_fine;
-    }
     is_fine = OTF2_Archive_CloseDefFiles(archive) == OTF2_SUCCESS && is_fine;
     ending->is_fine = ending->is_fine && is_fine;
 }
@@ -107,6 +103,7 @@ static struct report report_of(const struct ending *ending)
     report.rank.offset_last_ns = iwi_clock_to_reference(clock, now_ns) - now_ns;
     report.failure = iwi_tracer.failure;
     report.abandoned_calls = iwi_tracer.abandoned_calls;
+    report.spawns = iwi_tracer.spawns;
     if (report.failure != 0) {
         (void)snprintf(report.failure_text, sizeof report.failure_text, "%.150s, after %llu calls",
                        iwi_tracer.failure_text, (unsigned long long)main_place->calls);
@@ -152,6 +149,7 @@ static bool write_definitions(struct ending *ending, OTF2_Archive *archive, cons
     }
     for (int i = 0; i < size; i++) {
         ranks[i] = reports[i].rank;
+        ending->has_spawned = ending->has_spawned || reports[i].spawns > 0;
     }
     for (size_t i = 0; i < place_count; i++) {
         ending->calls += places[i].calls;
@@ -236,6 +234,18 @@ static void remove_archive(void)
     }
 }
 
+/* Programs that were spawned with the tracer have their folders in this one. */
+static bool has_spawned_traces(void)
+{
+    char pattern[sizeof iwi_tracer.folder + 16];
+    glob_t found = {0};
+
+    (void)snprintf(pattern, sizeof pattern, "%s/spawned-*", iwi_tracer.folder);
+    bool has_some = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+    globfree(&found);
+    return has_some;
+}
+
 /* Process 0, once: the verdict, then what is amiss. */
 static void tell_end(const struct ending *ending, bool is_fine)
 {
@@ -253,6 +263,10 @@ static void tell_end(const struct ending *ending, bool is_fine)
             iwi_tracer.folder);
     if (ending->has_lost) {
         iwi_tell("warning: the trace is incomplete: %s", ending->lost);
+    }
+    if (ending->has_spawned && !has_spawned_traces()) {
+        iwi_tell("warning: programs started by MPI_Comm_spawn are not in the trace; to trace them too, let the launcher "
+                 "set what 'idlewave trace --show' prints, without that command before the program");
     }
     if (ending->opaque_calls > 0) {
         iwi_say("warning: %llu of the calls (one-sided, files, ...) are opaque: only their time is known",
@@ -333,6 +347,7 @@ void iwi_tracer_finish(void)
         iwi_leave(iwi_self);
     }
     close_threads();
+    iwi_comms_ask_names();
     block_xfsz(&before);
     convert_all(&ending);
     bool is_fine = iwi_all_true(ending.over, ending.is_fine);
@@ -344,6 +359,7 @@ void iwi_tracer_finish(void)
     tell_end(&ending, is_fine);
     unblock_xfsz(&before);
     iwi_comms_release();
+    iwi_size_table_release(&iwi_tracer.sizes);
     iwi_requests_release(&iwi_tracer.requests);
     iwi_requests_release(&iwi_tracer.messages);
 }

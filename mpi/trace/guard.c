@@ -41,6 +41,12 @@ bool iwi_guard_is_first(void)
     return launcher.size == 0 || launcher.rank == 0;
 }
 
+/* 'idlewave trace' becomes the program: it has its number. */
+bool iwi_guard_is_whole_program(void)
+{
+    return strtol(variable("IDLEWAVE_TRACE_PID"), NULL, 10) == (long)getpid();
+}
+
 /* --- programs of another MPI */
 
 struct foreign {

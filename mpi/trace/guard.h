@@ -19,4 +19,7 @@ bool iwi_guard_size(int size);
 /* Does this process speak for all, as far as the launcher tells? For where MPI cannot be asked. */
 bool iwi_guard_is_first(void);
 
+/* This process is the one that 'idlewave trace' started, not one of its children. */
+bool iwi_guard_is_whole_program(void);
+
 #endif

@@ -2,14 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>
+#include <string.h>
 
 #include <otf2/OTF2_Events.h>
 
 #include "mpi/trace/comms.h"
+#include "mpi/trace/sizes.h"
 #include "mpi/trace/tracer.h"
 
 struct volume {
     uint64_t sent, received, bytes;
+    uint32_t sizes;
 };
 
 /* MPI would end the program for what is no datatype. */
@@ -90,11 +93,12 @@ static struct volume of_gather(const struct iwi_collective_args *args, const str
 
     if (!is_root) {
         uint64_t own = bytes_of(args->count, args->type);
-        return (struct volume){own, 0, own};
+        return (struct volume){.sent = own, .bytes = own};
     }
     struct parts parts = parts_of_root(is_v, args->rcount, args->rcounts, args->rtype, comm, n);
     uint64_t sent = comm->is_inter || args->is_sbuf_in_place ? parts.own : bytes_of(args->count, args->type);
-    return (struct volume){sent, parts.all, is_v || comm->is_inter ? mean(parts.all, n) : sent};
+    return (struct volume){
+        .sent = sent, .received = parts.all, .bytes = comm->is_inter ? mean(parts.all, n) : sent};
 }
 
 static struct volume of_scatter(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm,
@@ -104,20 +108,19 @@ static struct volume of_scatter(const struct iwi_collective_args *args, const st
 
     if (!is_root) {
         uint64_t own = bytes_of(args->rcount, args->rtype);
-        return (struct volume){0, own, own};
+        return (struct volume){.received = own, .bytes = own};
     }
     struct parts parts = parts_of_root(is_v, args->count, args->counts, args->type, comm, n);
     uint64_t received =
         comm->is_inter || args->is_rbuf_in_place ? parts.own : bytes_of(args->rcount, args->rtype);
-    return (struct volume){parts.all, received, is_v || comm->is_inter ? mean(parts.all, n) : received};
+    return (struct volume){
+        .sent = parts.all, .received = received, .bytes = comm->is_inter ? mean(parts.all, n) : received};
 }
 
 static struct volume of_allgather(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm, int n)
 {
     bool is_v = args->form == IWI_FORM_allgatherv || args->form == IWI_FORM_neighbor_allgatherv;
-    bool is_neighbor =
-        args->form == IWI_FORM_neighbor_allgather || args->form == IWI_FORM_neighbor_allgatherv;
-    struct volume volume = {0, 0, 0};
+    struct volume volume = {.sent = 0};
 
     volume.received =
         is_v ? sum_of(args->rcounts, n, args->rtype) : (uint64_t)n * bytes_of(args->rcount, args->rtype);
@@ -127,13 +130,13 @@ static struct volume of_allgather(const struct iwi_collective_args *args, const 
         volume.sent =
             is_v ? bytes_at(args->rcounts, comm->rank, args->rtype) : bytes_of(args->rcount, args->rtype);
     }
-    volume.bytes = is_v && !is_neighbor ? mean(volume.received, n) : volume.sent;
+    volume.bytes = volume.sent;
     return volume;
 }
 
 static struct volume of_alltoall(const struct iwi_collective_args *args, int n_to, int n_from)
 {
-    struct volume volume = {0, 0, 0};
+    struct volume volume = {.sent = 0};
 
     switch (args->form) {
     case IWI_FORM_alltoall:
@@ -162,37 +165,14 @@ static struct volume of_reduction(const struct iwi_collective_args *args, const 
     uint64_t bytes = bytes_of(args->count, args->type);
 
     switch (args->form) {
-    case IWI_FORM_bcast: return (struct volume){is_root ? (uint64_t)n * bytes : 0, bytes, bytes};
-    case IWI_FORM_reduce: return (struct volume){bytes, is_root ? (uint64_t)n * bytes : 0, bytes};
+    case IWI_FORM_bcast: return (struct volume){is_root ? (uint64_t)n * bytes : 0, bytes, bytes, 0};
+    case IWI_FORM_reduce: return (struct volume){bytes, is_root ? (uint64_t)n * bytes : 0, bytes, 0};
     case IWI_FORM_reduce_scatter: {
-        uint64_t all = sum_of(args->rcounts, comm->size, args->type);
-        return (struct volume){all, bytes_at(args->rcounts, comm->rank, args->type), mean(all, comm->size)};
+        uint64_t own = bytes_at(args->rcounts, comm->rank, args->type);
+        return (struct volume){sum_of(args->rcounts, comm->size, args->type), own, own, 0};
     }
-    case IWI_FORM_reduce_scatter_block: return (struct volume){(uint64_t)comm->size * bytes, bytes, bytes};
-    default: return (struct volume){bytes, bytes, bytes};
-    }
-}
-
-/* Neighbours are asked once: a topology does not change. */
-static void ask_degrees(struct iwi_traced_comm *comm, MPI_Comm handle)
-{
-    int topology = MPI_UNDEFINED;
-    int is_weighted = 0;
-    int count = 0;
-
-    if (comm->in_degree >= 0) {
-        return;
-    }
-    comm->in_degree = comm->out_degree = 0;
-    (void)PMPI_Topo_test(handle, &topology);
-    if (topology == MPI_CART) {
-        (void)PMPI_Cartdim_get(handle, &count);
-        comm->in_degree = comm->out_degree = 2 * count;
-    } else if (topology == MPI_GRAPH) {
-        (void)PMPI_Graph_neighbors_count(handle, comm->rank, &count);
-        comm->in_degree = comm->out_degree = count;
-    } else if (topology == MPI_DIST_GRAPH) {
-        (void)PMPI_Dist_graph_neighbors_count(handle, &comm->in_degree, &comm->out_degree, &is_weighted);
+    case IWI_FORM_reduce_scatter_block: return (struct volume){(uint64_t)comm->size * bytes, bytes, bytes, 0};
+    default: return (struct volume){bytes, bytes, bytes, 0};
     }
 }
 
@@ -233,10 +213,10 @@ static struct volume measure(const struct iwi_collective_args *args, struct iwi_
     bool is_root = comm->is_inter ? args->root == MPI_ROOT : args->root == comm->rank;
 
     if (comm->is_inter && has_root(args->form) && args->root == MPI_PROC_NULL) {
-        return (struct volume){0, 0, 0};
+        return (struct volume){.sent = 0};
     }
     switch (args->form) {
-    case IWI_FORM_barrier: return (struct volume){0, 0, 0};
+    case IWI_FORM_barrier: return (struct volume){.sent = 0};
     case IWI_FORM_gather:
     case IWI_FORM_gatherv: return of_gather(args, comm, is_root, n);
     case IWI_FORM_scatter:
@@ -248,15 +228,41 @@ static struct volume measure(const struct iwi_collective_args *args, struct iwi_
     case IWI_FORM_alltoallw: return of_alltoall(args, n, n);
     case IWI_FORM_neighbor_allgather:
     case IWI_FORM_neighbor_allgatherv:
-        ask_degrees(comm, args->comm);
+        iwi_comm_ask_neighbours(comm, args->comm);
         return of_allgather(args, comm, comm->in_degree);
     case IWI_FORM_neighbor_alltoall:
     case IWI_FORM_neighbor_alltoallv:
     case IWI_FORM_neighbor_alltoallw:
-        ask_degrees(comm, args->comm);
+        iwi_comm_ask_neighbours(comm, args->comm);
         return of_alltoall(args, comm->out_degree, comm->in_degree);
     default: return of_reduction(args, comm, is_root, n);
     }
+}
+
+/* With MPI_IN_PLACE, what is sent is what the receiving arguments say. */
+static struct iwi_amounts amounts_of(const struct iwi_collective_args *args)
+{
+    if (args->is_sbuf_in_place) {
+        return (struct iwi_amounts){args->rcount, args->rcounts, args->rtype, args->rtypes};
+    }
+    return (struct iwi_amounts){args->count, args->counts, args->type, args->types};
+}
+
+static struct volume measure_all(struct iwi_thread *thread, const struct iwi_collective_args *args,
+                                 struct iwi_traced_comm *comm)
+{
+    struct volume volume = measure(args, comm);
+    const struct iwi_amounts amounts = amounts_of(args);
+
+    if (comm->is_inter) {
+        return volume;
+    }
+    if (args->form == IWI_FORM_alltoallv || args->form == IWI_FORM_alltoallw) {
+        volume.sizes = iwi_sizes_to_all(thread, &amounts, comm, &volume.bytes);
+    } else if (args->form >= IWI_FORM_neighbor_allgather) {
+        volume.sizes = iwi_sizes_to_neighbours(thread, &amounts, comm);
+    }
+    return volume;
 }
 
 static uint32_t root_of(const struct iwi_collective_args *args)
@@ -286,7 +292,7 @@ void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_ar
     if (comm == NULL) {
         return;
     }
-    struct volume volume = measure(args, comm);
+    struct volume volume = measure_all(thread, args, comm);
     const struct iwi_record_collective collective = {.kind = IWI_RECORD_COLLECTIVE,
                                                      .op = OTF2_OPS[args->form],
                                                      .comm = comm->id,
@@ -294,7 +300,8 @@ void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_ar
                                                      .new_comm = IWI_NO_NEW_COMM,
                                                      .sent = volume.sent,
                                                      .received = volume.received,
-                                                     .bytes = volume.bytes};
+                                                     .bytes = volume.bytes,
+                                                     .sizes = volume.sizes};
     write_collective(thread, &collective);
 }
 
@@ -312,7 +319,8 @@ static void begin(struct iwi_thread *thread, struct iwi_op *op, MPI_Request requ
                                                          .sent = op->sent,
                                                          .received = op->received,
                                                          .bytes = op->bytes,
-                                                         .request = op->request};
+                                                         .request = op->request,
+                                                         .sizes = op->sizes};
         write_collective(thread, &collective);
     }
     op->is_active = !op->is_persistent;
@@ -330,7 +338,7 @@ void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_a
     if (comm == NULL) {
         return;
     }
-    struct volume volume = measure(args, comm);
+    struct volume volume = measure_all(thread, args, comm);
     struct iwi_op op = {.kind = IWI_OP_COLLECTIVE,
                         .collective = OTF2_OPS[args->form],
                         .is_neighbor = args->form >= IWI_FORM_neighbor_allgather,
@@ -339,6 +347,7 @@ void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_a
                         .sent = volume.sent,
                         .received = volume.received,
                         .bytes = volume.bytes,
+                        .sizes = volume.sizes,
                         .is_persistent = is_persistent};
     begin(thread, &op, request);
 }
@@ -346,6 +355,10 @@ void iwi_on_icollective(struct iwi_thread *thread, const struct iwi_collective_a
 void iwi_on_comm(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag, MPI_Comm made)
 {
     struct iwi_traced_comm *comm = iwi_comm_made(thread, makers, parent, tag, made);
+
+    if (makers == IWI_MADE_BY_foreign && strncmp(iwi_calls[thread->call].name, "MPI_Comm_spawn", 14) == 0) {
+        atomic_fetch_add_explicit(&iwi_tracer.spawns, 1, memory_order_relaxed);
+    }
     struct iwi_traced_comm *over = makers == IWI_MADE_BY_parent ? iwi_comm_find(thread, parent) : comm;
 
     if (!thread->is_writing || makers == IWI_MADE_BY_foreign || over == NULL) {

@@ -157,7 +157,8 @@ static void start(struct iwi_thread *thread, struct iwi_op *op)
                                                    .sent = op->sent,
                                                    .received = op->received,
                                                    .bytes = op->bytes,
-                                                   .request = op->request};
+                                                   .request = op->request,
+                                                   .sizes = op->sizes};
         }
     }
 }

@@ -14,13 +14,15 @@ static bool make_room(struct iwi_request_batch *batch, size_t count)
     }
     size_t capacity = count > 2 * batch->capacity ? count : 2 * batch->capacity;
     free(batch->ops);
+    free(batch->are_unknown);
     free(batch->statuses);
     free(batch->handles);
     batch->ops = calloc(capacity, sizeof(void *));
+    batch->are_unknown = calloc(capacity, sizeof(bool));
     batch->statuses = calloc(capacity, sizeof *batch->statuses);
     batch->handles = calloc(capacity, sizeof(MPI_Request));
     batch->capacity = capacity;
-    if (batch->ops == NULL || batch->statuses == NULL || batch->handles == NULL) {
+    if (batch->ops == NULL || batch->are_unknown == NULL || batch->statuses == NULL || batch->handles == NULL) {
         batch->capacity = 0;
         return false;
     }
@@ -32,6 +34,7 @@ void iwi_request_batch_take(struct iwi_thread *thread, int count, const MPI_Requ
     struct iwi_request_batch *batch = &thread->batch;
 
     batch->count = 0;
+    batch->unknown = 0;
     batch->wants_status = false;
     if (count <= 0 || requests == NULL) {
         return;
@@ -45,6 +48,7 @@ void iwi_request_batch_take(struct iwi_thread *thread, int count, const MPI_Requ
         struct iwi_op *op = requests[i] != MPI_REQUEST_NULL
                                 ? iwi_requests_take(&iwi_tracer.requests, iwi_request_key(requests[i]))
                                 : NULL;
+        batch->are_unknown[i] = op == NULL && requests[i] != MPI_REQUEST_NULL;
         if (op != NULL && !op->is_active) {
             iwi_requests_put_back(&iwi_tracer.requests, op);
             op = NULL;
@@ -159,6 +163,7 @@ void iwi_request_batch_complete(struct iwi_thread *thread, int i, struct iwi_sta
     const MPI_Status *status = NULL;
 
     if (op == NULL) {
+        batch->unknown += i >= 0 && i < batch->count && batch->are_unknown[i];
         return;
     }
     if (op->kind == IWI_OP_RECV || op->kind == IWI_OP_SENDRECV || op->has_cancel) {
@@ -191,6 +196,9 @@ void iwi_request_batch_complete_all(struct iwi_thread *thread, struct iwi_status
 /* From the last to the first: each becomes the oldest of its handle again. */
 void iwi_request_batch_put_back(struct iwi_thread *thread)
 {
+    if (thread->batch.unknown > 0 && thread->is_writing) {
+        iwi_record_one(thread, IWI_RECORD_UNKNOWN, thread->batch.unknown);
+    }
     for (int i = thread->batch.count - 1; i >= 0; i--) {
         if (thread->batch.ops[i] != NULL) {
             iwi_requests_put_back(&iwi_tracer.requests, thread->batch.ops[i]);

@@ -17,6 +17,13 @@ static size_t comm_size(const uint64_t *word, size_t left)
     return sizeof comm + (members * sizeof(int32_t) + 7) / 8 * 8;
 }
 
+static size_t sizes_size(const uint64_t *word, size_t left)
+{
+    const uint64_t partners = iwi_record_value_of(*word);
+
+    return partners <= left / (2 * sizeof *word) ? sizeof(struct iwi_record_pair) + partners * 2 * sizeof *word : 0;
+}
+
 size_t iwi_record_size(const uint64_t *word, size_t left)
 {
     size_t size = 0;
@@ -27,6 +34,7 @@ size_t iwi_record_size(const uint64_t *word, size_t left)
     switch (iwi_record_kind_of(*word)) {
     case IWI_RECORD_LEAVE:
     case IWI_RECORD_ISEND_COMPLETE:
+    case IWI_RECORD_UNKNOWN:
     case IWI_RECORD_CANCELLED: size = sizeof(uint64_t); break;
     case IWI_RECORD_ENTER: size = sizeof(struct iwi_record_enter); break;
     case IWI_RECORD_POLLS:
@@ -41,6 +49,7 @@ size_t iwi_record_size(const uint64_t *word, size_t left)
     case IWI_RECORD_ICOLLECTIVE:
     case IWI_RECORD_ICOLLECTIVE_COMPLETE: size = sizeof(struct iwi_record_collective); break;
     case IWI_RECORD_COMM: size = comm_size(word, left); break;
+    case IWI_RECORD_SIZES: size = sizes_size(word, left); break;
     default: break;
     }
     return size <= left ? size : 0;

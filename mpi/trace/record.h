@@ -37,6 +37,8 @@ enum iwi_record_kind {
     IWI_RECORD_ICOLLECTIVE,
     IWI_RECORD_ICOLLECTIVE_COMPLETE,
     IWI_RECORD_COMM, /* struct iwi_record_comm and its members */
+    IWI_RECORD_SIZES, /* struct iwi_record_pair: how many partners, number; then rank and bytes of each, two words */
+    IWI_RECORD_UNKNOWN, /* one word: so many requests completed that the tracer does not know */
     IWI_RECORD_KINDS
 };
 
@@ -92,7 +94,12 @@ struct iwi_record_collective {
     uint32_t new_comm;
     uint64_t sent, received, bytes; /* docs/reference/formats/trace.md */
     uint64_t request;               /* 0: a blocking call */
+    uint32_t sizes;                 /* a SIZES record of this process; IWI_SIZES_ALIKE, IWI_SIZES_LOST */
+    uint32_t unused_too;
 };
+
+#define IWI_SIZES_ALIKE 0         /* the same to all partners: `bytes` */
+#define IWI_SIZES_LOST UINT32_MAX /* they differ, and found no room */
 
 enum { IWI_COMM_IS_INTER = 1 };
 

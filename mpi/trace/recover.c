@@ -183,6 +183,7 @@ static bool write_files(struct recovery *r, OTF2_Archive *archive)
     const struct iwi_clock_model clock = iwi_clock_identity(0);
     bool is_fine = OTF2_Archive_OpenEvtFiles(archive) == OTF2_SUCCESS;
 
+    is_fine = OTF2_Archive_OpenDefFiles(archive) == OTF2_SUCCESS && is_fine;
     for (size_t i = 0; i < r->spool.count; i++) {
         const struct iwi_spool_head *head = &r->spool.files[i].head;
         struct iwi_comm_map map = {NULL, 0};
@@ -195,12 +196,6 @@ static bool write_files(struct recovery *r, OTF2_Archive *archive)
         free(ids);
     }
     is_fine = OTF2_Archive_CloseEvtFiles(archive) == OTF2_SUCCESS && is_fine;
-    is_fine = OTF2_Archive_OpenDefFiles(archive) == OTF2_SUCCESS && is_fine;
-    for (size_t i = 0; i < r->spool.count; i++) {
-        uint64_t location = (uint64_t)r->places[i].thread << 32 | r->places[i].rank;
-        OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive, location);
-        is_fine = writer != NULL && OTF2_Archive_CloseDefWriter(archive, writer) == OTF2_SUCCESS && is_fine;
-    }
     return OTF2_Archive_CloseDefFiles(archive) == OTF2_SUCCESS && is_fine;
 }
 

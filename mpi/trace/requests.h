@@ -29,7 +29,7 @@ struct iwi_op {
     uint64_t request;      /* 0: made while recording was off */
     uint64_t recv_request; /* IWI_OP_SENDRECV */
     uint64_t bytes, sent, received;
-    uint32_t comm, root;
+    uint32_t comm, root, sizes;
     int32_t peer, tag;
     const void *made;  /* IWI_OP_COMM: where its handle will be; a Fortran one if mode is not 0 */
     uint64_t comm_key; /* IWI_OP_COMM: what it will be known by */

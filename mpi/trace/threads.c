@@ -83,6 +83,7 @@ void iwi_thread_free(struct iwi_thread *thread)
 {
     iwi_spool_close(&thread->spool);
     free(thread->batch.ops);
+    free(thread->batch.are_unknown);
     free(thread->batch.statuses);
     free(thread->batch.handles);
     free(thread);

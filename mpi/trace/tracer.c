@@ -240,5 +240,12 @@ __attribute__((destructor)) static void tell_if_unfinished(void)
     } else if (iwi_tracer.state == IWI_TRACER_NEW && iwi_tracer.was_called_before_init &&
                iwi_guard_is_first()) {
         iwi_tell("not traced: MPI_Init was not called; MPI sessions are not supported");
+    } else if (iwi_tracer.state == IWI_TRACER_NEW && iwi_guard_is_whole_program()) {
+        const char *folder = getenv("IDLEWAVE_TRACE_DIR"); // NOLINT(concurrency-mt-unsafe): at the end
+
+        /* of a script, the programs that it starts may have left their trace there */
+        if (folder != NULL && (rmdir(folder) == 0 || errno == ENOENT) && iwi_guard_is_first()) {
+            iwi_tell("not traced: the program did not start MPI");
+        }
     }
 }

@@ -25,6 +25,7 @@
 #include "mpi/trace/cpu_clock.h"
 #include "mpi/trace/record.h"
 #include "mpi/trace/requests.h"
+#include "mpi/trace/size_table.h"
 #include "mpi/trace/spool.h"
 #include "core/stats/clock_fit.h"
 
@@ -33,6 +34,8 @@ struct iwi_traced_comm;
 /* What a call that completes requests works with; arrays of `capacity`. */
 struct iwi_request_batch {
     struct iwi_op **ops; /* NULL: nothing to tell */
+    bool *are_unknown;   /* requests of files, windows, ...: not followed */
+    uint64_t unknown;    /* of these, completed */
     MPI_Status *statuses;
     MPI_Request *handles; /* of Fortran handles */
     int count;
@@ -80,9 +83,11 @@ struct iwi_tracer {
     struct iwi_thread *threads; /* newest first */
     uint32_t thread_count;
     struct iwi_requests requests, messages;
+    struct iwi_size_table sizes; /* under the mutex */
     _Atomic uint64_t request_count;
     _Atomic uint64_t comm_generation;
     _Atomic uint64_t abandoned_calls; /* left by an exception or longjmp() */
+    _Atomic uint64_t spawns;          /* calls of MPI_Comm_spawn and MPI_Comm_spawn_multiple */
     struct iwi_clock_model clock_begin;
     _Atomic int failure; /* errno of what ended the recording; 0: nothing did */
     char failure_text[256];

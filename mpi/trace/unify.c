@@ -60,12 +60,14 @@ static bool speaks_for(const struct iwi_traced_comm *comm)
     return other < 0 || comm->members[0] < other;
 }
 
+enum { NAME_WORDS = IWI_COMM_NAME_BYTES / sizeof(uint64_t), HEAD_WORDS = 3 + NAME_WORDS };
+
 static size_t words_of(const struct iwi_traced_comm *comm)
 {
-    return 3 + ((size_t)comm->size + (size_t)comm->remote_size + 1) / 2;
+    return HEAD_WORDS + ((size_t)comm->size + (size_t)comm->remote_size + 1) / 2;
 }
 
-/* global; size and remote size; is it inter; members, two a word. */
+/* global; size and remote size; is it inter; name; members, two a word. */
 static uint64_t *pack(size_t *words_p)
 {
     uint32_t count;
@@ -83,7 +85,8 @@ static uint64_t *pack(size_t *words_p)
             at[0] = comm->global;
             at[1] = (uint64_t)comm->size | (uint64_t)comm->remote_size << 32;
             at[2] = comm->is_inter;
-            memcpy(at + 3, comm->members, ((size_t)comm->size + (size_t)comm->remote_size) * sizeof(int32_t));
+            memcpy(at + 3, comm->name, sizeof comm->name);
+            memcpy(at + HEAD_WORDS, comm->members, ((size_t)comm->size + (size_t)comm->remote_size) * sizeof(int32_t));
             at += words_of(comm);
         }
     }
@@ -95,8 +98,8 @@ static struct iwi_archive_comm *unpack(uint64_t *words, size_t count, uint32_t *
 {
     uint32_t capacity = 2;
 
-    for (size_t at = 0; at + 3 <= count;
-         at += 3 + ((size_t)(uint32_t)words[at + 1] + (words[at + 1] >> 32) + 1) / 2) {
+    for (size_t at = 0; at + HEAD_WORDS <= count;
+         at += HEAD_WORDS + ((size_t)(uint32_t)words[at + 1] + (words[at + 1] >> 32) + 1) / 2) {
         capacity++;
     }
     struct iwi_archive_comm *comms = calloc(capacity, sizeof *comms);
@@ -107,8 +110,9 @@ static struct iwi_archive_comm *unpack(uint64_t *words, size_t count, uint32_t *
         comm->size = (uint32_t)words[at + 1];
         comm->remote_size = (uint32_t)(words[at + 1] >> 32);
         comm->is_inter = words[at + 2] != 0;
-        comm->members = (int32_t *)(void *)&words[at + 3];
-        at += 3 + ((size_t)comm->size + comm->remote_size + 1) / 2;
+        comm->members = (int32_t *)(void *)&words[at + HEAD_WORDS];
+        memcpy(comm->name, &words[at + 3], sizeof comm->name);
+        at += HEAD_WORDS + ((size_t)comm->size + comm->remote_size + 1) / 2;
     }
     *comm_count_p = comms != NULL ? capacity : 0;
     return comms;

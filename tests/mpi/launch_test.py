@@ -91,7 +91,7 @@ class Trace(Case):
         self.assertEqual((done.returncode, done.stdout), (0, "ranks 2 sum 1 'x'\n"), done.stderr)
 
     def test_sets_what_the_tracer_reads_and_keeps_what_was_preloaded(self):
-        script = self.script("env | grep -E '^(LD_PRELOAD|IDLEWAVE_TRACE_)' | sort > seen")
+        script = self.script("env | grep -E '^(LD_PRELOAD|IDLEWAVE_TRACE_)' | grep -v ^IDLEWAVE_TRACE_PID= | sort > seen")
         done = self.launch(1, IDLEWAVE, "trace", "-q", "--start", "off", "--buffer", "1MiB", "-o", "run", script,
                            env={"LD_PRELOAD": "libm.so.6",
                                 "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"})

@@ -88,6 +88,7 @@ struct iwt_otf2 *iwt_otf2_new(const char *folder, const char *creator, uint32_t 
     WRITE(OTF2_Archive_SetSerialCollectiveCallbacks(w->archive));
     WRITE(OTF2_Archive_SetCreator(w->archive, creator));
     WRITE(OTF2_Archive_OpenEvtFiles(w->archive));
+    WRITE(OTF2_Archive_OpenDefFiles(w->archive));
     w->attributes = OTF2_AttributeList_New();
     return w;
 }
@@ -107,6 +108,19 @@ uint32_t iwt_otf2_intercomm(struct iwt_otf2 *w, uint32_t first_count, const uint
 
     w->comms[comm].remote = add_group(w, second_count, second);
     return comm;
+}
+
+void iwt_otf2_property(struct iwt_otf2 *w, const char *name, const char *value)
+{
+    WRITE(OTF2_Archive_SetProperty(w->archive, name, value, true));
+}
+
+void iwt_otf2_list(struct iwt_otf2 *w, uint64_t location, uint32_t number, uint32_t count,
+                   const uint64_t *values)
+{
+    WRITE(OTF2_DefWriter_WriteGroup(OTF2_Archive_GetDefWriter(w->archive, location), number,
+                                    OTF2_UNDEFINED_STRING, OTF2_GROUP_TYPE_UNKNOWN, OTF2_PARADIGM_MPI,
+                                    OTF2_GROUP_FLAG_NONE, count, values));
 }
 
 /* ---- events ---- */
@@ -300,7 +314,6 @@ void iwt_otf2_close(struct iwt_otf2 *w)
 {
     OTF2_GlobalDefWriter *defs;
 
-    WRITE(OTF2_Archive_OpenDefFiles(w->archive));
     defs = OTF2_Archive_GetGlobalDefWriter(w->archive);
     must(defs != NULL, "no global definitions");
     WRITE(OTF2_GlobalDefWriter_WriteClockProperties(defs, CLOCK_HZ, 0, UINT64_MAX / 2,

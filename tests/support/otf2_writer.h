@@ -24,6 +24,13 @@ uint32_t iwt_otf2_comm(struct iwt_otf2 *w, uint32_t count, const uint64_t *ranks
 uint32_t iwt_otf2_intercomm(struct iwt_otf2 *w, uint32_t first_count, const uint64_t *first,
                             uint32_t second_count, const uint64_t *second);
 
+/* Of the archive. */
+void iwt_otf2_property(struct iwt_otf2 *w, const char *name, const char *value);
+
+/* Numbers in a definition of the location: what our tracer sends to whom. */
+void iwt_otf2_list(struct iwt_otf2 *w, uint64_t location, uint32_t number, uint32_t count,
+                   const uint64_t *values);
+
 /* An attribute of the next event; `type` is libotf2's. */
 void iwt_otf2_attribute(struct iwt_otf2 *w, const char *name, uint8_t type, uint64_t value);
 

@@ -215,7 +215,7 @@ void iwi_traced_say_functions(struct iwi_document *doc, const iw_trace_summary *
                     volume(doc, function->bytes), iwi_ps(doc, function->time_ps),
                     all_ps > 0.0 ? iwi_percent(doc, (double)function->time_ps / all_ps) : "-");
         }
-        iwi_note(doc, "Times are sums over all ranks; of collectives, 'sent' is the data of each rank.");
+        iwi_note(doc, "Times are sums over all ranks; of collectives, 'sent' goes to all partners.");
     }
     say_threads(doc, summary);
 }

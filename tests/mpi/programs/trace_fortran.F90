@@ -178,7 +178,7 @@ program trace_fortran
   part = (/0, 2/)
   if (rank == 1) then
     call MPI_Gatherv(values, 1, MPI_INTEGER, values(2), both, part, MPI_INTEGER, 1, MPI_COMM_WORLD IERR)
-    call did('MPI_Gatherv: collective GATHERV 0,1 root=1 4 12 bytes=6')
+    call did('MPI_Gatherv: collective GATHERV 0,1 root=1 4 12 bytes=4')
   else ! what only the root reads
     call MPI_Gatherv(values, 2, MPI_INTEGER, values, both, part, MPI_DATATYPE_NULL, 1, MPI_COMM_WORLD IERR)
     call did('MPI_Gatherv: collective GATHERV 0,1 root=1 8 0 bytes=8')

@@ -75,8 +75,13 @@ static const char description[] =
     "Records the MPI calls of a program while it runs, and the time it computes between them, as an OTF2 "
     "trace. Put it between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. "
     "Programs in C, C++ and Fortran are traced without recompiling or relinking, with Open MPI and "
-    "MPICH.\nThe program keeps its exit code, output and signals. If tracing fails, the program continues "
-    "untraced. Without a launcher, the program runs and is traced as one rank.";
+    "MPICH.\nThe program keeps its exit code, output and signals. If tracing cannot begin, because there is "
+    "no "
+    "tracer for its MPI or the folder holds a trace, the command exits with status 1 and the program does "
+    "not "
+    "run. If recording fails later, the program continues untraced. Without a launcher, the program runs and "
+    "is "
+    "traced as one rank.";
 
 static const struct example examples[] = {
     {"64 ranks, then what they would take with noise",
@@ -200,13 +205,15 @@ static const char *const variables[] = {
 
 static bool set_environment(const struct tracing_opts *opts, const char *tracer, const char *dir)
 {
-    char bytes[24];
+    char bytes[24], pid[24];
 
     (void)snprintf(bytes, sizeof bytes, "%" PRIu64, opts->buffer_bytes);
+    (void)snprintf(pid, sizeof pid, "%ld", (long)getpid());
     return exec_program_preload(tracer) && setenv("IDLEWAVE_TRACE_DIR", dir, 1) == 0 &&
            setenv("IDLEWAVE_TRACE_BUFFER", bytes, 1) == 0 &&
            setenv("IDLEWAVE_TRACE_START", starts[opts->start], 1) == 0 &&
-           (opts->is_shown || setenv("IDLEWAVE_TRACE_STRICT", "1", 1) == 0) &&
+           (opts->is_shown ||
+            (setenv("IDLEWAVE_TRACE_STRICT", "1", 1) == 0 && setenv("IDLEWAVE_TRACE_PID", pid, 1) == 0)) &&
            (!opts->is_quiet || setenv("IDLEWAVE_TRACE_QUIET", "1", 1) == 0);
 }
 

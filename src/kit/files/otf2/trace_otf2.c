@@ -14,26 +14,6 @@
 #include "kit/files/otf2/otf2_callbacks.h"
 #include "kit/files/otf2/trace_otf2_read.h"
 
-/* Local definitions hold the translation of numbers that events need; they may be missing. */
-static void read_local_definitions(struct iwi_otf2 *in)
-{
-    const struct iwi_def_location *locations = in->locations.items;
-    uint64_t count;
-
-    if (OTF2_Reader_OpenDefFiles(in->reader) != OTF2_SUCCESS) {
-        return;
-    }
-    for (size_t i = 0; i < in->locations.count; i++) {
-        OTF2_DefReader *def_reader = OTF2_Reader_GetDefReader(in->reader, locations[i].id);
-
-        if (def_reader != NULL) {
-            (void)OTF2_Reader_ReadAllLocalDefinitions(in->reader, def_reader, &count);
-            (void)OTF2_Reader_CloseDefReader(in->reader, def_reader);
-        }
-    }
-    (void)OTF2_Reader_CloseDefFiles(in->reader);
-}
-
 /* Written by our own tracer. */
 static bool is_ours(const struct iwi_otf2 *in)
 {
@@ -52,6 +32,7 @@ static iw_status put_rank(struct iwi_otf2 *in, uint32_t rank, FILE *out, struct 
     builder.uses = &in->uses;
     builder.lacks_completions = is_eztrace;
     builder.lacks_null = is_ours(in);
+    builder.lacks_unknown = in->format < 2;
     status = iwi_otf2_rank(in, rank, &builder, &end_ps);
     if (status == IW_OK) {
         status = iwi_build_end(&builder, end_ps, &calls);
@@ -79,6 +60,18 @@ static void put_comms(struct iwi_otf2 *in, FILE *out, struct iwi_otf2_head *head
         iwi_otf2_put_comm(out, &(struct iwi_comm){.size = 1, .members = &r});
     }
     head->comm_count = in->comm_count + (in->uses_self ? in->rank_count : 0);
+}
+
+static void put_sizes(struct iwi_otf2 *in, FILE *out, struct iwi_otf2_head *head)
+{
+    const struct iwi_def_sizes *lists = in->size_lists.items;
+
+    for (size_t i = 0; i < in->size_lists.count; i++) {
+        iwi_otf2_put(out, &lists[i].list, sizeof lists[i].list);
+    }
+    iwi_otf2_put(out, in->parts, in->part_count * sizeof *in->parts);
+    head->size_list_count = in->size_lists.count;
+    head->part_count = in->part_count;
 }
 
 static iw_status put_ranks(struct iwi_otf2 *in, FILE *out, struct iwi_otf2_head *head)
@@ -120,11 +113,12 @@ static iw_status put_archive(struct iwi_otf2 *in, FILE *out)
     for (size_t i = 0; i < in->locations.count; i++) {
         (void)OTF2_Reader_SelectLocation(in->reader, locations[i].id);
     }
-    read_local_definitions(in);
+    IW_TRY(iwi_otf2_local_definitions(in));
     iwi_otf2_put_head(out, &head);
     IW_TRY(put_ranks(in, out, &head));
     comms_at = ftell(out);
     put_comms(in, out, &head);
+    put_sizes(in, out, &head);
     memcpy(head.origin, in->origin, sizeof head.origin);
     head.rank_count = in->rank_count;
     head.comms_at = comms_at > 0 ? (uint64_t)comms_at : 0;

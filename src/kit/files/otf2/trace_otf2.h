@@ -24,6 +24,7 @@ struct iwi_otf2_head {
     struct iwi_function_uses uses;
     uint32_t has_cpu_time, distrusts_sources;
     int64_t zero_ns;
+    uint64_t size_list_count, part_count; /* behind the communicators */
 };
 
 /* Before the calls and completed requests of each rank. */
@@ -38,10 +39,13 @@ struct iwi_otf2_rank {
 /* Before the members of each communicator; member_count 0: all ranks. */
 struct iwi_otf2_comm {
     uint32_t size, member_count;
+    char name[IWI_COMM_NAME_SIZE];
 };
 
 /* At the beginning of the file; also sets its magic. Again at the end, when all is known. */
 void iwi_otf2_put_head(FILE *out, struct iwi_otf2_head *head);
+/* Padded to 8 bytes. */
+void iwi_otf2_put(FILE *out, const void *data, size_t size);
 /* Writes the arrays of `rank`, padded to 8 bytes; failures are seen when the file is closed. */
 void iwi_otf2_put_rank(FILE *out, const struct iwi_trace_rank *rank);
 void iwi_otf2_put_comm(FILE *out, const struct iwi_comm *comm);

@@ -20,7 +20,7 @@ static size_t padded(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-static void put(FILE *out, const void *data, size_t size)
+void iwi_otf2_put(FILE *out, const void *data, size_t size)
 {
     static const char zeros[8];
 
@@ -34,7 +34,7 @@ void iwi_otf2_put_head(FILE *out, struct iwi_otf2_head *head)
 {
     memcpy(head->magic, MAGIC, sizeof MAGIC);
     rewind(out);
-    put(out, head, sizeof *head);
+    iwi_otf2_put(out, head, sizeof *head);
 }
 
 void iwi_otf2_put_rank(FILE *out, const struct iwi_trace_rank *rank)
@@ -47,17 +47,18 @@ void iwi_otf2_put_rank(FILE *out, const struct iwi_trace_rank *rank)
                                  .clock_added_ns = {rank->clock_added_ns[0], rank->clock_added_ns[1]}};
 
     memcpy(head.node, rank->node, sizeof head.node);
-    put(out, &head, sizeof head);
-    put(out, rank->calls, rank->call_count * sizeof *rank->calls);
-    put(out, rank->completed, rank->completed_count * sizeof *rank->completed);
+    iwi_otf2_put(out, &head, sizeof head);
+    iwi_otf2_put(out, rank->calls, rank->call_count * sizeof *rank->calls);
+    iwi_otf2_put(out, rank->completed, rank->completed_count * sizeof *rank->completed);
 }
 
 void iwi_otf2_put_comm(FILE *out, const struct iwi_comm *comm)
 {
-    const struct iwi_otf2_comm head = {comm->size, comm->members != NULL ? comm->size : 0};
+    struct iwi_otf2_comm head = {.size = comm->size, .member_count = comm->members != NULL ? comm->size : 0};
 
-    put(out, &head, sizeof head);
-    put(out, comm->members, head.member_count * sizeof *comm->members);
+    memcpy(head.name, comm->name, sizeof head.name);
+    iwi_otf2_put(out, &head, sizeof head);
+    iwi_otf2_put(out, comm->members, head.member_count * sizeof *comm->members);
 }
 
 /* ---- read ---- */
@@ -145,6 +146,8 @@ static iw_status take_comms(const iw_log *log, const char *path, struct cursor *
             return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: its communicators make no sense", path);
         }
         trace->comms[c].size = head->size;
+        (void)snprintf(trace->comms[c].name, sizeof trace->comms[c].name, "%.*s", (int)sizeof head->name - 1,
+                       head->name);
         if (head->member_count > 0) {
             trace->comms[c].members = iwi_new_array(log, head->size, sizeof *members);
             if (trace->comms[c].members == NULL) {
@@ -153,6 +156,28 @@ static iw_status take_comms(const iw_log *log, const char *path, struct cursor *
             memcpy(trace->comms[c].members, members, head->size * sizeof *members);
         }
     }
+    return IW_OK;
+}
+
+/* Copied too: each different list is there once. */
+static iw_status take_sizes(const iw_log *log, const char *path, struct cursor *cursor,
+                            const struct iwi_otf2_head *head, struct iw_trace *trace)
+{
+    const struct iwi_size_list *lists = next(cursor, head->size_list_count, sizeof *lists);
+    const struct iwi_trace_part *parts = lists != NULL ? next(cursor, head->part_count, sizeof *parts) : NULL;
+
+    if (parts == NULL || head->size_list_count > UINT32_MAX - 1) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: its lists of sizes make no sense", path);
+    }
+    trace->size_lists = iwi_new_array(log, head->size_list_count, sizeof *lists);
+    trace->parts = iwi_new_array(log, head->part_count, sizeof *parts);
+    if (trace->size_lists == NULL || trace->parts == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    memcpy(trace->size_lists, lists, head->size_list_count * sizeof *lists);
+    memcpy(trace->parts, parts, head->part_count * sizeof *parts);
+    trace->size_list_count = (uint32_t)head->size_list_count;
+    trace->part_count = head->part_count;
     return IW_OK;
 }
 
@@ -185,7 +210,8 @@ static iw_status take_all(const iw_log *log, const char *path, struct cursor *cu
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged", path);
     }
     comms.at = cursor->at;
-    return take_comms(log, path, &comms, trace);
+    IW_TRY(take_comms(log, path, &comms, trace));
+    return take_sizes(log, path, &comms, head, trace);
 }
 
 static iw_status finish(const iw_log *log, const char *path, const struct iwi_otf2_head *head,

@@ -37,7 +37,68 @@ struct collective {
     uint8_t op; /* libotf2's */
     uint32_t comm, root;
     uint64_t sent, received;
+    bool has_totals; /* sent and received are those of the record */
 };
+
+/* The record has a size for each rank. MPI_Reduce_scatter has one too, but is mostly even. */
+static bool is_v(uint8_t op)
+{
+    return op == OTF2_COLLECTIVE_OP_GATHERV || op == OTF2_COLLECTIVE_OP_SCATTERV ||
+           op == OTF2_COLLECTIVE_OP_ALLGATHERV || op == OTF2_COLLECTIVE_OP_ALLTOALLV ||
+           op == OTF2_COLLECTIVE_OP_ALLTOALLW;
+}
+
+static uint64_t sum_of(const struct iwi_otf2 *in, const struct iwi_size_list *list)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        sum += in->parts[list->first + i].bytes;
+    }
+    return sum;
+}
+
+/* Tracers of format 1 tell a part by what is sent or received in all; alltoallv only the mean. */
+static void find_own_part(const struct collective *what, struct iwi_trace_event *event)
+{
+    if (!what->has_totals || event->op == IWI_TRACE_ALLTOALL) {
+        event->flags |= IWI_FN_MEANS;
+        return;
+    }
+    event->bytes = event->op == IWI_TRACE_SCATTER ? what->received : what->sent;
+    event->flags |= IWI_FN_SIZED;
+}
+
+/* Our own traces: what goes to whom. */
+static iw_status find_sizes(struct iwi_otf2_events *e, const OTF2_AttributeList *attributes,
+                            const struct collective *what, struct iwi_trace_event *event)
+{
+    const struct iwi_def_sizes *found;
+    OTF2_AttributeValue number;
+
+    if (!iwi_otf2_get(e, attributes, IWI_ATTR_SIZES, &number)) {
+        const bool has_sizes = is_v(what->op) || what->op == OTF2_COLLECTIVE_OP_REDUCE_SCATTER;
+
+        if (e->in->format > 1) {
+            event->flags |= has_sizes ? IWI_FN_SIZED : 0;
+        } else if (is_v(what->op)) {
+            find_own_part(what, event);
+        }
+        return IW_OK;
+    }
+    if (number.uint32 == UINT32_MAX) { /* found no room */
+        event->flags |= IWI_FN_MEANS;
+        return IW_OK;
+    }
+    found = iwi_defs_find(&e->in->size_lists, (uint64_t)e->builder->rank << 32 | number.uint32);
+    if (found == NULL) {
+        return iwi_otf2_refuse(e, "there is no list of sizes", number.uint32);
+    }
+    event->sizes = (uint32_t)(found - (const struct iwi_def_sizes *)e->in->size_lists.items) + 1;
+    event->flags |= IWI_FN_SIZED;
+    event->sent = what->has_totals ? what->sent : sum_of(e->in, &found->list);
+    return IW_OK;
+}
 
 /* The rank's own place in a communicator, which may be long to search. */
 static uint32_t own_position(struct iwi_otf2_events *e, uint32_t index)
@@ -86,6 +147,8 @@ static iw_status describe(struct iwi_otf2_events *e, const OTF2_AttributeList *a
     }
     if (e->in->sizes == IWI_SIZES_ATTRIBUTE) {
         event->bytes = iwi_otf2_get(e, attributes, IWI_ATTR_BYTES, &bytes) ? bytes.uint64 : 0;
+        event->sent = what->has_totals ? what->sent : iwi_bytes_of_collective(event->op, event->bytes, size);
+        return find_sizes(e, attributes, what, event);
     } else {
         const bool has_sums = what->op == OTF2_COLLECTIVE_OP_ALLGATHERV ||
                               what->op == OTF2_COLLECTIVE_OP_ALLTOALLV ||
@@ -93,6 +156,10 @@ static iw_status describe(struct iwi_otf2_events *e, const OTF2_AttributeList *a
 
         event->bytes =
             iwi_otf2_bytes(e->in->sizes, has_sums, event->op, size, me, what->sent, what->received);
+        event->sent = e->in->sizes == IWI_SIZES_TOTAL
+                          ? what->sent
+                          : iwi_bytes_of_collective(event->op, event->bytes, size);
+        event->flags |= is_v(what->op) ? IWI_FN_MEANS : 0;
     }
     return IW_OK;
 }
@@ -102,7 +169,7 @@ static OTF2_CallbackCode on_collective(OTF2_LocationRef location, OTF2_TimeStamp
                                        OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received)
 {
     struct iwi_trace_event event = {.type = IWI_EV_COLLECTIVE};
-    const struct collective what = {op, comm, root, sent, received};
+    const struct collective what = {op, comm, root, sent, received, true};
     iw_status status = describe(user, attributes, &what, &event);
 
     (void)location;
@@ -126,9 +193,9 @@ static OTF2_CallbackCode on_icollective_request(OTF2_LocationRef location, OTF2_
     (void)location;
     (void)at;
     if (iwi_otf2_get(e, attributes, IWI_ATTR_COMM, &comm) && iwi_otf2_get(e, attributes, IWI_ATTR_OP, &op)) {
-        const struct collective what = {op.uint8, comm.commRef,
-                                        iwi_otf2_get(e, attributes, IWI_ATTR_ROOT, &root) ? root.uint32 : 0,
-                                        0, 0};
+        const struct collective what = {
+            op.uint8, comm.commRef, iwi_otf2_get(e, attributes, IWI_ATTR_ROOT, &root) ? root.uint32 : 0, 0,
+            0,        false};
 
         status = describe(e, attributes, &what, &event);
     }
@@ -143,7 +210,7 @@ static OTF2_CallbackCode on_icollective_complete(OTF2_LocationRef location, OTF2
 {
     struct iwi_otf2_events *e = user;
     struct iwi_trace_event event = {.type = IWI_EV_ICOLLECTIVE, .request = request};
-    const struct collective what = {op, comm, root, sent, received};
+    const struct collective what = {op, comm, root, sent, received, true};
     iw_status status = IW_OK;
 
     (void)location;

@@ -16,6 +16,8 @@ static const char *const attribute_names[IWI_ATTRS] = {
     [IWI_ATTR_OP] = "idlewave.op",
     [IWI_ATTR_ROOT] = "idlewave.root",
     [IWI_ATTR_BYTES] = "idlewave.bytes",
+    [IWI_ATTR_SIZES] = "idlewave.sizes",
+    [IWI_ATTR_UNKNOWN] = "idlewave.unknown",
 };
 
 /* ---- tables ---- */
@@ -193,9 +195,9 @@ static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef n
                                  OTF2_CommRef parent, OTF2_CommFlag flags)
 {
     struct iwi_otf2 *in = user;
-    const struct iwi_def_comm item = {.id = self, .group = group, .remote_group = OTF2_UNDEFINED_GROUP};
+    const struct iwi_def_comm item = {
+        .id = self, .name = name, .group = group, .remote_group = OTF2_UNDEFINED_GROUP};
 
-    (void)name;
     (void)parent;
     (void)flags;
     return add(in, &in->comm_defs, &item);
@@ -207,9 +209,8 @@ static OTF2_CallbackCode on_intercomm(void *user, OTF2_CommRef self, OTF2_String
 {
     struct iwi_otf2 *in = user;
     const struct iwi_def_comm item = {
-        .id = self, .group = group_a, .remote_group = group_b, .form = IWI_COMM_INTER};
+        .id = self, .name = name, .group = group_a, .remote_group = group_b, .form = IWI_COMM_INTER};
 
-    (void)name;
     (void)common;
     (void)flags;
     return add(in, &in->comm_defs, &item);
@@ -309,6 +310,7 @@ iw_status iwi_otf2_definitions(struct iwi_otf2 *in)
     in->locations.item_size = sizeof(struct iwi_def_location);
     in->groups.item_size = sizeof(struct iwi_def_group);
     in->comm_defs.item_size = sizeof(struct iwi_def_comm);
+    in->size_lists.item_size = sizeof(struct iwi_def_sizes);
     in->processes.item_size = in->places.item_size = sizeof(struct iwi_def_place);
     for (size_t i = 0; i < IWI_ATTRS; i++) {
         in->attributes[i] = OTF2_UNDEFINED_ATTRIBUTE;
@@ -335,6 +337,69 @@ iw_status iwi_otf2_definitions(struct iwi_otf2 *in)
     return IW_OK;
 }
 
+/* ---- of single locations ---- */
+
+struct local {
+    struct iwi_otf2 *in;
+    uint32_t rank;
+};
+
+/* Our tracer writes lists of sizes as groups, of rank and bytes in turn. */
+static OTF2_CallbackCode on_local_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
+                                        OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
+                                        uint32_t count, const uint64_t *members)
+{
+    const struct local *local = user;
+    struct iwi_otf2 *in = local->in;
+    const struct iwi_def_sizes item = {(uint64_t)local->rank << 32 | self, {in->part_count, count / 2}};
+
+    (void)name;
+    (void)flags;
+    if (type != OTF2_GROUP_TYPE_UNKNOWN || paradigm != OTF2_PARADIGM_MPI) {
+        return OTF2_CALLBACK_SUCCESS;
+    }
+    if (iwi_grow(in->log, (void **)&in->parts, &in->part_capacity, in->part_count + count / 2,
+                 sizeof *in->parts) != IW_OK) {
+        in->status = IW_ERR_NOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        const uint32_t peer = members[i] < UINT32_MAX ? (uint32_t)members[i] : UINT32_MAX;
+
+        in->parts[in->part_count++] = (struct iwi_trace_part){.peer = peer, .bytes = members[i + 1]};
+    }
+    return add(in, &in->size_lists, &item);
+}
+
+iw_status iwi_otf2_local_definitions(struct iwi_otf2 *in)
+{
+    const struct iwi_def_location *locations = in->locations.items;
+    OTF2_DefReaderCallbacks *cb = OTF2_DefReaderCallbacks_New();
+    uint64_t count;
+
+    if (cb == NULL || OTF2_Reader_OpenDefFiles(in->reader) != OTF2_SUCCESS) {
+        OTF2_DefReaderCallbacks_Delete(cb);
+        return IW_OK;
+    }
+    (void)OTF2_DefReaderCallbacks_SetGroupCallback(cb, on_local_group);
+    for (size_t i = 0; i < in->locations.count; i++) {
+        OTF2_DefReader *def_reader = OTF2_Reader_GetDefReader(in->reader, locations[i].id);
+        struct local local = {in, locations[i].rank};
+
+        if (def_reader != NULL) {
+            if (in->format > 1) {
+                (void)OTF2_Reader_RegisterDefCallbacks(in->reader, def_reader, cb, &local);
+            }
+            (void)OTF2_Reader_ReadAllLocalDefinitions(in->reader, def_reader, &count);
+            (void)OTF2_Reader_CloseDefReader(in->reader, def_reader);
+        }
+    }
+    OTF2_DefReaderCallbacks_Delete(cb);
+    (void)OTF2_Reader_CloseDefFiles(in->reader);
+    sort(&in->size_lists);
+    return in->status;
+}
+
 void iwi_otf2_release(struct iwi_otf2 *in)
 {
     for (size_t i = 0; i < in->strings.count; i++) {
@@ -353,6 +418,8 @@ void iwi_otf2_release(struct iwi_otf2 *in)
     free(in->comm_defs.items);
     free(in->processes.items);
     free(in->places.items);
+    free(in->size_lists.items);
+    free(in->parts);
     free(in->rank_locations);
     free(in->clocks);
     free(in->comms);

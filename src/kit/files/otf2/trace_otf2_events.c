@@ -23,45 +23,54 @@ static iw_status gather(struct iwi_otf2_events *e, struct iwi_otf2_thread *threa
 static iw_status start_function(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread)
 {
     const struct iwi_call_span span = {thread->span.enter_ps, thread->span.enter_ps, thread->span.cpu_ps,
-                                       thread->span.poll_ps};
+                                       thread->span.poll_ps, 0};
     const size_t count = thread->count;
 
     thread->count = 0;
     thread->has_started = true;
-    return iwi_build(e->builder, thread->region->function, thread->region->text, &span, thread->events,
-                     count);
+    thread->given = iwi_bytes_given(thread->events, count);
+    return iwi_build_part(e->builder, thread->region->function, thread->region->text, &span, thread->events,
+                          count);
 }
 
-/* The computing before it was told when it started. */
+/* The computing before it was told when it started. It is one call. */
 static iw_status close_started(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread)
 {
     const struct iwi_function wait = {IWI_FN_WAITALL, 0, 0};
-    const struct iwi_call_span span = {thread->span.enter_ps, thread->span.leave_ps, 0, 0};
+    const struct iwi_call_span span = {thread->span.enter_ps, thread->span.leave_ps, 0, 0, 0};
 
     thread->has_started = false;
+    iwi_use_function(e->builder->uses, thread->region->text,
+                     iwi_max(0, thread->span.leave_ps - thread->span.enter_ps), thread->given);
     if (thread->count == 0) {
         return IW_OK;
     }
     e->builder->functions--; /* the same function still */
-    return iwi_build(e->builder, wait, thread->region->text, &span, thread->events, thread->count);
+    return iwi_build_part(e->builder, wait, thread->region->text, &span, thread->events, thread->count);
 }
 
-static iw_status close_function(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread, iw_time time_ps)
+static iw_status close_function(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread,
+                                const struct iwi_otf2_raw *raw)
 {
     const struct iwi_def_region *region = thread->region;
 
     thread->open_depth = 0;
-    thread->span.leave_ps = time_ps;
+    thread->span.leave_ps = raw->time_ps;
+    thread->span.unknown = raw->unknown;
     if (thread->has_started) {
         return close_started(e, thread);
     }
     switch (region->function.kind) {
     case IWI_FN_INIT:
         if (e->builder->call_count == 0) {
-            iwi_build_begin(e->builder, time_ps);
+            iwi_build_begin(e->builder, raw->time_ps);
         }
         return IW_OK;
-    case IWI_FN_LOCAL: iwi_build_local(e->builder, &thread->span); return IW_OK;
+    case IWI_FN_LOCAL:
+        iwi_use_function(e->builder->uses, region->text,
+                         iwi_max(0, thread->span.leave_ps - thread->span.enter_ps), 0);
+        iwi_build_local(e->builder, &thread->span);
+        return IW_OK;
     case IWI_FN_FINALIZE:
         e->end_ps = thread->span.enter_ps;
         e->has_ended = true;
@@ -99,7 +108,7 @@ static void switch_recording(struct iwi_otf2_events *e, const struct iwi_otf2_ra
 static iw_status handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *raw)
 {
     struct iwi_otf2_thread *thread = &e->threads[raw->thread];
-    const struct iwi_call_span instant = {raw->time_ps, raw->time_ps, -1, 0};
+    const struct iwi_call_span instant = {raw->time_ps, raw->time_ps, -1, 0, 0};
     const struct iwi_function no_function = {IWI_FN_NONE, 0, 0};
 
     if (!e->builder->has_begun) {
@@ -114,7 +123,7 @@ static iw_status handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *ra
         const bool closes = thread->open_depth != 0 && thread->depth == thread->open_depth;
 
         thread->depth -= thread->depth > 0;
-        return closes ? close_function(e, thread, raw->time_ps) : IW_OK;
+        return closes ? close_function(e, thread, raw) : IW_OK;
     }
     case IWI_RAW_STARTED: return start_function(e, thread);
     case IWI_RAW_ON:

@@ -11,6 +11,7 @@ enum iwi_raw_type { IWI_RAW_ENTER, IWI_RAW_LEAVE, IWI_RAW_EVENT, IWI_RAW_STARTED
 
 struct iwi_otf2_raw {
     iw_time time_ps, cpu_ps, poll_ps;
+    uint64_t unknown; /* LEAVE: as struct iwi_call_span has it */
     uint64_t sequence;
     uint32_t type, thread, region;
     struct iwi_trace_event event;
@@ -21,6 +22,7 @@ struct iwi_otf2_thread {
     bool has_started;           /* what that one starts is with the builder already */
     const struct iwi_def_region *region;
     struct iwi_call_span span;
+    uint64_t given;                 /* bytes that it started with */
     bool calls;                     /* MPI, at least once */
     struct iwi_trace_event *events; /* inside it */
     size_t count, capacity;

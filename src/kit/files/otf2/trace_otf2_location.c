@@ -28,12 +28,13 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
 {
     struct iwi_otf2_events *e = user;
     struct iwi_otf2_raw raw;
+    OTF2_AttributeValue unknown;
     iw_status status = iwi_otf2_raw_begin(e, time, IWI_RAW_LEAVE, &raw);
 
     (void)location;
     (void)at;
-    (void)attributes;
     (void)region;
+    raw.unknown = iwi_otf2_get(e, attributes, IWI_ATTR_UNKNOWN, &unknown) ? unknown.uint64 : 0;
     if (status == IW_OK) {
         status = iwi_otf2_handle(e, &raw);
     }

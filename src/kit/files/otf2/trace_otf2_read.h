@@ -25,6 +25,8 @@ enum iwi_otf2_attribute {
     IWI_ATTR_OP,
     IWI_ATTR_ROOT,
     IWI_ATTR_BYTES,
+    IWI_ATTR_SIZES,
+    IWI_ATTR_UNKNOWN,
     IWI_ATTRS
 };
 
@@ -69,10 +71,17 @@ struct iwi_def_clock {
     int64_t added_ns[2];
 };
 
+/* What a rank sends to whom: rank << 32 | number. */
+struct iwi_def_sizes {
+    uint64_t id;
+    struct iwi_size_list list;
+};
+
 enum iwi_comm_form { IWI_COMM_UNKNOWN, IWI_COMM_INTRA, IWI_COMM_INTER, IWI_COMM_SELF };
 
 struct iwi_def_comm {
     uint64_t id;
+    uint32_t name;
     uint32_t group, remote_group;
     uint32_t form, index; /* index into comms */
     uint32_t first_size;  /* INTER: ranks of the first group, which come first */
@@ -87,8 +96,11 @@ struct iwi_otf2 {
     struct iwi_function_uses uses;
     char origin[IWI_ORIGIN_SIZE];
     enum iwi_otf2_sizes sizes;
+    uint32_t format; /* of our own tracer: 1 is that of 0.2; 0: of another one */
 
-    struct iwi_defs strings, regions, locations, groups, comm_defs, processes, places;
+    struct iwi_defs strings, regions, locations, groups, comm_defs, processes, places, size_lists;
+    struct iwi_trace_part *parts; /* of size lists */
+    size_t part_count, part_capacity;
     uint64_t *rank_locations; /* the location of each rank's main thread */
     uint32_t rank_count;
     uint32_t attributes[IWI_ATTRS]; /* OTF2_UNDEFINED_ATTRIBUTE: not there */
@@ -110,6 +122,10 @@ void *iwi_defs_find(const struct iwi_defs *defs, uint64_t id);
 IW_NODISCARD iw_status iwi_otf2_definitions(struct iwi_otf2 *in);
 IW_NODISCARD iw_status iwi_otf2_resolve(struct iwi_otf2 *in);
 void iwi_otf2_release(struct iwi_otf2 *in);
+
+/* Definitions of single locations: translations of numbers that events need, and lists of sizes. They may be
+ * missing. */
+IW_NODISCARD iw_status iwi_otf2_local_definitions(struct iwi_otf2 *in);
 
 /* The name of the node that a rank ran on; "" where the archive has none. */
 void iwi_otf2_node(const struct iwi_otf2 *in, uint32_t rank, char node[IWI_TRACE_NODE_SIZE]);

@@ -29,6 +29,18 @@ static void resolve_regions(struct iwi_otf2 *in, bool *is_eztrace_p)
     }
 }
 
+static uint32_t format_of(OTF2_Reader *reader)
+{
+    char *text = NULL;
+    unsigned long format = 1;
+
+    if (OTF2_Reader_GetProperty(reader, "IDLEWAVE::FORMAT", &text) == OTF2_SUCCESS && text != NULL) {
+        format = strtoul(text, NULL, 10);
+    }
+    free(text);
+    return format > 1 && format < UINT32_MAX ? (uint32_t)format : 1;
+}
+
 /* EZTrace leaves the name of the creator empty. */
 static void resolve_origin(struct iwi_otf2 *in, bool is_eztrace)
 {
@@ -40,6 +52,7 @@ static void resolve_origin(struct iwi_otf2 *in, bool is_eztrace)
     if (creator != NULL && strncmp(creator, "idlewave", 8) == 0) {
         origin = "idlewave";
         in->sizes = IWI_SIZES_ATTRIBUTE;
+        in->format = format_of(in->reader);
     } else if (creator != NULL && strncmp(creator, "Score-P", 7) == 0) {
         origin = "scorep";
     } else if (is_eztrace || (creator != NULL && strncmp(creator, "EZTrace", 7) == 0)) {
@@ -174,6 +187,23 @@ static iw_status resolve_comm(struct iwi_otf2 *in, struct iwi_def_comm *comm, bo
     return add_comm(in, in->rank_count, NULL, &comm->index);
 }
 
+/* Tracers number those that the program does not name, each in its own way. */
+static void name_comm(struct iwi_otf2 *in, const struct iwi_def_comm *comm)
+{
+    const char *text = text_of(in, comm->name);
+    const bool is_named =
+        text[0] != '\0' && strncmp(text, "communicator ", 13) != 0 && strncmp(text, "MPI_COMM_", 9) != 0;
+
+    if (comm->index == IWI_NO_COMM || comm->index == 0) {
+        return;
+    }
+    if (is_named) {
+        (void)snprintf(in->comms[comm->index].name, IWI_COMM_NAME_SIZE, "%s", text);
+    } else {
+        (void)snprintf(in->comms[comm->index].name, IWI_COMM_NAME_SIZE, "communicator %" PRIu32, comm->index);
+    }
+}
+
 static iw_status resolve_comms(struct iwi_otf2 *in)
 {
     struct iwi_def_comm *comms = in->comm_defs.items;
@@ -183,6 +213,7 @@ static iw_status resolve_comms(struct iwi_otf2 *in)
     IW_TRY(add_comm(in, in->rank_count, NULL, &world));
     for (size_t i = 0; i < in->comm_defs.count; i++) {
         IW_TRY(resolve_comm(in, &comms[i], &has_world));
+        name_comm(in, &comms[i]);
     }
     in->self_base = in->comm_count;
     return IW_OK;

@@ -295,7 +295,9 @@ static void our_attributes_are_used(void **state)
     assert_int_equal(trace->ranks[0].calls[1].kind, IWI_CALL_ICOLLECTIVE);
     assert_int_equal(trace->ranks[0].calls[1].op, IWI_TRACE_NEIGHBOR);
     assert_int_equal(trace->ranks[0].calls[1].bytes, 12);
-    assert_int_equal(log_.warnings, 0);
+    iwt_assert_logged(&log_, "neighbour collectives whose partners the trace lacks");
+    iwt_assert_logged(&log_, ": 2 (first: rank 0, MPI call 2, MPI_Ineighbor_alltoall)");
+    assert_int_equal(log_.warnings, 1);
     end(trace);
 }
 
@@ -321,7 +323,113 @@ static void a_persistent_neighbour_collective_is_known_by_its_operation(void **s
     trace = finish(w);
     assert_int_equal(trace->ranks[0].calls[0].kind, IWI_CALL_ICOLLECTIVE);
     assert_int_equal(trace->ranks[0].calls[0].op, IWI_TRACE_NEIGHBOR);
-    assert_int_equal(log_.warnings, 0);
+    iwt_assert_logged(&log_, "neighbour collectives whose partners the trace lacks");
+    assert_int_equal(log_.warnings, 1);
+    end(trace);
+}
+
+/* Format 2 has lists of what goes to whom; the same of two ranks are one number of each. */
+static void lists_of_sizes_are_found(void **state)
+{
+    static const uint64_t to_one[] = {1, 4096}, to_two[] = {1, 7, 0, 9};
+    struct iwt_otf2 *w = begin(IDLEWAVE, 2, 1);
+    const struct iwi_size_list *list;
+    const struct iwi_call *calls;
+    struct iw_trace *trace;
+
+    (void)state;
+    iwt_otf2_property(w, "IDLEWAVE::FORMAT", "2");
+    for (uint32_t r = 0; r < 2; r++) {
+        iwt_otf2_enter(w, r, 200, "MPI_Alltoallv");
+        iwt_otf2_attribute(w, "idlewave.bytes", OTF2_TYPE_UINT64, 2048);
+        iwt_otf2_attribute(w, "idlewave.sizes", OTF2_TYPE_UINT32, 5);
+        iwt_otf2_collective(w, r, 210, OTF2_COLLECTIVE_OP_ALLTOALLV, 0, UINT32_MAX, 4096, 0);
+        iwt_otf2_leave(w, r, 220);
+        iwt_otf2_enter(w, r, 230, "MPI_Gatherv");
+        iwt_otf2_attribute(w, "idlewave.bytes", OTF2_TYPE_UINT64, 10 + r);
+        iwt_otf2_collective(w, r, 240, OTF2_COLLECTIVE_OP_GATHERV, 0, 0, 10 + r, 0);
+        iwt_otf2_leave(w, r, 240);
+        iwt_otf2_enter(w, r, 250, "MPI_Alltoallv");
+        iwt_otf2_attribute(w, "idlewave.sizes", OTF2_TYPE_UINT32, UINT32_MAX); /* found no room */
+        iwt_otf2_collective(w, r, 260, OTF2_COLLECTIVE_OP_ALLTOALLV, 0, UINT32_MAX, 4096, 0);
+        iwt_otf2_leave(w, r, 260);
+        iwt_otf2_list(w, r, 5, r == 0 ? 2 : 4, r == 0 ? to_one : to_two);
+    }
+    trace = finish(w);
+    calls = trace->ranks[1].calls;
+    assert_int_equal(trace->size_list_count, 2);
+    list = &trace->size_lists[calls[0].sizes - 1];
+    assert_int_equal(list->count, 2);
+    assert_int_equal(trace->parts[list->first + 1].bytes, 9);
+    assert_int_equal(trace->size_lists[trace->ranks[0].calls[0].sizes - 1].count, 1);
+    assert_int_equal(calls[1].flags, IWI_CALL_SIZED);
+    assert_int_equal(calls[1].bytes, 11);
+    assert_int_equal(calls[2].flags, 0);
+    iwt_assert_logged(&log_, ": 2 (first: rank 0, MPI call 3, MPI_Alltoallv); their sizes are averaged");
+    assert_int_equal(log_.warnings, 1);
+    end(trace);
+}
+
+/* Of a trace of 0.2: parts are what was sent or received, but what alltoallv sent to whom is not there. */
+static void what_format_1_cannot_say_is_told(void **state)
+{
+    struct iwt_otf2 *w = begin(IDLEWAVE, 2, 1);
+    struct iw_trace *trace;
+
+    (void)state;
+    for (uint32_t r = 0; r < 2; r++) {
+        iwt_otf2_enter(w, r, 230, "MPI_Scatterv");
+        iwt_otf2_attribute(w, "idlewave.bytes", OTF2_TYPE_UINT64, r == 0 ? 11 : 12);
+        iwt_otf2_collective(w, r, 240, OTF2_COLLECTIVE_OP_SCATTERV, 0, 0, r == 0 ? 22 : 0, 10 + 2 * r);
+        iwt_otf2_leave(w, r, 240);
+        iwt_otf2_enter(w, r, 250, "MPI_Alltoallv");
+        iwt_otf2_attribute(w, "idlewave.bytes", OTF2_TYPE_UINT64, 2048);
+        iwt_otf2_collective(w, r, 260, OTF2_COLLECTIVE_OP_ALLTOALLV, 0, UINT32_MAX, 4096, 0);
+        iwt_otf2_leave(w, r, 260);
+        iwt_otf2_enter(w, r, 300, "MPI_Wait"); /* for MPI_PROC_NULL */
+        iwt_otf2_leave(w, r, 400);
+        iwt_otf2_enter(w, r, 500, "MPI_Wait"); /* for a file, 20 us */
+        iwt_otf2_leave(w, r, 20500);
+    }
+    trace = finish(w);
+    assert_int_equal(trace->ranks[0].call_count, 3);
+    assert_int_equal(trace->ranks[0].calls[0].bytes, 10);
+    assert_int_equal(trace->ranks[0].calls[0].flags, IWI_CALL_SIZED);
+    assert_int_equal(trace->ranks[0].calls[1].bytes, 2048);
+    assert_int_equal(trace->ranks[0].calls[2].kind, IWI_CALL_OPAQUE);
+    assert_int_equal(trace->ranks[0].calls[2].call_ps, 20000 * IW_PS_PER_NS);
+    iwt_assert_logged(
+        &log_, "made by idlewave 0.2, or by another tracer): 2 (first: rank 0, MPI call 2, MPI_Alltoallv); "
+               "their sizes are averaged");
+    iwt_assert_logged(&log_, "waits for files, one-sided or partitioned communication: 2");
+    assert_int_equal(log_.warnings, 2);
+    end(trace);
+}
+
+/* Polls before the end of something that is no message are waiting for it. */
+static void requests_that_are_no_messages_take_the_time_they_took(void **state)
+{
+    struct iwt_otf2 *w = begin(IDLEWAVE, 1, 1);
+    struct iw_trace *trace;
+
+    (void)state;
+    iwt_otf2_property(w, "IDLEWAVE::FORMAT", "2");
+    iwt_otf2_enter(w, 0, 0, "MPI_Init");
+    iwt_otf2_leave(w, 0, 100);
+    iwt_otf2_attribute(w, "idlewave.poll_ns", OTF2_TYPE_UINT64, 50);
+    iwt_otf2_enter(w, 0, 200, "MPI_Test");
+    iwt_otf2_attribute(w, "idlewave.unknown", OTF2_TYPE_UINT64, 1);
+    iwt_otf2_leave(w, 0, 210);
+    iwt_otf2_enter(w, 0, 300, "MPI_Waitall"); /* for MPI_PROC_NULL, by a rank that lost its CPU */
+    iwt_otf2_leave(w, 0, 99300);
+    iwt_otf2_enter(w, 0, 99400, "MPI_Finalize");
+    iwt_otf2_leave(w, 0, 99500);
+    trace = finish(w);
+    assert_int_equal(trace->ranks[0].call_count, 1);
+    assert_int_equal(trace->ranks[0].calls[0].kind, IWI_CALL_OPAQUE);
+    assert_int_equal(trace->ranks[0].calls[0].call_ps, 60 * IW_PS_PER_NS);
+    assert_int_equal(trace->ranks[0].calls[0].compute_wall_ps, 50 * IW_PS_PER_NS);
+    iwt_assert_logged(&log_, "waits for files, one-sided or partitioned communication: 1");
     end(trace);
 }
 
@@ -406,6 +514,9 @@ int main(void)
         cmocka_unit_test(what_a_thread_starts_counts_before_what_another_waits_for),
         cmocka_unit_test(our_attributes_are_used),
         cmocka_unit_test(a_persistent_neighbour_collective_is_known_by_its_operation),
+        cmocka_unit_test(lists_of_sizes_are_found),
+        cmocka_unit_test(what_format_1_cannot_say_is_told),
+        cmocka_unit_test(requests_that_are_no_messages_take_the_time_they_took),
         cmocka_unit_test(what_was_posted_helps_where_a_receive_never_ends),
         cmocka_unit_test(time_while_recording_was_off_is_left_out),
         cmocka_unit_test(impossible_events_are_refused_with_their_place),

@@ -55,7 +55,7 @@ static void computing_is_the_time_between_functions(void **state)
 static void cpu_time_is_summed_over_polls(void **state)
 {
     struct rig *rig = new_rig();
-    const struct iwi_call_span probe = {100, 110, 60, 0}, barrier = {200, 210, 70, 15};
+    const struct iwi_call_span probe = {100, 110, 60, 0, 0}, barrier = {200, 210, 70, 15, 0};
     const struct iwi_trace_event event = {.type = IWI_EV_COLLECTIVE, .op = IWI_TRACE_BARRIER};
     struct iw_trace *trace;
 

@@ -42,7 +42,7 @@ static inline void call(struct rig *rig, uint32_t rank, const char *name,
                         const struct iwi_trace_event *events, size_t count)
 {
     const iw_time enter_ps = rig->now_ps[rank] + 100;
-    const struct iwi_call_span span = {enter_ps, enter_ps + 10, -1, 0};
+    const struct iwi_call_span span = {enter_ps, enter_ps + 10, -1, 0, 0};
 
     if (!rig->builders[rank].has_begun) {
         iwi_build_begin(&rig->builders[rank], 0);

@@ -317,6 +317,8 @@ static iw_status build_collective(struct iwi_allprof_reading *in, const struct i
         iwi_build_note(in->builder, IWI_GAP_SIZES, line->name);
     } else {
         IW_TRY(collective_bytes(in, &event.bytes));
+        event.sent = iwi_bytes_of_collective(event.op, event.bytes, line->comm_size);
+        event.flags = line->sum_of > 0 ? IWI_FN_MEANS : 0;
     }
     return iwi_build(in->builder, line->function, line->name, span, &event, 1);
 }
@@ -324,6 +326,7 @@ static iw_status build_collective(struct iwi_allprof_reading *in, const struct i
 /* Counts what does not go through iwi_build(). */
 static void use(struct iwi_allprof_reading *in, const struct iwi_call_span *span)
 {
+    in->builder->function = iwi_use_number(in->builder->uses, in->line.name);
     iwi_use_function(in->builder->uses, in->line.name, iwi_max(0, span->leave_ps - span->enter_ps), 0);
 }
 

@@ -34,6 +34,10 @@ enum iwi_trace_gap {
     IWI_GAP_NEVER_COMPLETED,
     IWI_GAP_UNKNOWN_REQUEST,
     IWI_GAP_SIZES,
+    IWI_GAP_MEANS,
+    IWI_GAP_NEIGHBOR,
+    IWI_GAP_WAITS,
+    IWI_GAP_MIXED_WAIT,
     IWI_GAP_THREADS,
     IWI_GAP_CLOCK,
     IWI_GAP_OFF,
@@ -95,7 +99,8 @@ enum iwi_function_kind {
     IWI_FN_OPAQUE
 };
 
-enum { IWI_FN_SYNCHRONOUS = 1, IWI_FN_BUFFERED = 2 };
+/* SIZED, MEANS: of a v-form, with its true sizes or without. */
+enum { IWI_FN_SYNCHRONOUS = 1, IWI_FN_BUFFERED = 2, IWI_FN_SIZED = 4, IWI_FN_MEANS = 8 };
 
 struct iwi_function {
     uint8_t kind, op, flags;
@@ -104,6 +109,8 @@ struct iwi_function {
 /* "MPI_Ibcast", in any case; large-count forms ("_c") too. */
 struct iwi_function iwi_function_of(const char *name, size_t length);
 
+/* For struct iwi_call; 0 if there is no name, or no room for it. */
+uint8_t iwi_use_number(struct iwi_function_uses *uses, const char *name);
 /* Counts one call; `name` may be NULL: nothing is counted. */
 void iwi_use_function(struct iwi_function_uses *uses, const char *name, iw_time time_ps, uint64_t bytes);
 
@@ -150,16 +157,19 @@ enum iwi_event_type {
 struct iwi_trace_event {
     uint8_t type, op;
     bool is_opaque; /* cannot be followed */
-    uint8_t flags;  /* IWI_FN_SYNCHRONOUS, IWI_FN_BUFFERED */
+    uint8_t flags;  /* IWI_FN_SYNCHRONOUS, ... */
     uint32_t comm, peer;
+    uint32_t sizes; /* of collectives, as struct iwi_call has them */
     int32_t tag;
     uint64_t bytes, request;
+    uint64_t sent; /* of collectives: to all partners together */
 };
 
 struct iwi_call_span {
     iw_time enter_ps, leave_ps;
-    iw_time cpu_ps;  /* computed before it; -1: not known */
-    iw_time poll_ps; /* of the time before it, spent in polls */
+    iw_time cpu_ps;   /* computed before it; -1: not known */
+    iw_time poll_ps;  /* of the time before it, spent in polls */
+    uint64_t unknown; /* requests that it completed and that are no messages: of files, windows, ... */
 };
 
 struct iwi_late {
@@ -175,6 +185,8 @@ struct iwi_builder {
     bool lacks_completions; /* the trace does not tell what a wait completed: taken in order */
     bool caps_cpu;          /* threads side by side: no more CPU time than the time between calls */
     bool lacks_null;        /* calls with MPI_PROC_NULL have no event, and that is all that lacks one */
+    bool lacks_unknown;     /* the trace does not tell waits for files from those for nothing */
+    uint8_t function;       /* that calls are made for, as struct iwi_call has it */
 
     struct iwi_call *calls;
     size_t call_count, call_capacity;
@@ -207,6 +219,15 @@ void iwi_build_begin(struct iwi_builder *builder, iw_time time_ps);
 IW_NODISCARD iw_status iwi_build(struct iwi_builder *builder, struct iwi_function function, const char *name,
                                  const struct iwi_call_span *span, const struct iwi_trace_event *events,
                                  size_t count);
+
+/* Without counting the function: of one that is given in parts. */
+IW_NODISCARD iw_status iwi_build_part(struct iwi_builder *builder, struct iwi_function function,
+                                      const char *name, const struct iwi_call_span *span,
+                                      const struct iwi_trace_event *events, size_t count);
+/* What the events hand to MPI. */
+uint64_t iwi_bytes_given(const struct iwi_trace_event *events, size_t count);
+/* What a collective hands to MPI if it gives `bytes` to each of `size` ranks, as struct iwi_call has them. */
+uint64_t iwi_bytes_of_collective(uint8_t op, uint64_t bytes, uint32_t size);
 
 /* The same in pieces, for functions whose requests the reader knows better. */
 void iwi_build_enter(struct iwi_builder *builder, const struct iwi_call_span *span);

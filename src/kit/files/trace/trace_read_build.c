@@ -68,6 +68,7 @@ iw_status iwi_build_call(struct iwi_builder *builder, uint8_t kind, struct iwi_c
                     sizeof *builder->calls));
     call = &builder->calls[builder->call_count++];
     *call = (struct iwi_call){.kind = kind,
+                              .function = builder->function,
                               .compute_wall_ps = builder->wall_ps,
                               .compute_cpu_ps = builder->cpu_ps,
                               .enter_ps = builder->enter_ps};
@@ -226,6 +227,8 @@ static iw_status add_collective(struct iwi_builder *b, uint8_t kind, const struc
     IW_TRY(iwi_build_call(b, event->is_opaque ? IWI_CALL_OPAQUE : kind, &call));
     if (!event->is_opaque) {
         describe(call, event);
+        call->flags = (event->flags & IWI_FN_SIZED) != 0 ? IWI_CALL_SIZED : 0;
+        call->sizes = event->sizes;
     }
     return kind == IWI_CALL_ICOLLECTIVE ? iwi_build_post(b, event->request, !event->is_opaque) : IW_OK;
 }

@@ -123,15 +123,38 @@ static iw_status add_opaque(struct iwi_builder *b, enum iwi_trace_gap gap, const
     return iwi_build_call(b, IWI_CALL_OPAQUE, &call);
 }
 
-static iw_status add_without_events(struct iwi_builder *b, struct iwi_function function, const char *name)
+/* Where a trace does not tell a wait for a file from one for MPI_PROC_NULL, the latter is no longer than
+ * this. */
+#define NOTHING_PS (10 * IW_PS_PER_US)
+
+/* Completes no message. If it waited for something else, polls before it did so too. */
+static iw_status add_wait(struct iwi_builder *b, struct iwi_function function, const char *name,
+                          const struct iwi_call_span *span)
+{
+    const bool may_be_unknown = b->lacks_unknown && function.kind != IWI_FN_TEST;
+    struct iwi_call *call;
+
+    if (b->lacks_completions) {
+        return guess_completions(b, function, name);
+    }
+    if (span->unknown == 0 && (!may_be_unknown || span->leave_ps - span->enter_ps <= NOTHING_PS)) {
+        return iwi_build_nothing(b);
+    }
+    iwi_build_note(b, IWI_GAP_WAITS, name);
+    IW_TRY(iwi_build_call(b, IWI_CALL_OPAQUE, &call));
+    call->call_ps = span->unknown > 0 ? span->poll_ps : 0;
+    return IW_OK;
+}
+
+static iw_status add_without_events(struct iwi_builder *b, struct iwi_function function, const char *name,
+                                    const struct iwi_call_span *span)
 {
     switch (function.kind) {
     case IWI_FN_WAIT:
     case IWI_FN_WAITANY:
     case IWI_FN_WAITSOME:
     case IWI_FN_WAITALL:
-    case IWI_FN_TEST:
-        return b->lacks_completions ? guess_completions(b, function, name) : iwi_build_nothing(b);
+    case IWI_FN_TEST: return add_wait(b, function, name, span);
     case IWI_FN_P2P:
     case IWI_FN_SENDRECV: return b->lacks_null ? iwi_build_nothing(b) : add_opaque(b, IWI_GAP_NO_EVENT, name);
     case IWI_FN_COLLECTIVE: return add_opaque(b, IWI_GAP_COLLECTIVE, name);
@@ -144,34 +167,73 @@ static iw_status add_without_events(struct iwi_builder *b, struct iwi_function f
     }
 }
 
-/* What the function hands to MPI. */
-static uint64_t bytes_given(const struct iwi_trace_event *events, size_t count)
+uint64_t iwi_bytes_of_collective(uint8_t op, uint64_t bytes, uint32_t size)
+{
+    return op == IWI_TRACE_ALLTOALL || op == IWI_TRACE_REDUCE_SCATTER ? bytes * size : bytes;
+}
+
+uint64_t iwi_bytes_given(const struct iwi_trace_event *events, size_t count)
 {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++) {
         const uint8_t type = events[i].type;
 
-        if (type == IWI_EV_SEND || type == IWI_EV_ISEND || type == IWI_EV_COLLECTIVE ||
-            type == IWI_EV_ICOLLECTIVE_POSTED) {
+        if (type == IWI_EV_SEND || type == IWI_EV_ISEND) {
             bytes += events[i].bytes;
+        } else if (type == IWI_EV_COLLECTIVE || type == IWI_EV_ICOLLECTIVE_POSTED) {
+            bytes += events[i].sent;
         }
     }
     return bytes;
 }
 
+/* What collectives lack, and waits that are not for messages alone. */
+static void note_lacks(struct iwi_builder *b, const char *name, const struct iwi_call_span *span,
+                       const struct iwi_trace_event *events, size_t count)
+{
+    bool completes = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct iwi_trace_event *event = &events[i];
+        const bool is_collective = event->type == IWI_EV_COLLECTIVE || event->type == IWI_EV_ICOLLECTIVE ||
+                                   event->type == IWI_EV_ICOLLECTIVE_POSTED;
+
+        completes |= event->type >= IWI_EV_COMPLETED;
+        if (!is_collective || event->is_opaque || event->comm == IWI_NO_COMM) {
+            continue;
+        }
+        if (event->op == IWI_TRACE_NEIGHBOR && event->sizes == 0 && event->type != IWI_EV_ICOLLECTIVE) {
+            iwi_build_note(b, IWI_GAP_NEIGHBOR, name);
+        } else if (event->op != IWI_TRACE_NEIGHBOR && (event->flags & IWI_FN_MEANS) != 0) {
+            iwi_build_note(b, IWI_GAP_MEANS, name);
+        }
+    }
+    if (completes && span->unknown > 0) {
+        iwi_build_note(b, IWI_GAP_MIXED_WAIT, name);
+    }
+}
+
 iw_status iwi_build(struct iwi_builder *builder, struct iwi_function function, const char *name,
                     const struct iwi_call_span *span, const struct iwi_trace_event *events, size_t count)
+{
+    iwi_use_function(builder->uses, name, iwi_max(0, span->leave_ps - span->enter_ps),
+                     iwi_bytes_given(events, count));
+    return iwi_build_part(builder, function, name, span, events, count);
+}
+
+iw_status iwi_build_part(struct iwi_builder *builder, struct iwi_function function, const char *name,
+                         const struct iwi_call_span *span, const struct iwi_trace_event *events, size_t count)
 {
     const uint64_t before = builder->call_count;
     bool is_explained = false;
 
-    iwi_use_function(builder->uses, name, iwi_max(0, span->leave_ps - span->enter_ps),
-                     bytes_given(events, count));
+    builder->function = iwi_use_number(builder->uses, name);
     iwi_build_enter(builder, span);
+    note_lacks(builder, name, span, events, count);
     IW_TRY(add_events(builder, function, events, count, &is_explained));
     if (!is_explained) {
-        IW_TRY(add_without_events(builder, function, name));
+        IW_TRY(add_without_events(builder, function, name, span));
     } else if (builder->call_count == before) {
         IW_TRY(iwi_build_nothing(builder));
     }

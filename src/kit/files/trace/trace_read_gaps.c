@@ -34,6 +34,18 @@ static const struct text texts[IWI_GAPS] = {
     [IWI_GAP_UNKNOWN_REQUEST] = {"completions of requests that were never made in the trace",
                                  "they are left out"},
     [IWI_GAP_SIZES] = {"collective calls without their sizes in the trace", "they are taken as empty"},
+    [IWI_GAP_MEANS] =
+        {"collective calls with a size for each rank, which the trace lacks (made by idlewave 0.2, or by "
+         "another tracer)",
+         "their sizes are averaged"},
+    [IWI_GAP_NEIGHBOR] =
+        {"neighbour collectives whose partners the trace lacks (made by idlewave 0.2, or by another "
+         "tracer)",
+         "they are simulated as barriers, without their data"},
+    [IWI_GAP_WAITS] = {"waits for files, one-sided or partitioned communication",
+                       "their time counts as work"},
+    [IWI_GAP_MIXED_WAIT] = {"waits for messages together with files, one-sided or partitioned communication",
+                            "only the messages are simulated"},
     [IWI_GAP_CLOCK] = {"events earlier than the one before them", "they are taken as simultaneous"},
     [IWI_GAP_OFF] = {"places where recording was switched off",
                      "what happened then is missing, its time is left out"},

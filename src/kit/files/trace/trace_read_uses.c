@@ -23,6 +23,13 @@ static struct iwi_function_use *find(struct iwi_function_uses *uses, const char 
     return use;
 }
 
+uint8_t iwi_use_number(struct iwi_function_uses *uses, const char *name)
+{
+    const struct iwi_function_use *use = uses != NULL && name != NULL ? find(uses, name) : NULL;
+
+    return use == NULL || use == &uses->of[IWI_USES - 1] ? 0 : (uint8_t)(use - uses->of + 1);
+}
+
 void iwi_use_function(struct iwi_function_uses *uses, const char *name, iw_time time_ps, uint64_t bytes)
 {
     struct iwi_function_use *use;
