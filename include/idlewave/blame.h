@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-enum { IW_BLAME_CALL_SIZE = 32, IW_BLAME_SOURCE_SIZE = IW_SOURCE_NAME_SIZE + 16 };
+enum { IW_BLAME_CALL_SIZE = 32, IW_BLAME_COMM_SIZE = 64, IW_BLAME_SOURCE_SIZE = IW_SOURCE_NAME_SIZE + 16 };
 
 /** One source of detours. Times in ns. */
 typedef struct iw_blame_source {
@@ -47,6 +47,7 @@ typedef struct iw_blame_source {
 typedef struct iw_blame_call {
     char name[IW_BLAME_CALL_SIZE]; /* "MPI_Allreduce"; "end" for the end of the run */
     uint32_t comm, comm_size;
+    char comm_name[IW_BLAME_COMM_SIZE]; /* "world", as the program calls it, or "communicator 3" */
     uint64_t delays;
     double lost_ns;                     /* of the critical path */
     char largest[IW_BLAME_SOURCE_SIZE]; /* the source that took most of it */

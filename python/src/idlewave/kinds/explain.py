@@ -31,6 +31,7 @@ class ByCallRow:
     name: str
     comm: int
     comm_size: int
+    comm_name: str
     delays: int
     lost_ns: Optional[float]
     largest: str

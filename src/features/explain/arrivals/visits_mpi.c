@@ -68,9 +68,9 @@ static iw_status add_groups(struct filler *f)
     }
     for (uint32_t c = 0; status == IW_OK && c < f->trace->comm_count; c++) {
         const struct iwi_comm *comm = &f->trace->comms[c];
-        char name[IWI_VISIT_NAME_SIZE];
+        char name[IWI_COMM_NAME_SIZE];
 
-        (void)snprintf(name, sizeof name, c == 0 ? "world" : "communicator %" PRIu32, c);
+        iwi_comm_label(f->trace, c, name);
         status = iwi_visits_group(f->visits, name, comm->members != NULL ? comm->members : world, comm->size,
                                   comm->size, &f->group_of[c]);
     }

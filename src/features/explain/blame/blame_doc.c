@@ -28,8 +28,10 @@ static const struct iwi_field source_fields[] = {
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_blame_source, source_fields);
 
 static const struct iwi_field call_fields[] = {
-    IWI_CHARS(iw_blame_call, name),   IWI_VALUE(iw_blame_call, comm),    IWI_VALUE(iw_blame_call, comm_size),
-    IWI_VALUE(iw_blame_call, delays), IWI_VALUE(iw_blame_call, lost_ns), IWI_CHARS(iw_blame_call, largest),
+    IWI_CHARS(iw_blame_call, name),      IWI_VALUE(iw_blame_call, comm),
+    IWI_VALUE(iw_blame_call, comm_size), IWI_CHARS(iw_blame_call, comm_name),
+    IWI_VALUE(iw_blame_call, delays),    IWI_VALUE(iw_blame_call, lost_ns),
+    IWI_CHARS(iw_blame_call, largest),
 };
 static const struct iwi_schema call_schema = IWI_SCHEMA(iw_blame_call, call_fields);
 
@@ -123,9 +125,10 @@ static void say_sources(struct iwi_document *doc, const iw_blame *blame)
     }
 }
 
-static const char *comm_name(struct iwi_document *doc, uint32_t comm, uint32_t size)
+static const char *comm_name(struct iwi_document *doc, const iw_blame_call *call)
 {
-    return comm == 0 ? "world" : iwi_say(doc, "%" PRIu32 " (%" PRIu32 " ranks)", comm, size);
+    return call->comm == 0 ? call->comm_name
+                           : iwi_say(doc, "%s (%" PRIu32 " ranks)", call->comm_name, call->comm_size);
 }
 
 static void say_calls(struct iwi_document *doc, const iw_blame *blame)
@@ -139,7 +142,7 @@ static void say_calls(struct iwi_document *doc, const iw_blame *blame)
     for (size_t i = 0; i < blame->call_count && i < MOST_CALLS; i++) {
         const iw_blame_call *call = &blame->by_call[i];
 
-        iwi_row(doc, call->name, comm_name(doc, call->comm, call->comm_size), iwi_count(doc, call->delays),
+        iwi_row(doc, call->name, comm_name(doc, call), iwi_count(doc, call->delays),
                 iwi_ns_short(doc, call->lost_ns), call->largest);
     }
     iwi_unfold(doc);

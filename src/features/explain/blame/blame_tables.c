@@ -35,6 +35,8 @@ static void name_call(const struct iwi_blamed_run *run, uint64_t number, char na
 
     if (call == NULL) {
         snprintf(name, IW_BLAME_CALL_SIZE, "end");
+    } else if (call->function > 0 && call->function <= run->trace->uses.count) {
+        snprintf(name, IW_BLAME_CALL_SIZE, "%s", run->trace->uses.of[call->function - 1].name);
     } else if (call->op == IWI_TRACE_COMM_CREATE && call->kind == IWI_CALL_COLLECTIVE) {
         snprintf(name, IW_BLAME_CALL_SIZE, "%s", iwi_trace_op_names[call->op]);
     } else if (call->kind == IWI_CALL_COLLECTIVE || is_started) {
@@ -75,8 +77,8 @@ static uint64_t iteration_of(const struct iwi_blamed_run *run, uint64_t number)
     for (uint64_t i = run->first[run->rank_of[number]]; call != NULL && i <= number; i++) {
         const struct iwi_call *other = iwi_run_call(run, i);
 
-        count +=
-            other->kind == call->kind && other->op == call->op && comm_of(run, i) == comm_of(run, number);
+        count += other->kind == call->kind && other->op == call->op && other->function == call->function &&
+                 comm_of(run, i) == comm_of(run, number);
     }
     return call != NULL ? count : 1;
 }
@@ -136,7 +138,10 @@ static iw_status find_row(struct tables *t, const struct iwi_run_stretch *stretc
         stretch->is_rest || stretch->waiter == IWI_RUN_NONE ? stretch->call : stretch->waiter;
     const struct iwi_call *call = iwi_run_call(run, felt);
     const uint32_t comm = comm_of(run, felt);
-    const struct iwi_index_key key = {call != NULL ? (uint64_t)call->op << 8 | call->kind : 0, comm};
+    const struct iwi_index_key key = {call == NULL         ? 0
+                                      : call->function > 0 ? (uint64_t)call->function << 16
+                                                           : (uint64_t)call->op << 8 | call->kind,
+                                      comm};
     const uint32_t before = t->calls.count;
     iw_blame *blame = t->blame;
 
@@ -151,6 +156,7 @@ static iw_status find_row(struct tables *t, const struct iwi_run_stretch *stretc
         blame->by_call[*row_p] = (iw_blame_call){.comm = comm, .comm_size = size_of_comm(run, comm)};
         memset(t->lost_ns + *row_p * sources, 0, sources * sizeof *t->lost_ns);
         name_call(run, felt, blame->by_call[*row_p].name);
+        iwi_comm_label(run->trace, comm, blame->by_call[*row_p].comm_name);
         blame->call_count = t->calls.count;
     }
     return IW_OK;

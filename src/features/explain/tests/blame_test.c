@@ -47,6 +47,26 @@ static void who_waits_is_delayed_by_what_the_other_lost(void **state)
     made_run_end(&made);
 }
 
+/* A v-form, on a communicator that has a name. */
+static void calls_and_communicators_are_named_as_they_were(void **state)
+{
+    struct made_run made;
+    iw_blame *blame;
+
+    (void)state;
+    made_run_begin(&made, 2);
+    made_allreduce(&made, 0, 100, 105);
+    made_allreduce(&made, 1, 60, 105);
+    made_detour(&made, 0, "daemon", 40, 30);
+    made_name(&made, "MPI_Allgatherv", "rows");
+    blame = made_blame(&made);
+    assert_string_equal(blame->hits[0].call, "MPI_Allgatherv");
+    assert_string_equal(blame->by_call[0].name, "MPI_Allgatherv");
+    assert_string_equal(blame->by_call[0].comm_name, "rows");
+    iw_blame_free(blame);
+    made_run_end(&made);
+}
+
 /* A detour of 60 us makes rank 0 enter at 130 instead of 70; but rank 1 needs until 100 by itself: 30 us are
  * saved. */
 static void no_more_is_saved_than_the_next_one_needs(void **state)
@@ -192,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_is_delayed_by_what_the_other_lost),
+        cmocka_unit_test(calls_and_communicators_are_named_as_they_were),
         cmocka_unit_test(no_more_is_saved_than_the_next_one_needs),
         cmocka_unit_test(what_is_lost_while_waiting_costs_nothing),
         cmocka_unit_test(delays_are_followed_through_messages),

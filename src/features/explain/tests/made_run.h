@@ -49,6 +49,19 @@ static inline void made_run_end(struct made_run *made)
     iw_recording_free(made->kernel);
 }
 
+/* All calls are this function, on a communicator of this name. */
+static inline void made_name(struct made_run *made, const char *function, const char *comm)
+{
+    made->trace->uses.count = 1;
+    (void)snprintf(made->trace->uses.of[0].name, sizeof made->trace->uses.of[0].name, "%s", function);
+    (void)snprintf(made->trace->comms[0].name, sizeof made->trace->comms[0].name, "%s", comm);
+    for (uint32_t r = 0; r < made->trace->rank_count; r++) {
+        for (uint64_t i = 0; i < made->trace->ranks[r].call_count; i++) {
+            made->trace->ranks[r].calls[i].function = 1;
+        }
+    }
+}
+
 /* In us of the run. */
 static inline struct iwi_call *made_call(struct made_run *made, uint32_t rank, enum iwi_call_kind kind,
                                          int64_t enter, int64_t leave)
