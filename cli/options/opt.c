@@ -95,13 +95,15 @@ static bool read_choice(const struct ui *ui, const struct opt *opt, const char *
     return true;
 }
 
-static bool read_factor(const struct ui *ui, const char *text, double *value_p)
+static bool read_factor(const struct ui *ui, const struct opt *opt, const char *text, double *value_p)
 {
     char *end;
     const double value = strtod(text, &end);
 
-    if (end == text || *end != '\0' || !isfinite(value) || value <= 0.0) {
-        ui_error(ui, "'%s' is not a number above zero: write 10 or 0.5", text);
+    if (end == text || *end != '\0' || !isfinite(value) || value < 0.0 ||
+        (value == 0.0 && !opt->may_be_zero)) {
+        ui_error(ui, "'%s' is not a number %s: write 10 or 0.5", text,
+                 opt->may_be_zero ? "of at least zero" : "above zero");
         return false;
     }
     *value_p = value;
@@ -120,7 +122,7 @@ static bool read_value(const struct ui *ui, const struct opt *opt, void *target,
     case OPT_TIME: return iw_parse_time(&ui->log, text, target) == IW_OK;
     case OPT_PER_BYTE: return iw_parse_per_byte(&ui->log, text, target) == IW_OK;
     case OPT_COUNT: return read_count(ui, opt, text, target);
-    case OPT_FACTOR: return read_factor(ui, text, target);
+    case OPT_FACTOR: return read_factor(ui, opt, text, target);
     case OPT_CHOICE: return read_choice(ui, opt, text, target);
     case OPT_STRING: *(const char **)target = text; return true;
     case OPT_LIST: add_to_list(target, text); return true;

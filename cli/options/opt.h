@@ -27,7 +27,7 @@ enum opt_type {               /* the target's type, what people write */
                 OPT_TIME,     /* iw_time; 220us */
                 OPT_COUNT,    /* uint64_t within [min, max]; 64KiB */
                 OPT_PER_BYTE, /* iw_fs_per_byte; 1.25ns */
-                OPT_FACTOR,   /* double above 0; 10 */
+                OPT_FACTOR,   /* double above 0, or 0 too; 10 */
                 OPT_CHOICE,   /* int, the index in `choices` */
                 OPT_STRING,   /* const char * */
                 OPT_LIST      /* struct opt_list; may be repeated */
@@ -74,6 +74,7 @@ struct opt {
     uint64_t min, max;                  /* OPT_COUNT; max 0: no limit */
     const char *const *choices;         /* OPT_CHOICE; NULL after the last */
     const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
+    bool may_be_zero;                   /* OPT_FACTOR */
     bool is_setting;                    /* configuration files may set it; neither flags nor lists */
     enum opt_collected collected;       /* names of collections stand for files */
     const char *unless;                 /* options between blanks that, typed, keep such a value out */
@@ -87,7 +88,7 @@ struct opt {
                          ? 1                                                                 \
                          : -1]))
 
-/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .is_setting,
+/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .may_be_zero, .is_setting,
  * .collected, .unless. */
 #define OPT_ROW(values, option, kind, field, meta, ...)                                     \
     {                                                                                       \

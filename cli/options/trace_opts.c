@@ -31,7 +31,8 @@ const struct opt trace_rows[] = {
         "may be repeated"),
     ROW("no-p2p", OPT_FLAG, trace.drops_p2p, "", "leave out point-to-point messages and their waits"),
     ROW("no-collectives", OPT_FLAG, trace.drops_collectives, "", "leave out collectives"),
-    ROW("compute-scale", OPT_FACTOR, trace.compute_scale, "FACTOR", "multiply traced computation by FACTOR"),
+    ROW("compute-scale", OPT_FACTOR, trace.compute_scale, "FACTOR",
+        "multiply traced computation by FACTOR; 0: communication only", .may_be_zero = true),
     ROW("compute-clock", OPT_CHOICE, trace.clock, "",
         "take computation as wall-clock time, which includes the noise of the traced run, or as CPU time "
         "(default auto: cpu if the trace has it)",
