@@ -23,6 +23,15 @@ target_include_directories(iw_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/includ
 # Hardening, as distributions build (tools/check_binaries.sh looks at the result).
 target_compile_options(iw_plain_flags INTERFACE -fstack-protector-strong)
 target_link_options(iw_plain_flags INTERFACE -Wl,-z,relro -Wl,-z,now)
+if(NOT IW_SANITIZE)
+  include(CheckCCompilerFlag)
+  check_c_compiler_flag(-fstack-clash-protection IW_HAS_STACK_CLASH)
+  check_c_compiler_flag(-fcf-protection=full IW_HAS_CF_PROTECTION) # x86: CET
+  check_c_compiler_flag(-mbranch-protection=standard IW_HAS_BRANCH_PROTECTION) # its like on ARM
+  target_compile_options(iw_plain_flags INTERFACE $<$<BOOL:${IW_HAS_STACK_CLASH}>:-fstack-clash-protection>
+                         $<$<BOOL:${IW_HAS_CF_PROTECTION}>:-fcf-protection=full>
+                         $<$<BOOL:${IW_HAS_BRANCH_PROTECTION}>:-mbranch-protection=standard>)
+endif()
 if(IW_SANITIZE)
   target_compile_options(iw_flags INTERFACE -fsanitize=${IW_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all -UNDEBUG) # asserts too: RelWithDebInfo would drop them

@@ -87,6 +87,8 @@ if("watch" IN_LIST IW_FEATURES)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/idlewave-watch.service DESTINATION lib/systemd/system COMPONENT command)
 endif()
 
+include(cmake/Sbom.cmake)
+
 # idlewave-VERSION.tar.gz of what is committed, its checksum, and recipes of packages for it: the same bytes from the same commit
 find_package(Git QUIET)
 if(IW_IS_TOP AND GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)

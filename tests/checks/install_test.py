@@ -8,6 +8,7 @@ Usage: install_test.py CMAKE SOURCE_DIR BUILD_DIR [CLASS...]
 """
 
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -182,6 +183,15 @@ class Installed(unittest.TestCase):
     def test_headers_of_the_command_are_not_installed(self):
         headers = {path.name for path in self.prefix.rglob("*.h")}
         self.assertEqual(headers, {path.name for path in (pathlib.Path(SOURCE) / "include" / "idlewave").glob("*.h")})
+
+    def test_the_bill_of_materials_is_there(self):
+        with open(self.prefix / "share/doc/idlewave/idlewave.spdx.json", encoding="utf-8") as file:
+            bill = json.load(file)
+        packages = {package["SPDXID"]: package for package in bill["packages"]}
+        self.assertEqual((bill["spdxVersion"], packages["SPDXRef-idlewave"]["name"]), ("SPDX-2.3", "idlewave"))
+        self.assertRegex(packages["SPDXRef-jansson"]["versionInfo"], r"^\d+\.\d+")
+        related = {relation["relatedSpdxElement"] for relation in bill["relationships"]}
+        self.assertEqual(related, set(packages), "each package is used by something")
 
     def test_the_licence_is_there(self):
         self.assertTrue(list(self.prefix.glob("share/doc/idlewave/LICENSE")))

@@ -50,7 +50,7 @@ class Notebooks(unittest.TestCase):
         result = RESULTS / f"{name}.ipynb"
         variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         run(self.environment.python, "-c", EXECUTE, NOTEBOOKS / f"{name}.ipynb", result, work,
-            env=dict(variables, IDLEWAVE_COMMAND=str(IDLEWAVE), IDLEWAVE_SOURCE=str(SOURCE), JUPYTER_PATH=str(self.folder / "jupyter"),
+            env=dict(variables, IDLEWAVE_COMMAND=str(IDLEWAVE), JUPYTER_PATH=str(self.folder / "jupyter"),
                      HOME=str(self.folder)))
         return json.loads(result.read_text(encoding="utf-8"))["cells"]
 

@@ -72,10 +72,16 @@ static int64_t take_positive(struct cursor *c)
     return (int64_t)take_up_to(c, INT64_MAX, "a time is out of range");
 }
 
-/* As many things take at least one byte each. */
+/* As many things take at least one byte each, behind their number. */
 static size_t take_count(struct cursor *c)
 {
-    return (size_t)take_up_to(c, (uint64_t)(c->end - c->at), "it lists more than it can hold");
+    const uint64_t count = take_number(c);
+
+    if (count > (uint64_t)(c->end - c->at)) {
+        refuse(c, "it lists more than it can hold");
+        return 0;
+    }
+    return (size_t)count;
 }
 
 /* Into `buf`, cut to `size`; at most IWI_DIGEST_TEXT_MOST bytes. */

@@ -4,6 +4,8 @@
 #include <idlewave/digest.h>
 #include <idlewave/files.h>
 
+#include "core/base/hash.h"
+#include "features/fleet/digest_layout.h"
 #include "features/fleet/node_digest.h"
 #include "kit/files/tests/noise_hdf5_testing.h"
 
@@ -228,6 +230,49 @@ static void damage_is_told_wherever_it_is(void **state)
     iwt_assert_logged(&log, "the digest at byte 0: it is damaged: its checksum is another one");
 }
 
+/* A sound file around a payload, which may say what it wants. */
+static size_t wrap(const char *payload, size_t size, char bytes[MOST_BYTES])
+{
+    const size_t hash_at = IWI_DIGEST_HEAD_BYTES + size;
+    struct iwi_hash hash;
+    uint64_t value;
+
+    memset(bytes, 0, IWI_DIGEST_HEAD_BYTES);
+    memcpy(bytes, IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES);
+    bytes[IWI_DIGEST_MAGIC_BYTES] = (char)size;
+    memcpy(bytes + IWI_DIGEST_HEAD_BYTES, payload, size);
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add(&hash, payload, size);
+    value = iwi_hash_value(&hash);
+    for (size_t i = 0; i < IWI_DIGEST_HASH_BYTES; i++) {
+        bytes[hash_at + i] = (char)(value >> (8 * i));
+    }
+    return hash_at + IWI_DIGEST_HASH_BYTES;
+}
+
+/* With the right checksum: nothing is read behind the payload's end. */
+static void counts_go_no_further_than_the_payload(void **state)
+{
+    static const struct {
+        const char *payload;
+        size_t size;
+    } cases[] = {{"\x01", 1},               /* a name of one byte, and none left */
+                 {"\x05n", 2},              /* of five, and one left */
+                 {"\x01n\0\0\0\0\x01", 7},  /* one attribute */
+                 {"\x01n\0\0\0\0\x3c", 7}}; /* sixty */
+    const struct iwt_folder *folder = *state;
+    static char bytes[MOST_BYTES];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t size = wrap(cases[i].payload, cases[i].size, bytes);
+        struct iwt_log log;
+
+        iwt_log_init(&log);
+        assert_int_equal(read_bytes(folder->file, bytes, size, &log.log), IW_ERR_FORMAT);
+        iwt_assert_logged(&log, "it lists more than it can hold");
+    }
+}
+
 static void values_are_right_to_a_thousandth(void **state)
 {
     (void)state;
@@ -250,6 +295,7 @@ int main(void)
                                         close_folder),
         cmocka_unit_test_setup_teardown(reading_may_begin_in_the_middle, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(damage_is_told_wherever_it_is, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(counts_go_no_further_than_the_payload, open_folder, close_folder),
         cmocka_unit_test(values_are_right_to_a_thousandth),
     };
 
