@@ -12,7 +12,7 @@
 #include "core/base/opts.h"
 #include "kit/facts/recording_stats.h"
 
-/* A source carries a line if their frequencies are the same up to this. */
+/* A source carries a line if their frequencies are the same up to this, or to what the spectrum resolves. */
 static const double SAME_FREQUENCY = 0.01;
 
 /* A line is the tick if their frequencies are the same up to this. */
@@ -34,37 +34,21 @@ static iw_status choose_cpu(const iw_log *log, int64_t cpu, iw_recording *view)
     return cpu < 0 ? IW_OK : iwi_fail(log, IW_ERR_RANGE, "the recording has no CPU %" PRId64, cpu);
 }
 
-static size_t nearest_line(const iw_noise_spectrum *spectrum, double frequency_hz)
+/* The line that a source of this frequency carries: none that is slower, a tick does not beat at 10 Hz. */
+static size_t line_of(const iw_noise_spectrum *spectrum, double frequency_hz)
 {
     size_t nearest = spectrum->line_count;
-    double best = SAME_FREQUENCY;
+    double best_hz = fmax(SAME_FREQUENCY * frequency_hz, spectrum->resolution_hz);
 
     for (size_t i = 0; i < spectrum->line_count; i++) {
-        const double apart = fabs(spectrum->lines[i].frequency_hz / frequency_hz - 1.0);
+        const double apart_hz = fabs(spectrum->lines[i].frequency_hz - frequency_hz);
 
-        if (apart <= best) {
+        if (apart_hz <= best_hz) {
             nearest = i;
-            best = apart;
+            best_hz = apart_hz;
         }
     }
     return nearest;
-}
-
-/* The line that a source of this frequency carries: its own, or else one that it is a multiple of. */
-static size_t line_of(const iw_noise_spectrum *spectrum, double frequency_hz)
-{
-    size_t line = nearest_line(spectrum, frequency_hz);
-
-    for (size_t i = 0; i < spectrum->line_count && line == spectrum->line_count; i++) {
-        const double multiple = round(frequency_hz / spectrum->lines[i].frequency_hz);
-        const double wanted_hz = multiple * spectrum->lines[i].frequency_hz;
-
-        if (multiple >= 2.0 && multiple <= (double)spectrum->lines[i].harmonics + 1.0 &&
-            fabs(wanted_hz / frequency_hz - 1.0) <= SAME_FREQUENCY / multiple) {
-            line = i;
-        }
-    }
-    return line;
 }
 
 static iw_status find_sources(const iw_log *log, const iw_recording *recording, iw_noise_spectrum *spectrum)

@@ -18,6 +18,8 @@ static const double LEAST_PRESENT = 0.6; /* of the multiples up to the strongest
 static const double HOPELESS = 0.3;      /* of the first FIRST_MULTIPLES */
 static const double SAME_STRENGTH = 20.0;
 static const double OWN_STRENGTH = 4.0; /* above the neighbours in the comb */
+static const double HILL = 0.003,
+                    MOST_HILL = 0.25; /* half of its width: of its frequency, of the fundamental */
 enum { MOST_LINES = 16, FIRST_MULTIPLES = 8, LEAST_SPACING = 4, NEIGHBOURS = 8, MOST_FOLDS = 4, LOBE = 2 };
 
 struct comb {
@@ -254,6 +256,49 @@ static bool try_weak_comb(const struct comb *c, size_t strongest, iw_spectral_li
     return true;
 }
 
+/* A beat that wanders is a hill with several peaks, at each of its multiples too: all of them are one line.
+ */
+static void take_hills(const struct comb *c, struct fit fit)
+{
+    for (size_t i = 0; i < fit.hits; i++) {
+        const struct iwi_peak *top = &c->peaks[c->hits[i]];
+        const double half_hz = fmin(HILL * top->frequency_hz, MOST_HILL * fit.frequency_hz);
+
+        for (size_t k = 0; k < c->peak_count && top->is_taken; k++) {
+            c->peaks[k].is_taken |= fabs(c->peaks[k].frequency_hz - top->frequency_hz) <= half_hz &&
+                                    c->peaks[k].line_power < top->line_power;
+        }
+    }
+}
+
+/* Of a beat that is a line already: its higher multiples, which have wandered too far from its own. */
+static bool is_on_hill(const iw_noise_spectrum *spectrum, double frequency_hz)
+{
+    for (size_t i = 0; i < spectrum->line_count; i++) {
+        if (fabs(spectrum->lines[i].frequency_hz - frequency_hz) <= HILL * frequency_hz) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the peaks of the strongest line that is left. */
+static iw_spectral_line next_line(struct comb *c, size_t strongest)
+{
+    size_t m = 1;
+    struct fit fit = best_fundamental(c, strongest, &m);
+    iw_spectral_line line;
+
+    if (fit.hits == 1 && try_weak_comb(c, strongest, &line)) {
+        return line;
+    }
+    fit = try_fundamental(c, strongest, m, c->hits); /* once more, for its hits */
+    line = describe(c, fit);
+    take_multiples(c, fit, strongest);
+    take_hills(c, fit);
+    return line;
+}
+
 static void group(struct comb *c, iw_noise_spectrum *spectrum)
 {
     size_t strongest;
@@ -262,16 +307,11 @@ static void group(struct comb *c, iw_noise_spectrum *spectrum)
         c->peak_of[(size_t)llround(c->peaks[i].frequency_hz / spectrum->step_hz)] = (uint32_t)i + 1;
     }
     while (spectrum->line_count < MOST_LINES && (strongest = strongest_peak(c)) < c->peak_count) {
-        size_t m = 1;
-        struct fit fit = best_fundamental(c, strongest, &m);
-        iw_spectral_line *line = &spectrum->lines[spectrum->line_count++];
+        const iw_spectral_line line = next_line(c, strongest);
 
-        if (fit.hits == 1 && try_weak_comb(c, strongest, line)) {
-            continue;
+        if (!is_on_hill(spectrum, line.frequency_hz)) {
+            spectrum->lines[spectrum->line_count++] = line;
         }
-        fit = try_fundamental(c, strongest, m, c->hits); /* once more, for its hits */
-        *line = describe(c, fit);
-        take_multiples(c, fit, strongest);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/made_recording.h"
 #include "support/support.h"
@@ -143,6 +144,54 @@ static void nothing_folds_back_from_beyond(void **state)
             iw_recording_free(recording);
         }
     }
+}
+
+/* 125 Hz, give or take 0.1 %, anew every few seconds. */
+static void a_beat_that_wanders_is_one_line(void **state)
+{
+    static const double wanders[] = {0.0, 0.0009, -0.0011, 0.0004, -0.0006, 0.0011, -0.0002, 0.0007};
+    iw_recording *recording = empty(1, 60.0);
+    double at_ns = 0.0;
+    iw_noise_spectrum *spectrum;
+
+    (void)state;
+    for (size_t i = 0; at_ns < 6e10 - 1e7; i++) {
+        iwt_detour(recording, 0, (int64_t)at_ns, 5000, TICK);
+        at_ns += 8e6 * (1.0 + wanders[i / 900 % 8]);
+    }
+    spectrum = spectrum_of(recording, 600.0);
+    (void)line_at(spectrum, 125.0, 0.003);
+    assert_lines(spectrum, 1);
+    assert_int_equal(spectrum->sources[0].line, 1);
+    iw_noise_spectrum_free(spectrum);
+    iw_recording_free(recording);
+}
+
+/* Of six seconds the lines are wide. */
+static void a_tick_does_not_carry_the_line_of_a_slow_daemon(void **state)
+{
+    iw_recording *recording = empty(1, 6.0);
+    struct synthetic s = {.seed = 3, .length_ns = 6e9};
+    iw_noise_spectrum *spectrum;
+
+    (void)state;
+    synthetic_beats(&s, 4e6, 3000.0, 0.0, 0.0, TICK);
+    synthetic_beats(&s, 1e8, 200000.0, 0.0, 0.0, DAEMON);
+    synthetic_put(&s, recording, 0);
+    spectrum = spectrum_of(recording, 1000.0);
+    assert_int_equal(spectrum->source_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const iw_spectral_source *source = &spectrum->sources[i];
+
+        if (strcmp(source->source.name, "daemon") == 0) {
+            assert_true(source->line > 0);
+            assert_true(fabs(spectrum->lines[source->line - 1].frequency_hz - 10.0) < 0.1);
+        } else if (source->line > 0) {
+            assert_true(fabs(spectrum->lines[source->line - 1].frequency_hz - 250.0) < 1.0);
+        }
+    }
+    iw_noise_spectrum_free(spectrum);
+    iw_recording_free(recording);
 }
 
 /* A minute of two CPUs; the tick of each has a phase of its own. */
@@ -377,6 +426,8 @@ int main(void)
         cmocka_unit_test(the_fundamental_is_reported_not_a_multiple),
         cmocka_unit_test(sources_that_carry_a_line_are_named),
         cmocka_unit_test(nothing_folds_back_from_beyond),
+        cmocka_unit_test(a_beat_that_wanders_is_one_line),
+        cmocka_unit_test(a_tick_does_not_carry_the_line_of_a_slow_daemon),
         cmocka_unit_test(a_tick_and_a_daemon_are_both_found),
         cmocka_unit_test(a_weak_daemon_is_found_by_all_its_multiples_together),
         cmocka_unit_test(noise_without_lines_shows_none),
