@@ -50,17 +50,43 @@ static void gather(const iw_recording *detours, const uint32_t *place_of, iw_noi
     }
 }
 
+/* In no order of time, the same on every machine. */
+static uint64_t shuffled(const iw_noise_point *point)
+{
+    uint64_t mixed = (uint64_t)point->start_ns + ((uint64_t)point->cpu << 48); /* as splitmix64 */
+
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ (mixed >> 31);
+}
+
+/* The longest first; equal ones from all of the time. */
+static int compare_shuffled(const void *a, const void *b)
+{
+    const iw_noise_point *x = a, *y = b;
+    const uint64_t of_x = shuffled(x), of_y = shuffled(y);
+
+    return x->duration_ns != y->duration_ns ? (x->duration_ns < y->duration_ns ? 1 : -1)
+                                            : (of_x > of_y) - (of_x < of_y);
+}
+
 /* Sorted by duration, every so many of the shorter ones stand for all of them. */
 static void thin_out(iw_noise_picture *picture)
 {
     const size_t count = picture->count, rest = MOST_POINTS - LONGEST_POINTS;
 
+    if (count > MOST_POINTS) { /* of equal ones the earliest would be all that is drawn */
+        qsort(picture->points, count, sizeof *picture->points, compare_shuffled);
+    }
     picture->longest_count = count <= MOST_POINTS ? count : LONGEST_POINTS;
     picture->point_count = picture->longest_count;
     picture->stride = count > MOST_POINTS ? (count - LONGEST_POINTS + rest - 1) / rest : 1;
     for (size_t i = picture->longest_count; i < count; i += picture->stride) {
         picture->points[picture->point_count++] = picture->points[i];
     }
+    qsort(picture->points, picture->longest_count, sizeof *picture->points, compare_points);
+    qsort(&picture->points[picture->longest_count], picture->point_count - picture->longest_count,
+          sizeof *picture->points, compare_points);
 }
 
 /* ---- bins ---- */

@@ -1,9 +1,9 @@
 /* The colours of all pictures.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Series: blue, green, purple, olive, red-brown, grey, sky. Each has at least 3:1 against its ground, and no
- * two neighbours differ in red against green alone. Orange is noise and nothing else; it differs from the red
- * of waiting in lightness too. Signs and dashes tell series apart as well.
+ * Series: blue, green, purple, olive, red-brown, indigo, sky; grey is the rest. Each has at least 3:1 against
+ * its ground, and no two neighbours differ in red against green alone. Orange is noise and nothing else; it
+ * differs from the red of waiting in lightness too. Signs and dashes tell series apart as well.
  */
 #include "kit/figure/palette.h"
 
@@ -19,7 +19,7 @@ static const struct {
     [IWI_INK_SERIES + 2] = {"--series-2", 0xa33f8f, 0xe591cf, 133, 133},
     [IWI_INK_SERIES + 3] = {"--series-3", 0x766400, 0xd7c64b, 100, 100},
     [IWI_INK_SERIES + 4] = {"--series-4", 0x8a3f2b, 0xe29a86, 131, 131},
-    [IWI_INK_SERIES + 5] = {"--series-5", 0x55585e, 0xc3c8cf, 245, 245},
+    [IWI_INK_SERIES + 5] = {"--series-5", 0x4b3fa8, 0xb3a8ff, 99, 99},
     [IWI_INK_SERIES + 6] = {"--series-6", 0x2f94cf, 0xa5dcff, 74, 74},
     [IWI_INK_NOISE] = {"--noise", 0xd97700, 0xffb454, 178, 222},
     [IWI_INK_TEXT] = {"--ink", 0x1b1f24, 0xe7eaee, 7, 7},

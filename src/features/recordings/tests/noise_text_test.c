@@ -283,6 +283,31 @@ static void stolen_time_is_told(void **state)
     iw_recording_free(recording);
 }
 
+/* 10,000 ticks of one length: as many are drawn of each tenth of the time. */
+static void a_steady_source_is_drawn_all_the_time(void **state)
+{
+    iw_recording *recording = iwt_recording(1, INT64_C(100000000000));
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "tick");
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
+    size_t drawn[10] = {0};
+
+    (void)state;
+    for (int64_t i = 0; i < 10000; i++) {
+        iwt_detour(recording, 0, i * 10000000, 3000, tick);
+    }
+    assert_ok(iw_noise_report_init(NULL, recording, &opts, &report));
+    for (size_t i = 0; i < report.picture.point_count; i++) {
+        drawn[(size_t)(report.picture.points[i].start_ns / 1e10)]++;
+    }
+    for (size_t i = 0; i < 10; i++) {
+        assert_true(10 * drawn[i] > report.picture.point_count * 8 / 10);
+        assert_true(10 * drawn[i] < report.picture.point_count * 12 / 10);
+    }
+    iw_noise_report_release(&report);
+    iw_recording_free(recording);
+}
+
 /* CPUs of 1 and 6 ms: a detour of 5 ms is not longer than what it is in. */
 static void no_detour_is_longer_than_its_recording(void **state)
 {
@@ -440,6 +465,7 @@ int main(void)
         cmocka_unit_test(interrupts_are_those_of_the_cpus_shown),
         cmocka_unit_test(virtual_machines_are_told),
         cmocka_unit_test(stolen_time_is_told),
+        cmocka_unit_test(a_steady_source_is_drawn_all_the_time),
         cmocka_unit_test(no_detour_is_longer_than_its_recording),
         cmocka_unit_test(no_more_than_all_is_stolen),
         cmocka_unit_test(changing_frequencies_are_told),

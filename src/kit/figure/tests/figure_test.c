@@ -232,6 +232,27 @@ static void colours_stand_out_on_light_and_dark_grounds(void **state)
     free(css);
 }
 
+/* Grey is what has no name: "78 others". Largest difference of a channel to the mean of all. */
+static double colourfulness(uint32_t rgb)
+{
+    const double mean = ((double)(rgb >> 16 & 0xff) + (double)(rgb >> 8 & 0xff) + (double)(rgb & 0xff)) / 3.0;
+    double most = 0.0;
+
+    for (int i = 0; i < 3; i++) {
+        most = fmax(most, fabs((double)(rgb >> (16 - 8 * i) & 0xff) - mean));
+    }
+    return most;
+}
+
+static void no_series_is_as_grey_as_the_rest(void **state)
+{
+    (void)state;
+    assert_true(colourfulness(iwi_ink_rgb(IWI_INK_FAINT)) < 20.0);
+    for (size_t i = 0; i < IWI_SERIES_INKS; i++) {
+        assert_true(colourfulness(iwi_ink_rgb(iwi_series_ink(i))) > 40.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +262,7 @@ int main(void)
         cmocka_unit_test(boxes_are_rows_at_a_terminal),
         cmocka_unit_test(other_suffixes_are_refused),
         cmocka_unit_test(a_source_has_its_colour_in_any_company),
+        cmocka_unit_test(no_series_is_as_grey_as_the_rest),
         cmocka_unit_test(colours_stand_out_on_light_and_dark_grounds),
     };
 
