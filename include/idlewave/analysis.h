@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/recording.h>
@@ -47,18 +48,6 @@ typedef struct iw_noise_cpu {
     iw_noise_row row;
 } iw_noise_cpu;
 
-/** From this many CPUs that programs of users keep busy on, what a recording has is their load, not noise. */
-#define IW_BUSY_CPUS 0.2
-
-/** Who used the CPUs beside the recorder, as the kernel accounts for processes: shares of the time of the
- * CPUs that were measured. */
-typedef struct iw_load {
-    bool is_known;
-    bool is_busy;                   /* by programs of users, which were not asked for */
-    double users, services, kernel; /* programs of users, services of the system, kernel threads */
-    char programs[256];             /* the largest of users': "cc1 (41 %), ninja (2 %)"; "" */
-} iw_load;
-
 typedef struct iw_noise_facts {
     iw_probe probe;
     iw_rung rung;
@@ -74,6 +63,7 @@ typedef struct iw_noise_facts {
     const iw_attribute *attributes; /* the recording's own */
     uint64_t dropped;
     iw_load load;
+    iw_caveats caveats;
     double long_ns; /* as given */
     /* Ranks from which on noise dominates a barrier: ranks x share of time in long detours is about 1, the
      * inflection point of Hoefler, Schneider, Lumsdaine (SC'10). 0: not up to 2^40. */
@@ -262,6 +252,7 @@ typedef struct iw_noise_comparison {
     int64_t stretch_ns;   /* their length together */
     size_t origin_count;
     iw_compare_origin origins[IW_COMPARE_ORIGINS];
+    iw_caveats caveats; /* of both */
 } iw_noise_comparison;
 
 /** IW_ERR_UNSUPPORTED: one has detours and the other one quanta. IW_ERR_RANGE: one watched no time, or the

@@ -125,7 +125,7 @@ typedef struct iw_check_fleet {
 } iw_check_fleet;
 
 /** A shorter recording, for each CPU, says nothing about a node. */
-#define IW_CHECK_SHORTEST_NS 1e9
+#define IW_CHECK_SHORTEST_NS IW_SHORTEST_NS
 
 #define IW_CHECK_LINE_SIZE 768
 
@@ -144,7 +144,8 @@ typedef struct iw_check {
     iw_compare_value baseline_share; /* CPU time lost: a of the baseline, b now */
     bool has_fleet;
     iw_check_fleet fleet;
-    bool is_watched; /* programs of users ran: they were watched, and no job was simulated beside them */
+    iw_caveats caveats; /* of the network; iw_check_judge() adds those of the recording */
+    bool is_watched;    /* programs of users ran: they were watched, and no job was simulated beside them */
     /* filled by iw_check_judge() */
     iw_check_outcome outcome;
     char line[IW_CHECK_LINE_SIZE]; /* for logs: "NOISY node07: CPU time lost: 3.4 %, required: at most 1 %" */

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/digest.h>
 #include <idlewave/doc.h>
 #include <idlewave/log.h>
@@ -46,7 +47,8 @@ typedef struct iw_fleet_node {
     int64_t start_ns;  /* of the recording, since 1970, UTC; 0: not known */
     double watched_ns; /* summed over CPUs */
     double value[IW_FLEET_METRICS];
-    size_t finding_count;                   /* 0: nothing stands out */
+    bool is_busy;         /* programs of users ran while it was recorded: load rather than noise */
+    size_t finding_count; /* 0: nothing stands out */
     char largest[IW_SOURCE_NAME_SIZE + 16]; /* what stands out most: "irq/eno1"; "all" sources together; "" */
 } iw_fleet_node;
 
@@ -144,6 +146,7 @@ typedef struct iw_fleet {
     iw_fleet_difference *differences;
     size_t group_count;
     iw_fleet_group *groups; /* by fact, the largest first */
+    iw_caveats caveats;     /* of the nodes together */
     struct iwi_fleet_cells *cells;
 } iw_fleet;
 

@@ -25,6 +25,7 @@
 /* experimental */
 #include <idlewave/analysis.h>
 #include <idlewave/blame.h>
+#include <idlewave/caveat.h>
 #include <idlewave/check.h>
 #include <idlewave/coincidence.h>
 #include <idlewave/collection.h>

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/net.h>
@@ -222,6 +223,7 @@ typedef struct iw_model_report {
     const iw_window_horizon *horizon; /* NULL: it is none */
     uint64_t cpu_count;               /* that were recorded and that ranks meet */
     const char *cpus;                 /* the only ones that were to be used, "2-7", or NULL */
+    iw_caveats caveats;               /* of recording and network */
 } iw_model_report;
 
 IW_API iw_doc iw_model_doc(const iw_model_report *report);

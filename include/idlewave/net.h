@@ -106,6 +106,13 @@ IW_API IW_NODISCARD iw_status iw_memory_parse(const iw_log *log, const char *tex
 enum { IW_MEMORY_TEXT_SIZE = 96 };
 IW_API char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE]);
 
+/** How a network was measured, as far as its file says. */
+typedef struct iw_net_origin {
+    bool is_measured;      /* by idlewave */
+    uint32_t hosts, ranks; /* between which; 0: not known */
+    char not_valid[160];   /* why the measurement does not count; "": it does */
+} iw_net_origin;
+
 typedef struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
@@ -122,6 +129,7 @@ typedef struct iw_net {
     iw_node_list list; /* of IW_PLACEMENT_LIST; copies of a network share it */
     iw_net_nics nics;
     iw_memory memory; /* of the machine that the network is part of */
+    iw_net_origin origin;
 } iw_net;
 
 /** Table III of the 2010 paper, and machines with levels (docs/how-to/machines.md). NULL: an unknown name. */

@@ -92,6 +92,9 @@ IW_API IW_NODISCARD iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noi
 /** The laws that stand in for recordings, "poisson:9.87Hz,exp:19.9us"; NULL behind the last one. */
 IW_API const char *iw_noise_set_law(const iw_noise_set *set, size_t number);
 
+/** Appends what limits its recordings. */
+IW_API void iw_noise_set_caveats(const iw_noise_set *set, iw_caveats *caveats);
+
 /* ---- cores that are left to the operating system ---- */
 
 /** What goes away with them: parts of recordings whose remedy is_moved. */

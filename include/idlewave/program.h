@@ -179,7 +179,9 @@ typedef struct iw_traced {
     bool is_by_cpu;   /* computation is predicted as CPU time */
     bool has_p2p;     /* point-to-point messages are simulated */
     iw_replica_compute replica_compute;
-    bool is_training; /* a run of training, not of MPI */
+    bool is_training;      /* a run of training, not of MPI */
+    uint32_t fixed_groups; /* communicators of several, not all ranks, whose size stays when ranks multiply */
+    char lost[160];        /* what the tracer says is missing: "the run died; ..."; "": nothing */
 } iw_traced;
 
 /** The rule sets, for help texts; NULL past the last. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/log.h>
@@ -37,6 +38,7 @@ typedef struct iw_origin {
     const iw_independence *independence; /* where nodes are aligned; or NULL */
     const iw_steady *steady;             /* where repetitions are under noise; or NULL */
     const iw_estimate *node_wide;        /* of iw_node_wide_find(), or NULL */
+    const iw_caveats *caveats;           /* of the noise (iw_noise_set_caveats()), or NULL */
 } iw_origin;
 
 /** One trial. */
@@ -138,6 +140,7 @@ typedef struct iw_simulation {
     const iw_independence *independence; /* NULL: they are not */
     const iw_steady *steady;             /* NULL: nothing is repeated under noise */
     const iw_estimate *node_wide;        /* slowdown if ranks of a node were hit together; NULL: not asked */
+    iw_caveats caveats;                  /* of noise, network and trace */
 } iw_simulation;
 
 /** What a result says. It borrows from the result and from what the origin names. */

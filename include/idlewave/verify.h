@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/noise.h>
@@ -61,6 +62,8 @@ typedef struct iw_verify {
     iw_mitigation *mitigations; /* by state, then the worst first */
     size_t counts[IW_MITIGATION_STATES];
     char host[256], kernel[256];
+    int64_t boot_s;           /* when it was booted: seconds since 1970; 0: not known */
+    iw_caveats caveats;       /* of the recording */
     char recorded_host[256];  /* the node that the recording is of, where that is another one; else "" */
     iw_cpu_set online, quiet; /* CPUs; those that are to be quiet */
     char quiet_origin[64];    /* what says that they are to be: "as given"; "" if none is */

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/log.h>
@@ -121,6 +122,7 @@ typedef struct iw_waits {
     char *name;
     char origin[32]; /* "OTF2", "Kineto" */
     char *lacks;     /* what the trace does not tell, for people; "" */
+    iw_caveats caveats;
     uint32_t rank_count;
     uint32_t run_ranks;             /* ranks of the run where not all were traced; 0: all were */
     uint64_t collectives, messages; /* that ranks met in */

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/noise_set.h>
 #include <idlewave/remedy.h>
@@ -133,6 +134,7 @@ typedef struct iw_whatif {
     double recorded_s;        /* length of the shortest recording; 0: none. Rarer sources may be missing */
     double rare_limit_s;      /* what comes less than once in this on a node may have been missed, 95 % */
     double engine_seconds;
+    iw_caveats caveats; /* of noise and network */
 } iw_whatif;
 
 IW_API IW_NODISCARD iw_status iw_whatif_run(const iw_log *log, const iw_noise_set *set,

@@ -129,6 +129,7 @@ struct iwi_threaded {
 
 struct iw_trace {
     char origin[16];
+    char lost[160]; /* what the tracer says is missing; "": nothing */
     uint32_t rank_count;
     struct iwi_trace_rank *ranks;
     struct iwi_comm *comms; /* 0 is world */

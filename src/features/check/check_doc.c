@@ -82,6 +82,7 @@ static const struct iwi_field check_fields[] = {
     IWI_VALUE(iw_check, has_fleet),
     IWI_OBJECT(iw_check, fleet, fleet_schema, .is_there = has_fleet),
     IWI_VALUE(iw_check, is_watched),
+    IWI_INLINE(iw_check, caveats, iwi_caveats_schema),
     IWI_POINTER(iw_check, verify, iwi_verify_schema),
     IWI_OBJECT(iw_check, noise, iwi_noise_schema),
     IWI_VALUE(iw_check, command, .may_be_null = true),
@@ -403,6 +404,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Check of %s", iwi_check_node(check));
     iwi_verdict(doc, "%s", check->line);
+    if (check->outcome != IW_CHECK_BUSY) { /* which says it */
+        iwi_say_caveats(doc, &check->caveats, check->line);
+    }
     say_basis(doc, check);
     list_requirements(doc, check);
     list_jobs(doc, check);

@@ -298,7 +298,8 @@ static iw_check_outcome outcome_of(const iw_check *check)
         return IW_CHECK_NOISY;
     }
     return has_requirement(check, true, IW_REQUIREMENT_UNKNOWN) ||
-                   has_requirement(check, false, IW_REQUIREMENT_UNKNOWN)
+                   has_requirement(check, false, IW_REQUIREMENT_UNKNOWN) ||
+                   iw_caveats_have(&check->caveats, IW_CAVEAT_KINDS)
                ? IW_CHECK_UNKNOWN
                : IW_CHECK_GOOD;
 }
@@ -322,6 +323,10 @@ iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check
         require_limits(&opts, check);
     }
     sort_requirements(check);
+    iw_caveats_join(&check->caveats, &check->noise.facts.caveats);
+    if (check->noise.recording != NULL && check->verify->recorded_host[0] == '\0') {
+        iw_caveats_of_boot(check->noise.recording, check->noise.name, check->verify->boot_s, &check->caveats);
+    }
     check->outcome = outcome_of(check);
     iwi_check_write_line(check);
     return IW_OK;

@@ -152,6 +152,12 @@ static void say_doubt(iw_check *check)
             return;
         }
     }
+    for (size_t i = 0; i < check->caveats.count; i++) {
+        if (check->caveats.caveats[i].is_known) {
+            say(check, "%.200s", check->caveats.caveats[i].text);
+            return;
+        }
+    }
 }
 
 static void say_good(iw_check *check)

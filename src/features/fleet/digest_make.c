@@ -1,6 +1,7 @@
 /* A recording as a digest.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/caveat.h>
 #include <idlewave/digest.h>
 
 #include <stdlib.h>
@@ -68,6 +69,16 @@ static iw_status add_cpus(const iw_log *log, iw_digest *digest, const iw_recordi
     return status;
 }
 
+/* That its noise is load rather. */
+static iw_status add_busy(const iw_log *log, iw_digest *digest, const iw_recording *recording)
+{
+    iw_caveats caveats = {.count = 0};
+
+    iw_caveats_of_recording(recording, digest->node, &caveats);
+    return iw_caveats_have(&caveats, IW_CAVEAT_BUSY) ? iwi_digest_set(log, digest, IWI_DIGEST_BUSY_KEY, "yes")
+                                                     : IW_OK;
+}
+
 static iw_status add_settings(const iw_log *log, iw_digest *digest, const iw_recording *recording)
 {
     const char *start = iw_recording_get(recording, "start_wall_ns");
@@ -83,7 +94,7 @@ static iw_status add_settings(const iw_log *log, iw_digest *digest, const iw_rec
             IW_TRY(iwi_digest_set(log, digest, settings[i], value));
         }
     }
-    return IW_OK;
+    return add_busy(log, digest, recording);
 }
 
 iw_status iw_digest_make(const iw_log *log, const char *node, const iw_recording *recording,

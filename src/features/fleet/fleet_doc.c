@@ -66,6 +66,7 @@ static const struct iwi_field node_fields[] = {
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_LONGEST], "longest_ns"),
     IWI_VALUE_AS(iw_fleet_node, finding_count, "findings"),
     IWI_CHARS(iw_fleet_node, largest),
+    IWI_VALUE(iw_fleet_node, is_busy, .is_optional = true),
 };
 static const struct iwi_schema node_schema = IWI_SCHEMA(iw_fleet_node, node_fields);
 
@@ -130,6 +131,7 @@ static const struct iwi_field fleet_fields[] = {
     IWI_OBJECTS(iw_fleet, groups, group_count, group_schema),
     IWI_OBJECTS(iw_fleet, unreadable, unreadable_count, unreadable_schema),
     IWI_OBJECTS(iw_fleet, nodes, node_count, node_schema, .is_row = true),
+    IWI_INLINE(iw_fleet, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_fleet, fleet_fields);
 
@@ -289,6 +291,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Noise of the nodes in %s", fleet->name);
     iwi_subtitle(doc, "%zu node%s", fleet->node_count, iwi_s(fleet->node_count));
+    iwi_say_caveats(doc, &fleet->caveats, NULL);
     iwi_fleet_say_verdict(doc, fleet);
     say_findings(doc, fleet);
     if (is_many(fleet)) {

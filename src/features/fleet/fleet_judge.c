@@ -294,6 +294,21 @@ static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     return IW_OK;
 }
 
+static void find_caveats(iw_fleet *fleet)
+{
+    char names[96] = "";
+    size_t busy = 0, used = 0;
+
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        if (fleet->nodes[i].is_busy && busy++ < 3 && used < sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
+                                     fleet->nodes[i].name);
+        }
+    }
+    fleet->caveats = (iw_caveats){.count = 0};
+    iw_caveats_of_nodes(fleet->name, busy, fleet->node_count, names, &fleet->caveats);
+}
+
 iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)
 {
     iw_fleet_opts known = IW_FLEET_OPTS_INIT;
@@ -315,6 +330,7 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
     status = iwi_fleet_trial_init(log, fleet, &judge);
     status = status == IW_OK ? test_places(&judge, fleet) : status;
     status = status == IW_OK ? conclude(&judge, fleet) : status;
+    find_caveats(fleet);
     free(judge.is_placed);
     iwi_fleet_trial_release(&judge);
     return status;

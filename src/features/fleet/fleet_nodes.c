@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "features/fleet/fleet_cells.h"
+#include "features/fleet/node_digest.h"
 
 iw_status iw_fleet_new(const iw_log *log, const char *name, iw_fleet **fleet_p)
 {
@@ -72,7 +73,9 @@ char *iw_node_name(const iw_log *log, const char *path)
 
 static iw_status add_node(const iw_log *log, iw_fleet *fleet, const iw_digest *digest)
 {
-    iw_fleet_node node = {.cpu_count = digest->cpu_count, .start_ns = digest->start_ns};
+    iw_fleet_node node = {.cpu_count = digest->cpu_count,
+                          .start_ns = digest->start_ns,
+                          .is_busy = iw_digest_get(digest, IWI_DIGEST_BUSY_KEY) != NULL};
 
     for (size_t i = 0; i < digest->cpu_count; i++) {
         node.watched_ns += (double)digest->cpus[i].length_ns;

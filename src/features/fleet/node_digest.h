@@ -9,6 +9,9 @@
 /* The logarithm that stands for a value; 0 below 1. */
 uint16_t iwi_digest_code(double value);
 
+/* The attribute of a node that was recorded while programs of users ran. */
+#define IWI_DIGEST_BUSY_KEY "busy"
+
 /* A digest without CPUs; its only source is number 0. */
 IW_NODISCARD iw_status iwi_digest_new(const iw_log *log, const char *node, iw_digest **digest_p);
 IW_NODISCARD iw_status iwi_digest_add_cpu(const iw_log *log, iw_digest *digest, uint32_t cpu,

@@ -90,6 +90,7 @@ static const struct iwi_field report_fields[] = {
     IWI_POINTER(iw_model_report, horizon, horizon_schema),
     IWI_OBJECTS(iw_model_report, rows, count, row_schema, .is_row = true),
     IWI_VALUE(iw_model_report, command, .may_be_null = true),
+    IWI_INLINE(iw_model_report, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema report_schema = IWI_SCHEMA(iw_model_report, report_fields);
 
@@ -381,6 +382,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, report.question.work_ns > 0 ? "Phases under noise, by formula"
                                                : "Barriers under noise, by formula");
     iwi_subtitle(doc, "%s", report.noise);
+    iwi_say_caveats(doc, &report.caveats, NULL);
     iwi_say_model_verdict(doc, &report);
     show_times(doc, &report);
     if (is_exact(&report) && report.horizon == NULL) {

@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "core/stats/select.h"
-#include "features/recordings/load_facts.h"
 #include "features/recordings/source_rows.h"
+#include "kit/facts/load_facts.h"
 #include "kit/facts/recording_stats.h"
 
 static const double MOST_RANKS = 0x1p40;

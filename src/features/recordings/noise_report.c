@@ -56,6 +56,7 @@ iw_status iw_noise_report_init(const iw_log *log, const iw_recording *recording,
     iw_status status;
 
     IW_TRY(iw_noise_facts_new(log, recording, opts->long_ns, &facts));
+    iw_caveats_of_recording(recording, opts->name, &facts->caveats);
     *report = (iw_noise_report){.name = opts->name, .facts = *facts, .recording = recording};
     free(facts); /* its lists are the report's now */
     status = add_picture(log, recording, report);

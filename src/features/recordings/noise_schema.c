@@ -88,6 +88,7 @@ static const struct iwi_field facts_fields[] = {
     IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema),
     IWI_OBJECTS(iw_noise_facts, cpus, cpu_count, cpu_schema),
     IWI_PAIRS(iw_noise_facts, attributes, attribute_count),
+    IWI_INLINE(iw_noise_facts, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema facts_schema = IWI_SCHEMA(iw_noise_facts, facts_fields);
 

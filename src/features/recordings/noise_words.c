@@ -131,15 +131,12 @@ static void say_shares(struct iwi_document *doc, const iw_noise_facts *facts)
     }
 }
 
-/* A load is not noise. */
+/* A load is not noise, as the caveats say. */
 static void say_busy(struct iwi_document *doc, const char *host, const char *scope,
                      const iw_noise_facts *facts)
 {
-    iwi_verdict(doc,
-                "%s was not idle: programs of users took %s of its CPUs%s%s. So the %s that were taken %s "
-                "are load rather than noise.",
-                host, iwi_percent_short(doc, facts->load.users), facts->load.programs[0] != '\0' ? ": " : "",
-                facts->load.programs, iwi_percent(doc, facts->all.share), scope);
+    iwi_verdict(doc, "%s of the CPUs of %s were taken %s, by load rather than noise.",
+                iwi_percent(doc, facts->all.share), host, scope);
     say_shares(doc, facts);
 }
 
@@ -148,6 +145,7 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
     const iw_noise_facts *facts = &report->facts;
     const char *host = iwi_noise_host(report), *scope = scope_of(doc, facts);
 
+    iwi_say_caveats(doc, &facts->caveats, NULL);
     if (!(facts->all.max_ns > 0.0)) {
         iwi_verdict(doc, "%s shows no noise at all %s.", host, scope);
         return;

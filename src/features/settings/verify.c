@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/base/short_number.h"
+#include "core/base/sysfile.h"
 #include "features/settings/judge.h"
 
 enum { MOST_REMARKS = 8 };
@@ -244,6 +245,15 @@ static iw_status new_verify(const iw_log *log, iw_verify **verify_p)
     return verify->mitigations != NULL && verify->remarks != NULL ? IW_OK : IW_ERR_NOMEM;
 }
 
+/* Seconds since 1970; 0: not known. */
+static int64_t read_boot(const char *root)
+{
+    char text[32];
+
+    return iwi_sysfile_value(root, "/proc/stat", "btime", ' ', text, sizeof text) ? strtoll(text, NULL, 10)
+                                                                                  : 0;
+}
+
 static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struct iwi_node_facts *node,
                       const struct iwi_observed *seen, iw_verify *verify)
 {
@@ -256,8 +266,13 @@ static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struc
     describe_quiet(&c, opts->cpus, verify);
     describe_watched(&c, verify);
     describe_node(node, verify);
+    verify->boot_s = read_boot(opts->root);
     if (opts->recording != NULL) {
         compare_origins(log, node, opts->recording, verify);
+        iw_caveats_of_recording(opts->recording, "the recording", &verify->caveats);
+        if (verify->recorded_host[0] == '\0') {
+            iw_caveats_of_boot(opts->recording, "the recording", verify->boot_s, &verify->caveats);
+        }
     }
     IW_TRY(judge_all(log, &c, opts->recording, verify));
     iw_verify_sort(verify);

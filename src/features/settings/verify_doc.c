@@ -49,6 +49,7 @@ static const struct iwi_field verify_fields[] = {
     IWI_VALUES_BY_NAME(iw_verify, counts, state_name),
     IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true),
     IWI_CHARS_LIST(iw_verify, remarks, remark_count),
+    IWI_INLINE(iw_verify, caveats, iwi_caveats_schema),
 };
 const struct iwi_schema iwi_verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
 
@@ -224,6 +225,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_verify *verify = subject;
 
     iwi_title(doc, "Mitigations of noise on %s", verify->host);
+    iwi_say_caveats(doc, &verify->caveats, NULL);
     say_verdict(doc, verify);
     say_basis(doc, verify);
     say_worths(doc, verify);

@@ -377,3 +377,31 @@ const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set)
 {
     return iw_cpu_set_is_empty(&set->only_cpus) ? NULL : &set->only_cpus;
 }
+
+/* Of a folder those of the first node that has any, and how many others have some. */
+void iw_noise_set_caveats(const iw_noise_set *set, iw_caveats *caveats)
+{
+    for (size_t i = 0; i < set->input_count; i++) {
+        const struct iwi_set_input *input = &set->inputs[i];
+        iw_caveats first = {.count = 0};
+        size_t count = 0;
+
+        for (size_t node = 0; node < input->node_count; node++) {
+            iw_caveats found = {.count = 0};
+
+            iw_caveats_of_recording(input->recordings[node],
+                                    input->folder != NULL ? input->folder->paths[node] : input->text, &found);
+            count += iw_caveats_have(&found, IW_CAVEAT_KINDS);
+            if (first.count == 0 || (count == 1 && iw_caveats_have(&found, IW_CAVEAT_KINDS))) {
+                first = found;
+            }
+        }
+        if (count > 1) {
+            const size_t used = strlen(first.caveats[0].text);
+
+            (void)snprintf(first.caveats[0].text + used, sizeof first.caveats[0].text - used,
+                           "; so are %zu others of %zu recordings limited", count - 1, input->node_count);
+        }
+        iw_caveats_join(caveats, &first);
+    }
+}

@@ -189,6 +189,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks, iwi_s(s->run.ranks),
               s->run.trials, iwi_s(s->run.trials));
+    iwi_say_caveats(doc, &s->caveats, NULL);
     iwi_say_simulation_verdict(doc, s);
     if (s->independence != NULL) {
         iwi_say_independence(doc, s->independence);

@@ -240,6 +240,7 @@ static const struct iwi_field simulation_fields[] = {
     IWI_POINTER(iw_simulation, recording, certainty_schema),
     IWI_POINTER(iw_simulation, traced, traced_schema),
     IWI_POINTER(iw_simulation, explain, iwi_explained_schema),
+    IWI_INLINE(iw_simulation, caveats, iwi_caveats_schema),
 };
 const struct iwi_schema iwi_simulation_schema = IWI_SCHEMA(iw_simulation, simulation_fields);
 

@@ -152,6 +152,13 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
         .steady = origin->steady,
         .node_wide = origin->node_wide,
     };
+    if (origin->caveats != NULL) {
+        simulation->caveats = *origin->caveats;
+    }
+    iw_caveats_of_net(origin->net, result->ranks, &simulation->caveats);
+    if (origin->traced != NULL) {
+        iw_caveats_of_traced(origin->traced, origin->what, &simulation->caveats);
+    }
     IW_TRY(iw_summarize_trials(log, result, &makespan_ns));
     simulation->makespan_ns = map_summary(&makespan_ns, whole_ps, 0);
     simulation->slowdown = map_summary(&makespan_ns, slowdown_of_ns, result->noiseless_ps);

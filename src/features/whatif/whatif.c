@@ -296,6 +296,8 @@ static iw_status describe(const struct run *run)
     if (iw_noise_set_cpus(set) != NULL) {
         (void)iw_cpu_set_text(iw_noise_set_cpus(set), whatif->noise_cpus, sizeof whatif->noise_cpus);
     }
+    iw_noise_set_caveats(set, &whatif->caveats);
+    iw_caveats_of_net(run->inquiry.job.net, whatif->ranks, &whatif->caveats);
     whatif->sources = set->parts;
     whatif->source_count = set->part_count;
     for (size_t i = 0; i < whatif->change_count; i++) {

@@ -91,6 +91,7 @@ static const struct iwi_field whatif_fields[] = {
     IWI_VALUE_AS(iw_whatif, recorded_s, "recorded_seconds"),
     IWI_VALUE_AS(iw_whatif, rare_limit_s, "rare_limit_seconds"),
     IWI_VALUE(iw_whatif, engine_seconds),
+    IWI_INLINE(iw_whatif, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema whatif_schema = IWI_SCHEMA(iw_whatif, whatif_fields);
 
@@ -263,6 +264,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "What noise costs %s", whatif->what);
     iwi_subtitle(doc, "%" PRIu32 " rank%s, with the noise of %s", whatif->ranks, iwi_s(whatif->ranks),
                  whatif->noise);
+    iwi_say_caveats(doc, &whatif->caveats, NULL);
     iwi_say_whatif_verdict(doc, whatif);
     if (!isnan(whatif->now.value) && whatif->change_count > 0) {
         say_figure(doc, whatif);

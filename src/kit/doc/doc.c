@@ -104,6 +104,17 @@ void iwi_more(struct iwi_document *doc, const char *format, ...)
     }
 }
 
+void iwi_say_caveats(struct iwi_document *doc, const iw_caveats *caveats, const char *said)
+{
+    for (size_t i = 0; i < caveats->count; i++) {
+        const iw_caveat *caveat = &caveats->caveats[i];
+
+        if (caveat->is_known && (said == NULL || strstr(said, caveat->text) == NULL)) {
+            iwi_verdict(doc, "Caution: %s.", caveat->text);
+        }
+    }
+}
+
 void iwi_section(struct iwi_document *doc, const char *id, const char *title)
 {
     struct iwi_block *block = add_block(doc, IWI_BLOCK_SECTION);

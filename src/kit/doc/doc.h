@@ -22,6 +22,7 @@
 #ifndef IWI_DOC_H
 #define IWI_DOC_H
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/time.h>
@@ -126,6 +127,10 @@ void iwi_subtitle(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2
 
 /* Paragraphs at the beginning. JSON has them as "verdict". */
 void iwi_verdict(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+
+/* What limits the inputs, before the verdict: a line for each caveat that is known. `said`: text that may
+ * have it already, or NULL. */
+void iwi_say_caveats(struct iwi_document *doc, const iw_caveats *caveats, const char *said);
 
 /* Text writes its title and a colon, pages a heading. Items of the section "certainty" are the "notes" of
  * JSON. */

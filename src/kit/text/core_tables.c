@@ -1,6 +1,7 @@
 /* Tables over types of the core, and names of their enums.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/caveat.h>
 #include <idlewave/net.h>
 #include <idlewave/remedy.h>
 #include <idlewave/sim.h>
@@ -44,6 +45,19 @@ const char *iwi_split_name(unsigned parallel)
 
     return parallel < sizeof names / sizeof names[0] ? names[parallel] : NULL;
 }
+
+static const struct iwi_field caveat_fields[] = {
+    IWI_ENUM(iw_caveat, kind, "kind", iw_caveat_name),
+    IWI_VALUE(iw_caveat, is_known),
+    IWI_CHARS(iw_caveat, input),
+    IWI_CHARS(iw_caveat, text),
+};
+static const struct iwi_schema caveat_schema = IWI_SCHEMA(iw_caveat, caveat_fields);
+
+static const struct iwi_field caveats_fields[] = {
+    IWI_OBJECTS_IN_PLACE(iw_caveats, caveats, count, caveat_schema, .is_optional = true),
+};
+const struct iwi_schema iwi_caveats_schema = IWI_SCHEMA(iw_caveats, caveats_fields);
 
 static const struct iwi_field memory_fields[] = {
     IWI_VALUE(iw_memory, ranks),

@@ -80,6 +80,7 @@ int iwi_write_bar(FILE *out, double share, int columns);
 
 /* ---- tables ---- */
 extern const struct iwi_schema iwi_source_schema;      /* iw_source: "class" and "name" */
+extern const struct iwi_schema iwi_caveats_schema;     /* iw_caveats: "caveats", to be inlined */
 extern const struct iwi_schema iwi_memory_schema;      /* iw_memory */
 extern const struct iwi_schema iwi_remedy_schema;      /* iw_remedy: what helps against a source */
 extern const struct iwi_schema iwi_wall_window_schema; /* iw_wall_window */

@@ -211,6 +211,7 @@ struct asked {
     const struct net_opts *net;
     struct question q;
     iw_verify *priced; /* or NULL */
+    iw_caveats *caveats;
     iw_named_set *sets;
     int64_t end_ns; /* of monotonic_ns() */
 };
@@ -318,6 +319,9 @@ static int simulate_job(struct asked *asked, iw_recording *cut, int64_t share_en
         iw_recording_free(cut);
     } else {
         iw_noise_set_align(asked->q.noise, IW_SYNC_NONE, 0, (uint32_t)ranks_per_node);
+        if (asked->priced != NULL) { /* the first: all have one network and as many ranks */
+            iw_caveats_of_net(&asked->q.net, job->ranks, asked->caveats);
+        }
         code = ui_exit_of(ask_in_time(asked, share_end_ns, end_ns, job));
     }
     question_release(&asked->q);
@@ -325,9 +329,10 @@ static int simulate_job(struct asked *asked, iw_recording *cut, int64_t share_en
 }
 
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list)
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list,
+                  iw_caveats *caveats)
 {
-    struct asked asked = {.ui = ui, .opts = opts, .net = net};
+    struct asked asked = {.ui = ui, .opts = opts, .net = net, .caveats = caveats};
     int code = UI_DONE;
 
     asked.sets = ui_grow(NULL, verify->count + 1, sizeof *asked.sets);
@@ -349,13 +354,15 @@ int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_o
 }
 #else
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list)
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list,
+                  iw_caveats *caveats)
 {
     (void)opts;
     (void)net;
     (void)recording;
     (void)end_ns;
     (void)verify;
+    (void)caveats;
     return list->count > 0 ? ui_lacks(ui, "--jobs", "whatif") : UI_DONE;
 }
 #endif

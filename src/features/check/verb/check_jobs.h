@@ -34,6 +34,7 @@ int jobs_choose(struct ui *ui, const struct job_opts *opts, const iw_profile *pr
 /* Simulates the jobs under the noise of a recording, those that can be done until `end_ns` of monotonic_ns().
  * What mitigations are worth to the first one goes into `verify`. Returns UI_DONE or an exit code. */
 int jobs_simulate(struct ui *ui, const struct job_opts *opts, const struct net_opts *net,
-                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list);
+                  const iw_recording *recording, int64_t end_ns, iw_verify *verify, struct job_list *list,
+                  iw_caveats *caveats);
 
 #endif

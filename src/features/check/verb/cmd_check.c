@@ -238,7 +238,7 @@ static int evaluate(struct ui *ui, const struct check_opts *opts, const char *na
         work->jobs.count = 0;
     } else if (code == UI_DONE && !interrupt_has_come()) { /* those that are not simulated stay undone */
         code = jobs_simulate(ui, &opts->job, &opts->net, work->recording, work->end_ns, work->verify,
-                             &work->jobs);
+                             &work->jobs, &check->caveats);
     }
     check->job_count = work->jobs.count;
     check->jobs = work->jobs.jobs;

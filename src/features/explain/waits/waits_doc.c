@@ -6,6 +6,7 @@
 #include "core/base/base.h"
 #include "features/explain/waits/waits_report.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 
 enum { MOST_PARTS = 8 };
 
@@ -115,6 +116,7 @@ static const struct iwi_field waits_fields[] = {
     IWI_VALUES(iw_waits, times_ns, time_count),
     IWI_VALUE(iw_waits, iterations_per_column),
     IWI_OBJECTS(iw_waits, map, row_count, row_schema),
+    IWI_INLINE(iw_waits, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema waits_schema = IWI_SCHEMA(iw_waits, waits_fields);
 
@@ -262,6 +264,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_subtitle(doc, "%s, %" PRIu32 " rank%s, %s, %s collectives and %s messages", waits->origin,
                  waits->rank_count, iwi_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
                  iwi_count(doc, waits->collectives), iwi_count(doc, waits->messages));
+    iwi_say_caveats(doc, &waits->caveats, NULL);
     iwi_waits_say_verdict(doc, waits);
     iwi_waits_show_map(doc, waits);
     say_time(doc, waits);

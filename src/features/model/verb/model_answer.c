@@ -185,6 +185,7 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
     }
     if (status == IW_OK) {
         run->report.cpu_count = run->recording->cpu_count;
+        iw_caveats_of_recording(run->recording, model_noise(opts), &run->report.caveats);
         run->report.horizon = iw_window_model_horizon(run->window);
         status = answer_rows(&ui->log, run);
     }

@@ -263,6 +263,8 @@ static void begin(const iw_recording *a, const iw_recording *b, const iw_compare
     comparison->a = begin_side(a, opts->name_a != NULL ? opts->name_a : "A");
     comparison->b = begin_side(b, opts->name_b != NULL ? opts->name_b : "B");
     compare_origins(a, b, comparison);
+    iw_caveats_of_recording(a, comparison->a.name, &comparison->caveats);
+    iw_caveats_of_recording(b, comparison->b.name, &comparison->caveats);
     if (comparison->a.threshold_ns != comparison->b.threshold_ns) {
         comparison->threshold_ns = fmax(comparison->a.threshold_ns, comparison->b.threshold_ns);
     }

@@ -98,6 +98,7 @@ static const struct iwi_field comparison_fields[] = {
     IWI_OBJECTS(iw_noise_comparison, sources, source_count, source_schema, .is_there = has_sources,
                 .is_row = true),
     IWI_OBJECTS_IN_PLACE(iw_noise_comparison, origins, origin_count, origin_schema),
+    IWI_INLINE(iw_noise_comparison, caveats, iwi_caveats_schema),
 };
 #undef METRIC
 static const struct iwi_schema comparison_schema = IWI_SCHEMA(iw_noise_comparison, comparison_fields);
@@ -238,6 +239,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_noise_comparison *c = subject;
 
     iwi_title(doc, "%s compared with %s", c->b.name, c->a.name);
+    iwi_say_caveats(doc, &c->caveats, NULL);
     iwi_compare_say_verdict(doc, c);
     say_sides(doc, c);
     draw(doc, c);

@@ -228,6 +228,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
 static int show_result(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
     char what[PROGRAM_NAME_SIZE];
+    iw_caveats caveats = {.count = 0};
     const iw_origin origin = {
         .what = program_name(&s->source, what),
         .command = ui->command,
@@ -242,11 +243,14 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .independence = s->has_independence ? &s->independence : NULL,
         .steady = s->has_steady ? &s->steady : NULL,
         .node_wide = s->has_node_wide ? &s->node_wide : NULL,
+        .caveats = &caveats,
     };
     iw_simulation *simulation;
-    const iw_status status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);
+    iw_status status;
     int code;
 
+    iw_noise_set_caveats(s->set, &caveats);
+    status = iw_simulation_new(&ui->log, s->result, &origin, &simulation);
     if (status != IW_OK) {
         return ui_exit_of(status);
     }

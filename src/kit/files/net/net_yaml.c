@@ -5,6 +5,7 @@
 #include "kit/files/net/net_yaml_keys.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/files.h>
@@ -300,6 +301,35 @@ static iw_status read_memory(const struct iwi_yaml *yaml, const struct iwi_yaml_
                            : iwi_yaml_fail(yaml, entry->line, status, "key 'memory': %s", keeper.text);
 }
 
+/* What it says of the measurement; everything else in it is for people. */
+static void read_origin(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net_origin *origin)
+{
+    if (node == NULL || node->type != YAML_MAPPING_NODE) {
+        return;
+    }
+    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top;
+         pair++) {
+        const yaml_node_t *key = yaml_document_get_node(&yaml->document, pair->key),
+                          *value = yaml_document_get_node(&yaml->document, pair->value);
+        const char *name, *text;
+
+        if (key->type != YAML_SCALAR_NODE || value->type != YAML_SCALAR_NODE) {
+            continue;
+        }
+        name = (const char *)key->data.scalar.value;
+        text = (const char *)value->data.scalar.value;
+        if (strcmp(name, "samples") == 0) {
+            origin->is_measured = true;
+        } else if (strcmp(name, "hosts") == 0) {
+            origin->hosts = (uint32_t)strtoul(text, NULL, 10);
+        } else if (strcmp(name, "ranks") == 0) {
+            origin->ranks = (uint32_t)strtoul(text, NULL, 10);
+        } else if (strcmp(name, "not_valid") == 0) {
+            (void)snprintf(origin->not_valid, sizeof origin->not_valid, "%s", text);
+        }
+    }
+}
+
 static bool is_list(const struct iwi_yaml_entry *entry)
 {
     return entry->value != NULL && entry->value->type == YAML_SEQUENCE_NODE;
@@ -323,6 +353,7 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
                                  "there is no level '%.60s': this network has no levels", level);
         }
     }
+    read_origin(yaml, entries[IWI_NET_KEY_ORIGIN].value, &net.origin);
     if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
         IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
     }

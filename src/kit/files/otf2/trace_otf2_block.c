@@ -224,6 +224,7 @@ static iw_status finish(const iw_log *log, const char *path, const struct iwi_ot
         IW_TRY(iwi_trace_unify_comms(log, trace));
     }
     IW_TRY(iwi_trace_finish(&how, trace));
+    (void)snprintf(trace->lost, sizeof trace->lost, "%.150s", gaps.note);
     iwi_gaps_log(log, path, &gaps);
     return IW_OK;
 }

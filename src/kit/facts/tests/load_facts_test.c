@@ -1,7 +1,7 @@
 /* Who used the CPUs of a recording, by its attributes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/load_facts.h"
+#include "kit/facts/load_facts.h"
 
 #include "support/made_recording.h"
 #include "support/support.h"

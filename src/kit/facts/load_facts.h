@@ -4,7 +4,7 @@
 #ifndef IWI_LOAD_FACTS_H
 #define IWI_LOAD_FACTS_H
 
-#include <idlewave/analysis.h>
+#include <idlewave/caveat.h>
 
 /* By the attributes load_*; without them it is not known. */
 iw_load iwi_load_of(const iw_recording *recording);

@@ -1,7 +1,7 @@
 /* Reads who used the CPUs from the attributes of a recording.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/load_facts.h"
+#include "kit/facts/load_facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +13,16 @@
 /* The kernel counts by ticks of 10 ms. */
 static const double SHORTEST_MS = 1000.0;
 
+/* Joined recordings have "a | b": the largest, so that a load is not lost on the way. */
 static double number_of(const iw_recording *recording, const char *name)
 {
-    const char *value = iw_recording_get(recording, name);
+    const char *value = iw_recording_get(recording, name), *next;
+    double largest = value != NULL ? strtod(value, NULL) : (double)NAN;
 
-    return value != NULL ? strtod(value, NULL) : (double)NAN;
+    for (; value != NULL && (next = strstr(value, " | ")) != NULL; value = next + 1) {
+        largest = fmax(largest, strtod(next + 3, NULL));
+    }
+    return largest;
 }
 
 /* "cc1=4100,ninja=30" of so many ms: "cc1 (41 %), ninja (0.3 %)". */
