@@ -217,6 +217,7 @@ typedef struct iw_cell_result {
     char id[IW_CELL_ID_SIZE];
     char *system, *work, *net, *noise; /* names; net and noise as text for people */
     char *settings;                    /* "microbatches=8; schedule=gpipe"; NULL: none are varied */
+    char *caveats; /* what limits noise and network, joined by " | "; NULL: nothing known */
     uint32_t ranks;
     uint64_t bytes, trials, seed, messages;
     iw_sync sync;

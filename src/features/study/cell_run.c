@@ -229,11 +229,32 @@ static iw_cell_recording recording_of(const iw_certainty *certainty)
                                .sensitivity = reach->sensitivity};
 }
 
+enum { CAVEATS_SIZE = IW_CAVEATS_MOST * sizeof(iw_caveat) };
+
+/* NULL: none is known. Returns `buf` otherwise. */
+static char *list_caveats(const iw_noise_set *set, const iw_net *net, uint32_t ranks, char buf[CAVEATS_SIZE])
+{
+    iw_caveats caveats = {.count = 0};
+    size_t used = 0;
+
+    if (set != NULL) {
+        iw_noise_set_caveats(set, &caveats);
+    }
+    iw_caveats_of_net(net, ranks, &caveats);
+    for (size_t i = 0; i < caveats.count; i++) {
+        if (caveats.caveats[i].is_known) {
+            used += (size_t)snprintf(buf + used, CAVEATS_SIZE - used, "%s%s", used > 0 ? " | " : "",
+                                     caveats.caveats[i].text);
+        }
+    }
+    return used > 0 ? buf : NULL;
+}
+
 static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                             const iw_sim_result *simulated, const iw_certainty *certainty, char **line_p)
 {
     const iw_study_system *system = &inputs->study->systems[cell->system];
-    char net_text[NET_TEXT_SIZE];
+    char net_text[NET_TEXT_SIZE], caveats[CAVEATS_SIZE];
     iw_cell_result result = {
         .system = system->name,
         .work = inputs->study->works[cell->work].name,
@@ -247,6 +268,7 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         .net_scale = cell->net_scale,
         .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
         .recording = recording_of(certainty),
+        .caveats = list_caveats(iwi_inputs_set(inputs, cell), &system->net, simulated->ranks, caveats),
     };
     iw_status status = result.noise != NULL
                            ? new_laws_text(log, iwi_inputs_set(inputs, cell), &result.recording.laws)

@@ -302,11 +302,39 @@ static void say_missing(struct iwi_document *doc, const iw_study_results *result
     }
 }
 
+/* Each once, though many cells have it. */
+static void say_caveats(struct iwi_document *doc, const iw_study_results *results)
+{
+    iw_caveats all = {.count = 0};
+
+    for (size_t i = 0; i < results->count; i++) {
+        const char *text = results->cells[i].caveats;
+
+        while (text != NULL && *text != '\0') {
+            const char *end = strstr(text, " | ");
+            iw_caveats one = {.count = 1, .caveats = {{.is_known = true}}};
+            bool is_new = true;
+
+            (void)snprintf(one.caveats[0].text, sizeof one.caveats[0].text, "%.*s",
+                           (int)(end != NULL ? end - text : (ptrdiff_t)strlen(text)), text);
+            for (size_t k = 0; k < all.count; k++) {
+                is_new &= strcmp(all.caveats[k].text, one.caveats[0].text) != 0;
+            }
+            if (is_new) {
+                iw_caveats_join(&all, &one);
+            }
+            text = end != NULL ? end + 3 : NULL;
+        }
+    }
+    iwi_say_caveats(doc, &all, NULL);
+}
+
 void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *results,
                            const struct iwi_panels *panels)
 {
     const struct tally t = tally_of(panels, NULL);
 
+    say_caveats(doc, results);
     if (t.count == 0) {
         iwi_verdict(doc, "There is nothing yet: none of %zu cells has ended.", results->expected);
     } else if (t.over == 0) {

@@ -66,6 +66,7 @@ void iwi_cell_result_release(iw_cell_result *cell)
     free(cell->net);
     free(cell->noise);
     free(cell->settings);
+    free(cell->caveats);
     free(cell->recording.laws);
     *cell = (iw_cell_result){.system = NULL};
 }
@@ -170,6 +171,9 @@ static iw_status write_cell(const iw_log *log, const iw_cell_result *cell, FILE 
     IW_TRY(write_text(log, out, "noise", cell->noise));
     if (cell->settings != NULL) { /* lines of others keep their bytes */
         IW_TRY(write_text(log, out, "settings", cell->settings));
+    }
+    if (cell->caveats != NULL) {
+        IW_TRY(write_text(log, out, "caveats", cell->caveats));
     }
     fprintf(out, ",\"messages\":%" PRIu64, cell->messages);
     write_reals(out, cell, &iwi_outer_reals);

@@ -221,6 +221,9 @@ static iw_status read_cell(const struct line_reader *r, const json_t *object, iw
     if (json_object_get(object, "settings") != NULL) {
         IW_TRY(read_text(r, object, "settings", &cell->settings));
     }
+    if (json_object_get(object, "caveats") != NULL) {
+        IW_TRY(read_text(r, object, "caveats", &cell->caveats));
+    }
     return check_digest(r, object, cell);
 }
 

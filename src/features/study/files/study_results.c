@@ -300,7 +300,7 @@ static iw_status take_cell(struct folder_reader *r, const iw_cell *cell, iw_cell
     result->system = system;
     result->work = work;
     r->results->count++;
-    found->net = found->noise = found->settings = found->recording.laws = NULL;
+    found->net = found->noise = found->settings = found->caveats = found->recording.laws = NULL;
     iwi_cell_result_release(found);
     return IW_OK;
 }
