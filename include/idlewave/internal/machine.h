@@ -5,6 +5,7 @@
 #ifndef IW_INTERNAL_MACHINE_H
 #define IW_INTERNAL_MACHINE_H
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/net.h>
 
@@ -43,6 +44,7 @@ typedef struct iw_net_machine {
     uint32_t active;                     /* ranks of a node that share them; 0: they wait in queues */
     bool has_rails;
     iw_memory memory;
+    iw_caveats caveats;
 } iw_net_machine;
 
 /** IW_ERR_RANGE as iw_net_check(), IW_ERR_NOMEM. */

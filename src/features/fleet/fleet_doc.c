@@ -314,7 +314,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_fleet_kind = {
     .name = "fleet",
-    .schema_id = "idlewave.fleet/2",
+    .schema_id = "idlewave.fleet/3",
+    .older_id = "idlewave.fleet/2",
     .schema = &fleet_schema,
     .write_doc = write_doc,
     .check = check,

@@ -396,7 +396,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_model_kind = {
     .name = "model",
-    .schema_id = "idlewave.model/2",
+    .schema_id = "idlewave.model/3",
+    .older_id = "idlewave.model/2",
     .schema = &report_schema,
     .write_doc = write_doc,
     .check = check,

@@ -18,11 +18,21 @@ static iw_time takes(const iw_net *net, uint32_t level, uint64_t bytes)
     return cost.send_cpu + cost.wire + cost.recv_cpu;
 }
 
-static double rate_of(iw_fs_per_byte G)
+/* Bytes per ns, of what takes so long for each byte. */
+static double rate_of(iw_fs_per_byte per_byte)
 {
     const double fs_per_ns = 1e6;
 
-    return G > 0 ? fs_per_ns / (double)G : 0.0;
+    return per_byte > 0 ? fs_per_ns / (double)per_byte : 0.0;
+}
+
+/* Network and CPU work side by side on messages in a row: the slower of both counts. */
+static double rate_of_large(const iw_net_costs *costs)
+{
+    const iw_net_segment *last = costs->segment_count > 0 ? &costs->segments[costs->segment_count - 1] : NULL;
+    const iw_fs_per_byte G = last != NULL ? last->G : costs->G, O = last != NULL ? last->O : costs->O;
+
+    return rate_of(G > O ? G : O);
 }
 
 /* The network for two ranks while all others are silent. */
@@ -58,7 +68,7 @@ static iw_net_machine_level describe_level(const iw_net *net, const iw_net *alon
         .o_recv_ps = costs->o_recv_ps,
         .g_ps = costs->g_ps,
         .G = costs->G,
-        .bytes_per_ns = rate_of(segments > 0 ? costs->segments[segments - 1].G : costs->G),
+        .bytes_per_ns = rate_of_large(costs),
         .segments = segments,
         .taper = is_inner ? net->inner[index].taper : 0.0,
         .is_node = is_inner && net->nics.count > 0 && index == net->nics.node_level,
@@ -105,6 +115,7 @@ iw_status iw_net_machine_describe(const iw_log *log, const iw_net *net, iw_net_m
     IW_TRY(make_alone(log, net, &alone));
     IW_TRY(iw_net_share(log, net, &shared));
     snprintf(machine.name, sizeof machine.name, "%s", net->name);
+    iw_caveats_of_net(net, UINT32_MAX, &machine.caveats);
     for (uint32_t i = 0; i <= net->inner_count; i++) {
         machine.levels[i] = describe_level(net, &alone, &shared, i);
     }

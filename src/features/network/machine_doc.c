@@ -6,6 +6,7 @@
 #include "core/base/base.h"
 #include "features/network/machine_report.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 
 /* ---- the table ---- */
 
@@ -55,6 +56,7 @@ static const struct iwi_field machine_fields[] = {
     IWI_VALUE(iw_net_machine, active, .is_there = has_nics, .is_optional = true),
     IWI_VALUE_AS(iw_net_machine, has_rails, "rails", .is_there = has_nics, .is_optional = true),
     IWI_OBJECT(iw_net_machine, memory, memory_schema, .is_there = has_memory, .is_optional = true),
+    IWI_INLINE(iw_net_machine, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema machine_schema = IWI_SCHEMA(iw_net_machine, machine_fields);
 
@@ -215,6 +217,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_status made = iwi_machine_figure(doc, machine, &figure);
 
     iwi_title(doc, "Machine %s", machine->name);
+    iwi_say_caveats(doc, &machine->caveats, NULL);
     say_verdict(doc, machine);
     iwi_show_figure(doc, made, figure);
     say_levels(doc, machine);
@@ -241,7 +244,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 const struct iwi_kind iwi_machine_kind = {
     .name = "machine",
-    .schema_id = "idlewave.machine/1",
+    .schema_id = "idlewave.machine/2",
+    .older_id = "idlewave.machine/1",
     .schema = &machine_schema,
     .write_doc = write_doc,
     .check = check,

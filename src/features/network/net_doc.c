@@ -17,7 +17,8 @@ static double bandwidth(const iw_net_level *level)
 {
     const iw_net_point *last = &level->points[level->point_count - 1];
 
-    return (double)last->bytes / (last->gap.value > 0 ? last->gap.value : last->half_round_trip.value);
+    /* a gap that may be nothing is no divisor */
+    return (double)last->bytes / (last->gap.low > 0 ? last->gap.value : last->half_round_trip.value);
 }
 
 static bool is_inside(const iw_net_level *level)

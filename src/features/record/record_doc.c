@@ -202,7 +202,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_record_kind = {
     .name = "record",
-    .schema_id = "idlewave.record/2",
+    .schema_id = "idlewave.record/3",
+    .older_id = "idlewave.record/2",
     .schema = &record_schema,
     .write_doc = write_doc,
     .check = check,

@@ -245,7 +245,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_verify_kind = {
     .name = "verify",
-    .schema_id = "idlewave.verify/2",
+    .schema_id = "idlewave.verify/3",
+    .older_id = "idlewave.verify/2",
     .schema = &iwi_verify_schema,
     .write_doc = write_doc,
 };

@@ -212,7 +212,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_simulate_kind = {
     .name = "simulate",
-    .schema_id = "idlewave.simulate/3",
+    .schema_id = "idlewave.simulate/4",
+    .older_id = "idlewave.simulate/3",
     .schema = &iwi_simulation_schema,
     .write_doc = write_doc,
     .check = iwi_simulation_check,

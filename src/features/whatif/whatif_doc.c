@@ -280,7 +280,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_whatif_kind = {
     .name = "whatif",
-    .schema_id = "idlewave.whatif/2",
+    .schema_id = "idlewave.whatif/3",
+    .older_id = "idlewave.whatif/2",
     .schema = &whatif_schema,
     .write_doc = write_doc,
     .check = check,

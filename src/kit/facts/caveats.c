@@ -199,13 +199,13 @@ void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats 
     const bool is_one = traced->fixed_groups == 1;
 
     if (traced->lost[0] != '\0') {
-        add(caveats, IW_CAVEAT_MISSING, name, "the trace '%s' is incomplete: %s", name, traced->lost);
+        add(caveats, IW_CAVEAT_MISSING, name, "the trace is incomplete: %s", traced->lost);
     }
     if (traced->replicas > 1 && traced->fixed_groups > 0) {
         add(caveats, IW_CAVEAT_GROUPS, name,
-            "%" PRIu32 " communicator%s of '%s' keep%s the traced size on more ranks: if %s grow%s with the "
-            "job, collectives in %s take longer than predicted",
-            traced->fixed_groups, is_one ? "" : "s", name, is_one ? "s" : "", is_one ? "it" : "they",
+            "%" PRIu32 " communicator%s of the trace keep%s the traced size on more ranks: if %s grow%s with "
+            "the job, collectives in %s take longer than predicted",
+            traced->fixed_groups, is_one ? "" : "s", is_one ? "s" : "", is_one ? "it" : "they",
             is_one ? "s" : "", is_one ? "it" : "them");
     }
 }

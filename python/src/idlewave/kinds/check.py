@@ -1,4 +1,4 @@
-"""Results of the kind `check`: idlewave.check/1.
+"""Results of the kind `check`: idlewave.check/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import CpusRow, Load, MitigationsRow, Picture, Sensitivity, Spectrum
+from .shared import CaveatsRow, CpusRow, Load, MitigationsRow, Picture, Sensitivity, Spectrum
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Verify:
     counts: Dict[str, int]
     mitigations: List[MitigationsRow]
     remarks: List[str]
+    caveats: Optional[List[CaveatsRow]]
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Noise:
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
+    caveats: Optional[List[CaveatsRow]]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture
@@ -113,7 +115,7 @@ class Noise:
 class Check(Result):
     """A result of the kind `check`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.check/1"
+    SCHEMA: ClassVar[str] = "idlewave.check/2"
 
     outcome: Literal["good", "contradicted", "unknown", "noisy", "busy"]
     line: str
@@ -128,6 +130,7 @@ class Check(Result):
     has_fleet: bool
     fleet: Optional[Fleet]
     is_watched: bool
+    caveats: Optional[List[CaveatsRow]]
     verify: Optional[Verify]
     noise: Noise
     command: Optional[str]

@@ -1,4 +1,4 @@
-"""Results of the kind `fleet`: idlewave.fleet/2.
+"""Results of the kind `fleet`: idlewave.fleet/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Result
-from .shared import Source, Spread
+from .shared import CaveatsRow, Source, Spread
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,14 @@ class NodesRow:
     longest_ns: Optional[float]
     findings: int
     largest: str
+    is_busy: Optional[bool]
 
 
 @dataclass(frozen=True, repr=False)
 class Fleet(Result):
     """A result of the kind `fleet`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.fleet/2"
+    SCHEMA: ClassVar[str] = "idlewave.fleet/3"
 
     name: str
     outcome: Optional[str]
@@ -114,3 +115,4 @@ class Fleet(Result):
     groups: List[GroupsRow]
     unreadable: List[UnreadableRow]
     nodes: List[NodesRow]
+    caveats: Optional[List[CaveatsRow]]

@@ -1,4 +1,4 @@
-"""Results of the kind `machine`: idlewave.machine/1.
+"""Results of the kind `machine`: idlewave.machine/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Result
-from .shared import Memory
+from .shared import CaveatsRow, Memory
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LevelsRow:
 class Machine(Result):
     """A result of the kind `machine`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.machine/1"
+    SCHEMA: ClassVar[str] = "idlewave.machine/2"
 
     name: str
     levels: List[LevelsRow]
@@ -49,3 +49,4 @@ class Machine(Result):
     active: Optional[int]
     rails: Optional[bool]
     memory: Optional[Memory]
+    caveats: Optional[List[CaveatsRow]]

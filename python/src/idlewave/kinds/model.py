@@ -1,4 +1,4 @@
-"""Results of the kind `model`: idlewave.model/2.
+"""Results of the kind `model`: idlewave.model/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class RowsRow:
 class Model(Result):
     """A result of the kind `model`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.model/2"
+    SCHEMA: ClassVar[str] = "idlewave.model/3"
 
     noise: str
     recorded_cpus: int
@@ -71,3 +72,4 @@ class Model(Result):
     horizon: Optional[Horizon]
     rows: List[RowsRow]
     command: Optional[str]
+    caveats: Optional[List[CaveatsRow]]

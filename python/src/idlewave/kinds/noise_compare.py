@@ -1,4 +1,4 @@
-"""Results of the kind `noise-compare`: idlewave.noise-compare/2.
+"""Results of the kind `noise-compare`: idlewave.noise-compare/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class OriginsRow:
 class NoiseCompare(Result):
     """A result of the kind `noise-compare`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.noise-compare/2"
+    SCHEMA: ClassVar[str] = "idlewave.noise-compare/3"
 
     outcome: Literal["same", "better", "slight", "worse", "unknown"]
     metric: Literal["share", "rate", "median", "p99", "longest"]
@@ -92,3 +93,4 @@ class NoiseCompare(Result):
     has_sources: bool
     sources: Optional[List[SourcesRow]]
     origins: List[OriginsRow]
+    caveats: Optional[List[CaveatsRow]]

@@ -1,4 +1,4 @@
-"""Results of the kind `noise-edit`: idlewave.noise-edit/2.
+"""Results of the kind `noise-edit`: idlewave.noise-edit/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SourcesRow:
 class NoiseEdit(Result):
     """A result of the kind `noise-edit`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.noise-edit/2"
+    SCHEMA: ClassVar[str] = "idlewave.noise-edit/3"
 
     edit: Literal["synth", "cut", "merge", "append"]
     file: str
@@ -70,6 +70,7 @@ class NoiseEdit(Result):
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
+    caveats: Optional[List[CaveatsRow]]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

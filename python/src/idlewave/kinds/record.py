@@ -1,4 +1,4 @@
-"""Results of the kind `record`: idlewave.record/2.
+"""Results of the kind `record`: idlewave.record/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ReachRow:
 class Record(Result):
     """A result of the kind `record`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.record/2"
+    SCHEMA: ClassVar[str] = "idlewave.record/3"
 
     file: str
     name: str
@@ -60,6 +60,7 @@ class Record(Result):
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
+    caveats: Optional[List[CaveatsRow]]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

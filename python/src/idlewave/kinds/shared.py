@@ -21,6 +21,14 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
+class CaveatsRow:
+    kind: Literal["busy", "short", "not_valid", "one_host", "missing", "older_boot", "groups"]
+    is_known: bool
+    input: str
+    text: str
+
+
+@dataclass(frozen=True)
 class MitigationsRow:
     name: str
     removes: str

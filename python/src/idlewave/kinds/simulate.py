@@ -1,4 +1,4 @@
-"""Results of the kind `simulate`: idlewave.simulate/3.
+"""Results of the kind `simulate`: idlewave.simulate/4.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import Memory, Sensitivity
+from .shared import CaveatsRow, Memory, Sensitivity
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Explain:
 class Simulate(Result):
     """A result of the kind `simulate`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.simulate/3"
+    SCHEMA: ClassVar[str] = "idlewave.simulate/4"
 
     what: str
     command: str
@@ -249,3 +249,4 @@ class Simulate(Result):
     recording: Optional[Recording]
     traced: Optional[Traced]
     explain: Optional[Explain]
+    caveats: Optional[List[CaveatsRow]]

@@ -1,4 +1,4 @@
-"""Results of the kind `verify`: idlewave.verify/2.
+"""Results of the kind `verify`: idlewave.verify/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Optional
 
 from ..result import Estimate, Result
-from .shared import MitigationsRow
+from .shared import CaveatsRow, MitigationsRow
 
 
 @dataclass(frozen=True, repr=False)
 class Verify(Result):
     """A result of the kind `verify`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.verify/2"
+    SCHEMA: ClassVar[str] = "idlewave.verify/3"
 
     host: str
     recorded_host: str
@@ -31,3 +31,4 @@ class Verify(Result):
     counts: Dict[str, int]
     mitigations: List[MitigationsRow]
     remarks: List[str]
+    caveats: Optional[List[CaveatsRow]]

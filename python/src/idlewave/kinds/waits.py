@@ -1,4 +1,4 @@
-"""Results of the kind `waits`: idlewave.waits/1.
+"""Results of the kind `waits`: idlewave.waits/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class MapRow:
 class Waits(Result):
     """A result of the kind `waits`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.waits/1"
+    SCHEMA: ClassVar[str] = "idlewave.waits/2"
 
     name: str
     origin: str
@@ -167,3 +168,4 @@ class Waits(Result):
     times_ns: List[Optional[float]]
     iterations_per_column: int
     map: List[MapRow]
+    caveats: Optional[List[CaveatsRow]]

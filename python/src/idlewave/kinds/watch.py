@@ -1,4 +1,4 @@
-"""Results of the kind `watch`: idlewave.watch/1.
+"""Results of the kind `watch`: idlewave.watch/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class WatchWatch:
 class Watch(Result):
     """A result of the kind `watch`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.watch/1"
+    SCHEMA: ClassVar[str] = "idlewave.watch/2"
 
     file: str
     name: str
@@ -120,6 +120,7 @@ class Watch(Result):
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
+    caveats: Optional[List[CaveatsRow]]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

@@ -1,4 +1,4 @@
-"""Results of the kind `whatif`: idlewave.whatif/2.
+"""Results of the kind `whatif`: idlewave.whatif/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import Remedy, Sensitivity
+from .shared import CaveatsRow, Remedy, Sensitivity
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Recording:
 class Whatif(Result):
     """A result of the kind `whatif`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.whatif/2"
+    SCHEMA: ClassVar[str] = "idlewave.whatif/3"
 
     what: str
     command: str
@@ -92,3 +92,4 @@ class Whatif(Result):
     recorded_seconds: Optional[float]
     rare_limit_seconds: Optional[float]
     engine_seconds: Optional[float]
+    caveats: Optional[List[CaveatsRow]]

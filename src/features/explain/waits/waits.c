@@ -102,6 +102,8 @@ static void describe(const struct iwi_waited_run *run, iw_waits *waits)
     (void)snprintf(waits->origin, sizeof waits->origin, "%s", visits->origin);
     waits->rank_count = run->rank_count;
     waits->run_ranks = run_ranks > run->rank_count ? run_ranks : 0;
+    iw_caveats_of_ranks(waits->name, run->rank_count, run_ranks > 0 ? run_ranks : run->rank_count,
+                        &waits->caveats);
     waits->unmatched = visits->unmatched;
     waits->through_transfer_ns = ns(run->through_transfer_ps);
     for (size_t i = 0; i < visits->visit_count; i++) {
@@ -141,20 +143,6 @@ static iw_status check(const iw_log *log, const char *name, const iw_visits *vis
                : IW_OK;
 }
 
-/* Groups know how large they are, also where files of some ranks are missing. */
-static uint32_t rank_count_of_job(const iw_visits *visits)
-{
-    uint32_t count = (uint32_t)visits->rank_count;
-
-    for (size_t i = 0; i < visits->group_count; i++) {
-        count = visits->groups[i].size > count ? visits->groups[i].size : count;
-    }
-    for (size_t i = 0; i < visits->rank_count; i++) {
-        count = visits->ranks[i].number >= count ? visits->ranks[i].number + 1 : count;
-    }
-    return count;
-}
-
 iw_status iw_waits_run(const iw_log *log, const char *name, const iw_visits *visits,
                        const iw_waits_opts *opts, iw_waits **waits_p)
 {
@@ -173,7 +161,6 @@ iw_status iw_waits_run(const iw_log *log, const char *name, const iw_visits *vis
     waits->top = known.top;
     waits->name = strdup(name);
     waits->lacks = strdup(visits->lacks);
-    iw_caveats_of_ranks(name, (uint32_t)visits->rank_count, rank_count_of_job(visits), &waits->caveats);
     status = waits->name != NULL && waits->lacks != NULL ? find_waits(&run, waits)
                                                          : iwi_fail(log, IW_ERR_NOMEM, "out of memory");
     status = status == IW_OK ? answer(&run, waits) : status;

@@ -264,7 +264,6 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_subtitle(doc, "%s, %" PRIu32 " rank%s, %s, %s collectives and %s messages", waits->origin,
                  waits->rank_count, iwi_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
                  iwi_count(doc, waits->collectives), iwi_count(doc, waits->messages));
-    iwi_say_caveats(doc, &waits->caveats, NULL);
     iwi_waits_say_verdict(doc, waits);
     iwi_waits_show_map(doc, waits);
     say_time(doc, waits);
@@ -298,7 +297,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 const struct iwi_kind iwi_waits_kind = {
     .name = "waits",
-    .schema_id = "idlewave.waits/1",
+    .schema_id = "idlewave.waits/2",
+    .older_id = "idlewave.waits/1",
     .schema = &waits_schema,
     .write_doc = write_doc,
     .check = check,

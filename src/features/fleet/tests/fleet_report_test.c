@@ -132,7 +132,7 @@ static void json_has_all_of_it(void **state)
 
     (void)state;
     assert_non_null(object);
-    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fleet/2");
+    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.fleet/3");
     assert_int_equal(strncmp(json_string_value(json_object_get(object, "verdict")), "1 of 20 nodes", 13), 0);
     assert_string_equal(json_string_value(json_object_get(object, "outcome")), "outliers");
     assert_int_equal(json_integer_value(json_object_get(object, "nodes_outstanding")), 1);

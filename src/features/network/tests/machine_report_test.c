@@ -125,6 +125,25 @@ static void pages_and_pictures_have_the_boxes(void **state)
     free(page);
 }
 
+/* M7: a CPU that copies is as much a limit as a link. */
+static void what_a_byte_takes_of_the_cpu_limits_the_bandwidth(void **state)
+{
+    iw_net net = {.name = "copy", .G = 0, .O = 100000, .L_ps = 1000, .S_bytes = 4096};
+    iw_net_machine machine;
+
+    (void)state;
+    assert_ok(iw_net_machine_describe(NULL, &net, &machine));
+    assert_float_equal(machine.levels[0].bytes_per_ns, 10.0, 1e-9);
+    net.G = 200000;
+    assert_ok(iw_net_machine_describe(NULL, &net, &machine));
+    assert_float_equal(machine.levels[0].bytes_per_ns, 5.0, 1e-9);
+    net.G = 0;
+    net.segment_count = 1;
+    net.segments[0] = (iw_net_segment){.from_bytes = 2, .L_ps = 1000, .O = 50000};
+    assert_ok(iw_net_machine_describe(NULL, &net, &machine));
+    assert_float_equal(machine.levels[0].bytes_per_ns, 20.0, 1e-9);
+}
+
 static void json_says_the_same_when_read_back(void **state)
 {
     const iw_net_machine machine = machine_of("slingshot-dragonfly");
@@ -167,6 +186,7 @@ int main(void)
         cmocka_unit_test(every_level_has_its_box_and_its_line),
         cmocka_unit_test(six_levels_are_drawn_too),
         cmocka_unit_test(pages_and_pictures_have_the_boxes),
+        cmocka_unit_test(what_a_byte_takes_of_the_cpu_limits_the_bandwidth),
         cmocka_unit_test(json_says_the_same_when_read_back),
         cmocka_unit_test(a_line_of_csv_is_a_level),
     };

@@ -172,6 +172,23 @@ static void a_gap_that_was_cut_is_told(void **state)
     free(text);
 }
 
+/* M7: what may be nothing divides nothing. */
+static void a_gap_whose_interval_begins_at_nothing_is_no_bandwidth(void **state)
+{
+    struct iwt_made_net made;
+    iw_net_point *last;
+    char *text;
+
+    (void)state;
+    iwt_made_net_init(&made);
+    last = &made.levels[0].points[made.levels[0].point_count - 1];
+    last->gap = (iw_estimate){1e-3, 0.0, 3.0};
+    last->half_round_trip.value = (double)last->bytes;
+    text = written(&made, IW_DOC_TEXT);
+    assert_has(text, "large ones move at 1 GB/s");
+    free(text);
+}
+
 static void exchanges_are_told_beside_half_round_trips(void **state)
 {
     struct iwt_made_net made;
@@ -284,6 +301,7 @@ int main(void)
         cmocka_unit_test(the_verdict_has_the_fit_and_what_one_launch_lacks),
         cmocka_unit_test(what_is_unknown_is_no_number),
         cmocka_unit_test(a_gap_that_was_cut_is_told),
+        cmocka_unit_test(a_gap_whose_interval_begins_at_nothing_is_no_bandwidth),
         cmocka_unit_test(exchanges_are_told_beside_half_round_trips),
         cmocka_unit_test(the_json_has_what_the_text_has),
         cmocka_unit_test(a_launch_comes_back_from_its_json),

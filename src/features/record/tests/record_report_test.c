@@ -161,7 +161,7 @@ static void json_says_the_same(void **state)
     char *text = written(IW_DOC_JSON, recording);
 
     (void)state;
-    assert_has(text, "  \"schema\": \"idlewave.record/2\",\n");
+    assert_has(text, "  \"schema\": \"idlewave.record/3\",\n");
     assert_has(text, "  \"file\": \"node.h5\",\n");
     assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
     assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"

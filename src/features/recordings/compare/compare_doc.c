@@ -252,7 +252,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_noise_compare_kind = {
     .name = "noise-compare",
-    .schema_id = "idlewave.noise-compare/2",
+    .schema_id = "idlewave.noise-compare/3",
+    .older_id = "idlewave.noise-compare/2",
     .schema = &comparison_schema,
     .write_doc = write_doc,
     .check = check,

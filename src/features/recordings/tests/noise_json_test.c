@@ -65,8 +65,8 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
         object,
         "schema version verdict notes name probe rung has_sources quantum_ns watched_ns count rate_hz "
         "share median_ns p99_ns max_ns dropped long_ns critical_ranks rare_limit_ns sources cpus "
-        "attributes spectrum no_spectrum picture");
-    assert_string_equal(string_at(object, "schema"), "idlewave.noise/2");
+        "attributes caveats spectrum no_spectrum picture");
+    assert_string_equal(string_at(object, "schema"), "idlewave.noise/3");
     assert_string_equal(string_at(object, "name"), "node.h5");
     assert_string_equal(string_at(object, "probe"), "selfish");
     assert_string_equal(string_at(object, "rung"), "tracefs");

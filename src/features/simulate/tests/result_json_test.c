@@ -80,12 +80,13 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
         "schema version verdict notes what command ranks trials first_trial seed engine engine_note rules "
         "rendezvous lanes threads processes parallel resumed messages noiseless_ns engine_seconds "
         "messages_per_second peak_rss_bytes makespan_ns slowdown median_level distribution trial_times noise "
-        "sync ranks_per_node recorded_cpus noise_cpus delays net net_segments recording traced explain");
+        "sync ranks_per_node recorded_cpus noise_cpus delays net net_segments recording traced explain "
+        "caveats");
     assert_keys(json_object_get(object, "makespan_ns"),
                 "count min q1 median q3 max mean median_low median_high mean_low mean_high");
     assert_keys(json_object_get(object, "net"),
                 "name L_ns o_send_ns o_recv_ns g_ns G_ns_per_byte O_ns_per_byte S_bytes");
-    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.simulate/3");
+    assert_string_equal(json_string_value(json_object_get(object, "schema")), "idlewave.simulate/4");
     assert_string_equal(json_string_value(json_object_get(object, "engine")), "flow");
     assert_string_equal(json_string_value(json_object_get(object, "command")), s.origin.command);
     json_decref(object);

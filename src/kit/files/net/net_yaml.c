@@ -354,6 +354,10 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
         }
     }
     read_origin(yaml, entries[IWI_NET_KEY_ORIGIN].value, &net.origin);
+    if (level != NULL && strcmp(level, "node") == 0 && net.origin.hosts > 1) { /* its ranks are on one host */
+        net.origin.ranks /= net.origin.hosts;
+        net.origin.hosts = 1;
+    }
     if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
         IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
     }

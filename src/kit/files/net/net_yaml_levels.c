@@ -93,6 +93,7 @@ static void take_level(const iw_net *level, iw_net *net)
     snprintf(name, sizeof name, "%.40s/%.20s", net->name, level->name);
     *net = *level;
     memcpy(net->name, name, sizeof name);
+    snprintf(net->outer_name, sizeof net->outer_name, "%.15s", level->name);
 }
 
 /* The last level and, where their sizes are known, those inside it: files of format 1 have no sizes, and mean
