@@ -160,9 +160,10 @@ static void csv_has_a_line_a_node(void **state)
         lines += *c == '\n';
     }
     assert_int_equal(lines, 21);
-    assert_has(text,
-               "name,cpus,watched_ns,share,rate_hz,longest_ns,findings,largest\n\"n5,<i>\",2,20000000000,");
-    assert_has(text, ",1,\"thread/evil<b>\033,\"\"x\"\n");
+    assert_has(
+        text,
+        "name,cpus,watched_ns,share,rate_hz,longest_ns,findings,largest,is_busy\n\"n5,<i>\",2,20000000000,");
+    assert_has(text, ",1,\"thread/evil<b>?,\"\"x\",0\n");
     free(text);
 }
 
