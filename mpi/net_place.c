@@ -12,12 +12,13 @@ void iwi_process_place_here(struct iwi_process_place *place)
 {
     cpu_set_t set;
 
+    _Static_assert(sizeof place->cpus * 8 >= CPU_SETSIZE, "a bit for each CPU");
     memset(place, 0, sizeof *place);
     if (gethostname(place->host, sizeof place->host - 1) != 0) {
         snprintf(place->host, sizeof place->host, "unknown");
     }
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        for (size_t cpu = 0; cpu < sizeof place->cpus * 8 && cpu < CPU_SETSIZE; cpu++) {
+        for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
             if (CPU_ISSET(cpu, &set)) {
                 place->cpus[cpu / 64] |= UINT64_C(1) << (cpu % 64);
             }

@@ -120,11 +120,11 @@ static OTF2_StringRef text(struct definer *d, const char *string)
     return d->string_count++;
 }
 
-static OTF2_StringRef number_text(struct definer *d, const char *format, uint32_t number)
+static OTF2_StringRef number_text(struct definer *d, const char *what, uint32_t number)
 {
     char string[64];
 
-    (void)snprintf(string, sizeof string, format, number); // NOLINT: the format is ours
+    (void)snprintf(string, sizeof string, "%s %u", what, number);
     return text(d, string);
 }
 
@@ -207,7 +207,7 @@ static void define_ranks(struct definer *d, const struct iwi_archive_definitions
     }
     for (uint32_t rank = 0; rank < defs->rank_count; rank++) {
         hosts[rank] = host_of(d, defs, rank, hosts, &host_count);
-        OTF2_StringRef name = number_text(d, "MPI rank %u", rank);
+        OTF2_StringRef name = number_text(d, "MPI rank", rank);
         check(d,
               OTF2_GlobalDefWriter_WriteLocationGroup(d->writer, rank, name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
                                                       hosts[rank], OTF2_UNDEFINED_LOCATION_GROUP));
@@ -226,7 +226,7 @@ static void define_locations(struct definer *d, const struct iwi_archive_definit
     for (size_t i = 0; i < defs->place_count; i++) {
         const struct iwi_archive_place *place = &defs->places[i];
         OTF2_StringRef name =
-            place->thread == 0 ? text(d, "main thread") : number_text(d, "thread %u", place->thread);
+            place->thread == 0 ? text(d, "main thread") : number_text(d, "thread", place->thread);
         check(d,
               OTF2_GlobalDefWriter_WriteLocation(d->writer, (uint64_t)place->thread << 32 | place->rank, name,
                                                  OTF2_LOCATION_TYPE_CPU_THREAD, place->events, place->rank));
@@ -256,7 +256,7 @@ static OTF2_GroupRef define_group(struct definer *d, OTF2_StringRef name, OTF2_G
 static void define_comm(struct definer *d, OTF2_StringRef empty, uint32_t id,
                         const struct iwi_archive_comm *comm)
 {
-    OTF2_StringRef name = comm->name[0] != '\0' ? text(d, comm->name) : number_text(d, "communicator %u", id - 1);
+    OTF2_StringRef name = comm->name[0] != '\0' ? text(d, comm->name) : number_text(d, "communicator", id - 1);
     OTF2_GroupRef group =
         define_group(d, empty, OTF2_GROUP_TYPE_COMM_GROUP, comm->members, comm->size, false);
 

@@ -30,14 +30,16 @@ static void put(struct writer *w, const char *name, const char *value)
     }
 }
 
-static void put_number(struct writer *w, const char *name, const char *format, double value)
-    __attribute__((format(printf, 3, 0)));
+static void put_number(struct writer *w, const char *name, const char *format, ...) IW_PRINTF(3, 4);
 
-static void put_number(struct writer *w, const char *name, const char *format, double value)
+static void put_number(struct writer *w, const char *name, const char *format, ...)
 {
     char text[IWI_FACT_SIZE];
+    va_list args;
 
-    snprintf(text, sizeof text, format, value);
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     put(w, name, text);
 }
 

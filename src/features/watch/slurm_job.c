@@ -14,18 +14,18 @@ iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p)
     /* where Slurm puts jobs: v2, with and without the node's name; v1, where task/cgroup confines them, or by
      * proctrack/cgroup alone, which uses the freezer */
     static const char *const places[] = {
-        "/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_%" PRIu64,
-        "/sys/fs/cgroup/*/system.slice/*slurmstepd.scope/job_%" PRIu64,
-        "/sys/fs/cgroup/cpuset/slurm*/uid_*/job_%" PRIu64,
-        "/sys/fs/cgroup/cpu*/slurm*/uid_*/job_%" PRIu64,
-        "/sys/fs/cgroup/freezer/slurm*/uid_*/job_%" PRIu64,
+        "/sys/fs/cgroup/system.slice/*slurmstepd.scope",
+        "/sys/fs/cgroup/*/system.slice/*slurmstepd.scope",
+        "/sys/fs/cgroup/cpuset/slurm*/uid_*",
+        "/sys/fs/cgroup/cpu*/slurm*/uid_*",
+        "/sys/fs/cgroup/freezer/slurm*/uid_*",
     };
 
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char pattern[160];
         glob_t found = {0};
 
-        snprintf(pattern, sizeof pattern, places[i], job);
+        snprintf(pattern, sizeof pattern, "%s/job_%" PRIu64, places[i], job);
         if (glob(pattern, 0, NULL, &found) == 0) {
             *path_p = strdup(found.gl_pathv[0]);
             globfree(&found);

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "features/explain/kineto/kineto_parts.h"
 
@@ -213,8 +214,10 @@ static size_t count_before(const int64_t *times, size_t count, size_t stride, in
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
+        int64_t time_ns;
 
-        if (*(const int64_t *)((const char *)times + middle * stride) < at_ns) {
+        memcpy(&time_ns, (const char *)times + middle * stride, sizeof time_ns);
+        if (time_ns < at_ns) {
             low = middle + 1;
         } else {
             high = middle;

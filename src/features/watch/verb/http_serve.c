@@ -148,7 +148,7 @@ static void decide(struct http_server *server, struct http_connection *connectio
 
 static bool has_to_wait(void)
 {
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    return errno == EAGAIN || errno == EINTR;
 }
 
 /* Up to the empty line. */
