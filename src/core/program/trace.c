@@ -38,6 +38,27 @@ void iwi_comm_label(const struct iw_trace *trace, uint32_t comm, char label[IWI_
     }
 }
 
+void iwi_trace_warn_of_neighbours(const iw_log *log, const struct iw_trace *trace)
+{
+    uint64_t count = 0;
+
+    for (uint32_t r = 0; r < trace->rank_count; r++) {
+        for (uint64_t i = 0; i < trace->ranks[r].call_count; i++) {
+            const struct iwi_call *call = &trace->ranks[r].calls[i];
+
+            count += (call->kind == IWI_CALL_COLLECTIVE || call->kind == IWI_CALL_ICOLLECTIVE) &&
+                     call->op == IWI_TRACE_NEIGHBOR;
+        }
+    }
+    if (count > 0) {
+        iwi_warn(log,
+                 "%" PRIu64
+                 " calls of neighbour collectives count as waiting for all ranks of their communicator: who "
+                 "made others wait in them may be wrong",
+                 count);
+    }
+}
+
 void iw_trace_free(iw_trace *trace)
 {
     if (trace == NULL) {

@@ -151,6 +151,10 @@ struct iw_trace {
 /* What people call it: "world", its name, or "communicator 3". */
 void iwi_comm_label(const struct iw_trace *trace, uint32_t comm, char label[IWI_COMM_NAME_SIZE]);
 
+/* For whoever takes a collective as waiting of all for the last: neighbour collectives wait for neighbours
+ * only. */
+void iwi_trace_warn_of_neighbours(const iw_log *log, const struct iw_trace *trace);
+
 /* Called as those of data parallelism are by PyTorch, Megatron and DeepSpeed. */
 bool iwi_comm_is_data_parallel(const char *name);
 

@@ -336,6 +336,78 @@ static void sizes_of_more_ranks_than_traced_are_means_and_that_is_told(void **st
     iwt_made_trace_release(&t);
 }
 
+static void neighbour_collectives_that_count_as_waiting_for_all_are_told(void **state)
+{
+    struct iwt_made_trace t;
+    struct iwt_log l;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    iwt_trace_collective_all(&t, IWI_TRACE_BARRIER, 0, 0, 0);
+    iwt_log_init(&l);
+    iwi_trace_warn_of_neighbours(&l.log, &t.trace);
+    assert_int_equal(l.warnings, 0);
+    iwt_trace_collective_all(&t, IWI_TRACE_NEIGHBOR, 0, 0, 0);
+    iwi_trace_warn_of_neighbours(&l.log, &t.trace);
+    iwt_assert_logged(&l, "2 calls of neighbour collectives count as waiting for all ranks");
+    iwt_made_trace_release(&t);
+}
+
+static void lists_of_sizes_must_fit_their_communicator(void **state)
+{
+    const struct iwi_trace_part part = {2, 30};
+    struct iwt_made_trace t;
+    struct iwt_log l;
+
+    (void)state;
+    iwt_made_trace_init(&t, 2);
+    iwt_trace_collective_all(&t, IWI_TRACE_NEIGHBOR, 0, 0, 0);
+    iwt_trace_sizes(&t, 1, &part, 1);
+    iwt_log_init(&l);
+    assert_status(iwi_trace_check(&l.log, &t.trace), IW_ERR_FORMAT);
+    iwt_assert_logged(&l, "rank 1 call 0: the communicator has no rank 2");
+    t.trace.parts[0].peer = 0;
+    assert_ok(iwi_trace_check(NULL, &t.trace));
+    t.trace.ranks[1].calls[0].sizes = 2;
+    assert_status(iwi_trace_check(NULL, &t.trace), IW_ERR_FORMAT);
+    t.trace.ranks[1].calls[0].sizes = 1;
+    t.trace.size_lists[0].count = 2;
+    assert_status(iwi_trace_check(NULL, &t.trace), IW_ERR_FORMAT);
+    iwt_made_trace_release(&t);
+}
+
+/* Rows of 2 of 4 ranks; "communicator 1" must not mean "communicator 12". */
+static void communicators_that_keep_their_size_are_named(void **state)
+{
+    static const uint32_t rows[2][2] = {{0, 1}, {2, 3}};
+    static const char *const names[] = {"communicator 1", "communicator 12"};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    struct iwt_log l;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t row = iwt_trace_comm(&t, rows[i], 2);
+
+        (void)snprintf(t.trace.comms[row].name, IWI_COMM_NAME_SIZE, "%s", names[i]);
+        iwt_trace_collective_all(&t, IWI_TRACE_BARRIER, row, 0, 0);
+    }
+    opts.ranks = 8;
+    iwt_log_init(&l);
+    assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    iwt_assert_logged(
+        &l, "2 communicators keep their traced size on 8 ranks: communicator 1 (2 ranks), communicator 12");
+    iw_program_free(program);
+    opts.grow = "Communicator 1";
+    iwt_log_init(&l);
+    assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    iwt_assert_logged(&l, "1 communicator keeps its traced size on 8 ranks: communicator 12 (2 ranks)");
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
 static void equal_collectives_are_one_operation(void **state)
 {
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
@@ -420,6 +492,9 @@ int main(void)
         cmocka_unit_test(neighbours_stay_neighbours),
         cmocka_unit_test(parts_of_gatherv_and_its_kin_are_sent_as_they_are),
         cmocka_unit_test(sizes_of_more_ranks_than_traced_are_means_and_that_is_told),
+        cmocka_unit_test(neighbour_collectives_that_count_as_waiting_for_all_are_told),
+        cmocka_unit_test(lists_of_sizes_must_fit_their_communicator),
+        cmocka_unit_test(communicators_that_keep_their_size_are_named),
         cmocka_unit_test(equal_collectives_are_one_operation),
         cmocka_unit_test(ranks_that_disagree_are_named),
         cmocka_unit_test(a_rank_outside_a_communicator_cannot_use_it),

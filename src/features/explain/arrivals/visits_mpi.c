@@ -284,6 +284,7 @@ iw_status iwi_visits_of_trace(const iw_log *log, const struct iw_trace *trace, s
     struct filler f = {.log = log, .trace = trace, .visits = visits};
     iw_status status = prepare(&f);
 
+    iwi_trace_warn_of_neighbours(log, trace);
     status = status == IW_OK ? add_ranks(&f) : status;
     status = status == IW_OK ? add_groups(&f) : status;
     status = status == IW_OK ? add_all_ranks(&f) : status;

@@ -37,7 +37,8 @@ static void name_call(const struct iwi_blamed_run *run, uint64_t number, char na
         snprintf(name, IW_BLAME_CALL_SIZE, "end");
     } else if (call->function > 0 && call->function <= run->trace->uses.count) {
         snprintf(name, IW_BLAME_CALL_SIZE, "%s", run->trace->uses.of[call->function - 1].name);
-    } else if (call->op == IWI_TRACE_COMM_CREATE && call->kind == IWI_CALL_COLLECTIVE) {
+    } else if ((call->op == IWI_TRACE_COMM_CREATE || call->op == IWI_TRACE_NEIGHBOR) &&
+               call->kind == IWI_CALL_COLLECTIVE) {
         snprintf(name, IW_BLAME_CALL_SIZE, "%s", iwi_trace_op_names[call->op]);
     } else if (call->kind == IWI_CALL_COLLECTIVE || is_started) {
         const char *op = iwi_trace_op_names[call->op];
@@ -228,6 +229,7 @@ iw_status iwi_blame_fill_tables(const struct iwi_blamed_run *run, iw_blame *blam
     struct tables t = {.run = run, .blame = blame};
     iw_status status;
 
+    iwi_trace_warn_of_neighbours(run->log, run->trace);
     blame->hits = iwi_new_array(run->log, MOST_HITS, sizeof *blame->hits);
     status = blame->hits != NULL ? iwi_run_walk(run, take_stretch, &t) : IW_ERR_NOMEM;
     if (status == IW_OK) {
