@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /** Makes the folder, if it is not there; `name` gets its absolute path, without links. IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_folder_make(const iw_log *log, const char *path, char *name, size_t size);
+IW_NODISCARD iw_status iw_folder_make(const iw_log *log, const char *path, char *name, size_t size);
 
 /** Files of a folder that belong to us. */
 typedef struct iw_folder_part {
@@ -27,8 +27,8 @@ typedef struct iw_folder_part {
 
 /** Removes these files. If another file is in a `sub`, or one of ours is not a regular file, nothing is
  *  removed. IW_ERR_IO. */
-IW_API IW_NODISCARD iw_status iw_folder_clear(const iw_log *log, const char *path,
-                                              const iw_folder_part *parts, size_t count);
+IW_NODISCARD iw_status iw_folder_clear(const iw_log *log, const char *path, const iw_folder_part *parts,
+                                       size_t count);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-"""Results of the kind `explain`: idlewave.explain/1.
+"""Results of the kind `explain`: idlewave.explain/2.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -57,7 +57,7 @@ class HitsRow:
 class Explain(Result):
     """A result of the kind `explain`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.explain/1"
+    SCHEMA: ClassVar[str] = "idlewave.explain/2"
 
     name: str
     ranks: int

@@ -127,8 +127,11 @@ static void say_sources(struct iwi_document *doc, const iw_blame *blame)
 
 static const char *comm_name(struct iwi_document *doc, const iw_blame_call *call)
 {
-    return call->comm == 0 ? call->comm_name
-                           : iwi_say(doc, "%s (%" PRIu32 " ranks)", call->comm_name, call->comm_size);
+    const char *name = call->comm_name[0] != '\0' ? call->comm_name /* files of 0.2 have none */
+                       : call->comm == 0          ? "world"
+                                                  : iwi_say(doc, "communicator %" PRIu32, call->comm);
+
+    return call->comm == 0 ? name : iwi_say(doc, "%s (%" PRIu32 " ranks)", name, call->comm_size);
 }
 
 static void say_calls(struct iwi_document *doc, const iw_blame *blame)
@@ -282,7 +285,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_explain_kind = {
     .name = "explain",
-    .schema_id = "idlewave.explain/1",
+    .schema_id = "idlewave.explain/2",
+    .older_id = "idlewave.explain/1",
     .schema = &blame_schema,
     .write_doc = write_doc,
 };
