@@ -47,7 +47,9 @@ static int name_folder(int folder, const char *path, char *name, size_t size)
     return 0;
 }
 
-iw_status iw_folder_make(const iw_log *log, const char *path, char *name, size_t size)
+/* For our command alone, which has the library inside: not exported. */
+__attribute__((visibility("hidden"))) iw_status iw_folder_make(const iw_log *log, const char *path,
+                                                               char *name, size_t size)
 {
     int folder = -1, error;
 
@@ -189,7 +191,8 @@ static iw_status each_part(const struct clearing *clearing, const iw_folder_part
     return status;
 }
 
-iw_status iw_folder_clear(const iw_log *log, const char *path, const iw_folder_part *parts, size_t count)
+__attribute__((visibility("hidden"))) iw_status iw_folder_clear(const iw_log *log, const char *path,
+                                                                const iw_folder_part *parts, size_t count)
 {
     struct clearing clearing = {.log = log, .path = path, .folder = -1};
     iw_status status;
