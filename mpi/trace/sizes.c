@@ -43,7 +43,9 @@ static void ask_grid(struct iwi_traced_comm *comm, MPI_Comm handle)
     comm->in_degree = comm->out_degree = 2 * dimensions;
     comm->destinations = calloc((size_t)comm->out_degree + 1, sizeof *comm->destinations);
     for (int i = 0; comm->destinations != NULL && i < dimensions; i++) {
-        (void)PMPI_Cart_shift(handle, i, 1, &comm->destinations[2 * i], &comm->destinations[2 * i + 1]);
+        int *pair = comm->destinations + 2 * (size_t)i;
+
+        (void)PMPI_Cart_shift(handle, i, 1, &pair[0], &pair[1]);
     }
 }
 

@@ -145,7 +145,7 @@ iw_status iwi_trace_messages(struct iwi_trace_build *build, const struct iwi_tra
     iw_status status;
 
     if ((count & (count - 1)) == 0) { /* full: room doubles */
-        lists = realloc(lists, (count == 0 ? 1 : 2 * count) * sizeof *lists);
+        lists = realloc(lists, (count == 0 ? 1 : 2 * count) * sizeof(void *));
         if (lists == NULL) {
             return iwi_fail(build->log, IW_ERR_NOMEM, "out of memory for the messages of collectives");
         }

@@ -129,11 +129,14 @@ static uint64_t generation_of(const char *name)
     char own[sizeof IWI_PART_PREFIX + 64];
     uint64_t generation;
     uint32_t first;
+    char *end;
     int length;
 
-    if (sscanf(name, IWI_PART_PREFIX "%" SCNu64 ".%" SCNu32, &generation, &first) != 2) {
+    if (strncmp(name, IWI_PART_PREFIX, sizeof IWI_PART_PREFIX - 1) != 0) {
         return 0;
     }
+    generation = strtoull(name + sizeof IWI_PART_PREFIX - 1, &end, 10);
+    first = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
     length = snprintf(own, sizeof own, IWI_PART_PREFIX "%" PRIu64 ".%" PRIu32, generation, first);
     return strncmp(name, own, (size_t)length) == 0 &&
                    (name[length] == '\0' || strncmp(name + length, ".tmp-", 5) == 0)
