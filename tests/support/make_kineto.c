@@ -151,7 +151,11 @@ static int write_file(const struct asked *a, const struct iwt_kineto_run *run, c
     FILE *out;
     int is_bad;
 
-    (void)snprintf(path, sizeof path, is_truth ? "%s/truth.json" : names[a->format], folder, rank);
+    if (is_truth) {
+        (void)snprintf(path, sizeof path, "%s/truth.json", folder);
+    } else {
+        (void)snprintf(path, sizeof path, names[a->format], folder, rank);
+    }
     out = fopen(path, "w");
     if (out == NULL) {
         perror(path);
