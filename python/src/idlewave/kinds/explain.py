@@ -1,4 +1,4 @@
-"""Results of the kind `explain`: idlewave.explain/2.
+"""Results of the kind `explain`: idlewave.explain/1.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -31,7 +31,7 @@ class ByCallRow:
     name: str
     comm: int
     comm_size: int
-    comm_name: str
+    comm_name: Optional[str]
     delays: int
     lost_ns: Optional[float]
     largest: str
@@ -57,7 +57,7 @@ class HitsRow:
 class Explain(Result):
     """A result of the kind `explain`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.explain/2"
+    SCHEMA: ClassVar[str] = "idlewave.explain/1"
 
     name: str
     ranks: int

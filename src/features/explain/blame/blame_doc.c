@@ -29,7 +29,7 @@ static const struct iwi_schema source_schema = IWI_SCHEMA(iw_blame_source, sourc
 
 static const struct iwi_field call_fields[] = {
     IWI_CHARS(iw_blame_call, name),      IWI_VALUE(iw_blame_call, comm),
-    IWI_VALUE(iw_blame_call, comm_size), IWI_CHARS(iw_blame_call, comm_name),
+    IWI_VALUE(iw_blame_call, comm_size), IWI_CHARS(iw_blame_call, comm_name, .is_optional = true),
     IWI_VALUE(iw_blame_call, delays),    IWI_VALUE(iw_blame_call, lost_ns),
     IWI_CHARS(iw_blame_call, largest),
 };
@@ -285,8 +285,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_explain_kind = {
     .name = "explain",
-    .schema_id = "idlewave.explain/2",
-    .older_id = "idlewave.explain/1",
+    .schema_id = "idlewave.explain/1",
     .schema = &blame_schema,
     .write_doc = write_doc,
 };
