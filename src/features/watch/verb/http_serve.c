@@ -64,20 +64,18 @@ static void answer(struct http_connection *connection, const char *status, const
                    bool is_head)
 {
     const size_t length = strlen(text);
-    const int size = snprintf(NULL, 0,
+    char head[HEAD_SIZE];
+    const int size = snprintf(head, sizeof head,
                               "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                               "Connection: close\r\n\r\n",
                               status, type, length);
 
-    connection->answer = size > 0 && size < HEAD_SIZE ? malloc((size_t)size + length + 1) : NULL;
+    connection->answer = size > 0 && size < HEAD_SIZE ? malloc((size_t)size + length) : NULL;
     if (connection->answer == NULL) {
         end_connection(connection);
         return;
     }
-    (void)snprintf(connection->answer, (size_t)size + 1,
-                   "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-                   "Connection: close\r\n\r\n",
-                   status, type, length);
+    memcpy(connection->answer, head, (size_t)size);
     memcpy(connection->answer + size, text, length);
     connection->size = (size_t)size + (is_head ? 0 : length);
     connection->sent = 0;
