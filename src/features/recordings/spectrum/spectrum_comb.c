@@ -3,7 +3,8 @@
  *
  * A train of short pulses has multiples as strong as its fundamental, and any of them may be the strongest
  * peak. If that is multiple m of f, then most of f, 2 f, ..., m f must be peaks too, of about the same
- * strength; of half the true fundamental only half of them are. Among the f that pass, the one that explains
+ * strength, but where the floor is so high that it hides them; of half the true fundamental only half of them
+ * are. Among the f that pass, the one that explains
  * most peaks is taken, of equal ones the highest. Peaks much stronger than their neighbours in the comb stay
  * for a line of their own: a tick among the multiples of a slow daemon.
  */
@@ -18,6 +19,7 @@ static const double LEAST_PRESENT = 0.6; /* of the multiples up to the strongest
 static const double HOPELESS = 0.3;      /* of the first FIRST_MULTIPLES */
 static const double SAME_STRENGTH = 20.0;
 static const double OWN_STRENGTH = 4.0; /* above the neighbours in the comb */
+static const double SURELY = 2.0;       /* above what a peak needs: what is missed there is absent */
 static const double HILL = 0.003,
                     MOST_HILL = 0.25; /* half of its width: of its frequency, of the fundamental */
 enum { MOST_LINES = 16, FIRST_MULTIPLES = 8, LEAST_SPACING = 4, NEIGHBOURS = 8, MOST_FOLDS = 4, LOBE = 2 };
@@ -65,6 +67,15 @@ static bool is_alike(const struct iwi_peak *a, const struct iwi_peak *b)
     return a->line_power <= SAME_STRENGTH * b->line_power && b->line_power <= SAME_STRENGTH * a->line_power;
 }
 
+/* Whether a peak as high as this one would stand out at a frequency too. */
+static bool would_show(const struct comb *c, const struct iwi_peak *peak, double frequency_hz)
+{
+    const iw_noise_spectrum *s = c->spectrum;
+    const double height = peak->ratio * s->floor[llround(peak->frequency_hz / s->step_hz)];
+
+    return height >= SURELY * s->least_ratio * s->floor[llround(frequency_hz / s->step_hz)];
+}
+
 /* Walks over the multiples of (frequency of `strongest`) / m. The fundamental is refined on the way: by least
  * squares f = sum n f_n / sum n^2. No hits: it does not pass. Peaks that belong to lines already neither
  * speak for it nor against it. */
@@ -82,7 +93,7 @@ static struct fit try_fundamental(const struct comb *c, size_t strongest, size_t
         if (is_there && c->peaks[peak].is_taken) {
             continue;
         }
-        tested += n <= m;
+        tested += n <= m && (is_there || would_show(c, s, (double)n * products / squares));
         if (is_there && is_alike(&c->peaks[peak], s)) {
             present += n <= m;
             products += (double)n * c->peaks[peak].frequency_hz;

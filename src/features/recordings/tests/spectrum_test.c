@@ -146,6 +146,30 @@ static void nothing_folds_back_from_beyond(void **state)
     }
 }
 
+/* Daemons of 100 us raise the floor below some kHz: of the low multiples few stand out, the highest peak is a
+ * high one. */
+static void a_beat_whose_low_multiples_are_hidden_is_one_line(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        iw_recording *recording = empty(2, 20.0);
+        iw_noise_spectrum *spectrum;
+
+        for (size_t cpu = 0; cpu < 2; cpu++) {
+            struct synthetic s = {.seed = 2 * seed + cpu, .length_ns = 20e9};
+
+            synthetic_beats(&s, 1e7, 5000.0, 0.0, 0.0, TICK);
+            synthetic_poisson(&s, 20.0, 100000.0, DAEMON);
+            synthetic_put(&s, recording, cpu);
+        }
+        spectrum = spectrum_of(recording, 5000.0);
+        assert_lines(spectrum, 1);
+        (void)line_at(spectrum, 100.0, 0.001);
+        iw_noise_spectrum_free(spectrum);
+        iw_recording_free(recording);
+    }
+}
+
 /* 125 Hz, give or take 0.1 %, anew every few seconds. */
 static void a_beat_that_wanders_is_one_line(void **state)
 {
@@ -426,6 +450,7 @@ int main(void)
         cmocka_unit_test(the_fundamental_is_reported_not_a_multiple),
         cmocka_unit_test(sources_that_carry_a_line_are_named),
         cmocka_unit_test(nothing_folds_back_from_beyond),
+        cmocka_unit_test(a_beat_whose_low_multiples_are_hidden_is_one_line),
         cmocka_unit_test(a_beat_that_wanders_is_one_line),
         cmocka_unit_test(a_tick_does_not_carry_the_line_of_a_slow_daemon),
         cmocka_unit_test(a_tick_and_a_daemon_are_both_found),
