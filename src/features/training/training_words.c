@@ -45,6 +45,17 @@ static const iw_training_change *other_of_source(const iw_training_result *resul
     return NULL;
 }
 
+/* Whether the table has a larger batch that saves more, which the verdict leaves out. */
+static bool has_better_batch(const iw_training_result *result, const iw_training_change *best)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        if (result->changes[i].batch != 1.0 && result->changes[i].saved_ns.value > best->saved_ns.value) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *result)
 {
     const iw_training_change *best = NULL;
@@ -60,7 +71,8 @@ void iwi_training_say_best(struct iwi_document *doc, const iw_training_result *r
     if (best != NULL) {
         const iw_training_change *other = other_of_source(result, best);
 
-        iwi_verdict(doc, "The change that saves most is \"%s\": %s of the step without jitter", best->what,
+        iwi_verdict(doc, "The change that saves most%s is \"%s\": %s of the step without jitter",
+                    has_better_batch(result, best) ? " and keeps the batch" : "", best->what,
                     iwi_percent(doc, best->share));
         if (other != NULL) {
             iwi_more(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
