@@ -3,10 +3,10 @@
  *
  * A train of short pulses has multiples as strong as its fundamental, and any of them may be the strongest
  * peak. If that is multiple m of f, then most of f, 2 f, ..., m f must be peaks too, of about the same
- * strength, but where the floor is so high that it hides them; of half the true fundamental only half of them
- * are. Among the f that pass, the one that explains
- * most peaks is taken, of equal ones the highest. Peaks much stronger than their neighbours in the comb stay
- * for a line of their own: a tick among the multiples of a slow daemon.
+ * strength, but where the floor is so high that it would hide them; of half the true fundamental only half of
+ * them are. Among the f that pass, the one that explains most peaks is taken, of equal ones the highest. Peaks
+ * much stronger than their neighbours in the comb stay for a line of their own: a tick among the multiples of a
+ * slow daemon.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -88,14 +88,15 @@ static struct fit try_fundamental(const struct comb *c, size_t strongest, size_t
 
     for (size_t n = 1; (double)n * products / squares < highest_hz; n++) {
         const size_t peak = peak_near(c, (double)n * products / squares);
-        const bool is_there = peak < c->peak_count;
+        const bool is_there = peak < c->peak_count, is_hit = is_there && is_alike(&c->peaks[peak], s);
+        const bool counts = n <= m && would_show(c, s, (double)n * products / squares);
 
         if (is_there && c->peaks[peak].is_taken) {
             continue;
         }
-        tested += n <= m && (is_there || would_show(c, s, (double)n * products / squares));
-        if (is_there && is_alike(&c->peaks[peak], s)) {
-            present += n <= m;
+        tested += counts;
+        present += counts && is_hit;
+        if (is_hit) {
             products += (double)n * c->peaks[peak].frequency_hz;
             squares += (double)n * (double)n;
             hits[count++] = peak;
