@@ -337,6 +337,7 @@ typedef struct iw_noise_spectrum {
     iw_spectral_source *sources;
     size_t point_count; /* for pictures: of equal length on a logarithmic axis */
     iw_spectral_point *points;
+    iw_caveats caveats;
 } iw_noise_spectrum;
 
 /** IW_ERR_RANGE: no such CPU, a frequency that is not above 0, or a recording too short. */

@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include <idlewave/analysis.h>
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/recording.h>
 
@@ -154,6 +155,7 @@ typedef struct iw_noise_fit {
     iw_fit_spec *specs;
     double left_out_share; /* of the time: what is in no spec */
     iw_fit_agreement agreement;
+    iw_caveats caveats;
 } iw_noise_fit;
 
 /** IW_ERR_UNSUPPORTED: quanta (FWQ, FTQ), which have no single detours. IW_ERR_RANGE: no time was watched. */

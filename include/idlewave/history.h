@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/digest.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
@@ -91,6 +92,7 @@ typedef struct iw_history {
     iw_history_change *changes; /* the largest first */
     size_t changed_node_count;
     iw_history_node *changed_nodes; /* the largest first */
+    iw_caveats caveats;             /* of recordings of nodes that were at work */
     struct iwi_history_data *data;
 } iw_history;
 

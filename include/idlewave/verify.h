@@ -81,11 +81,12 @@ typedef struct iw_verify_opts {
     const iw_recording *recording; /* to check against; may be NULL */
     const iw_cpu_set *cpus;        /* of the application; NULL: what the node says */
     int64_t watch_ns;              /* without a recording: read counters twice, so far apart; 0: do not */
+    const char *recording_name;    /* for people; NULL: "the recording" */
 } iw_verify_opts;
 
-#define IW_VERIFY_OPTS_INIT                       \
-    {                                             \
-        sizeof(iw_verify_opts), "", NULL, NULL, 0 \
+#define IW_VERIFY_OPTS_INIT                             \
+    {                                                   \
+        sizeof(iw_verify_opts), "", NULL, NULL, 0, NULL \
     }
 
 /** IW_ERR_IO: below the root are neither /proc/cmdline nor a list of CPUs: no node that runs. IW_ERR_RANGE:

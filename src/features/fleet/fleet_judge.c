@@ -294,19 +294,25 @@ static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     return IW_OK;
 }
 
+void iwi_busy_nodes_add(struct iwi_busy_nodes *busy, const char *node)
+{
+    if (busy->count++ < 3 && busy->used < sizeof busy->names) {
+        busy->used += (size_t)snprintf(busy->names + busy->used, sizeof busy->names - busy->used, "%s%s",
+                                       busy->used > 0 ? ", " : "", node);
+    }
+}
+
 static void find_caveats(iw_fleet *fleet)
 {
-    char names[96] = "";
-    size_t busy = 0, used = 0;
+    struct iwi_busy_nodes busy = {.count = 0};
 
     for (size_t i = 0; i < fleet->node_count; i++) {
-        if (fleet->nodes[i].is_busy && busy++ < 3 && used < sizeof names) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
-                                     fleet->nodes[i].name);
+        if (fleet->nodes[i].is_busy) {
+            iwi_busy_nodes_add(&busy, fleet->nodes[i].name);
         }
     }
     fleet->caveats = (iw_caveats){.count = 0};
-    iw_caveats_of_nodes(fleet->name, busy, fleet->node_count, names, &fleet->caveats);
+    iw_caveats_of_nodes(fleet->name, busy.count, fleet->node_count, busy.names, &fleet->caveats);
 }
 
 iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts *given)

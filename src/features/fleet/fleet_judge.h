@@ -134,6 +134,13 @@ void iwi_fleet_describe_nodes(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 IW_NODISCARD iw_status iwi_fleet_describe_sources(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 IW_NODISCARD iw_status iwi_fleet_find_differences(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 
+/* Nodes that were at work when they were recorded: how many, and the names of the first three. */
+struct iwi_busy_nodes {
+    size_t count, used;
+    char names[96];
+};
+void iwi_busy_nodes_add(struct iwi_busy_nodes *busy, const char *node);
+
 /* All that the fleet's report tells, on the first process; the others bring what it needs. */
 IW_NODISCARD iw_status iwi_fleet_conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet);
 IW_NODISCARD iw_status iwi_fleet_help_to_conclude(struct iwi_fleet_trial *judge);

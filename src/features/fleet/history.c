@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/fleet/node_digest.h"
 
 iw_status iw_history_new(const iw_log *log, const char *name, iw_history **history_p)
 {
@@ -53,7 +54,9 @@ void iw_history_free(iw_history *history)
 iw_status iw_history_add(const iw_log *log, iw_history *history, const iw_digest *digest)
 {
     struct iwi_history_data *data = history->data;
-    struct iwi_history_entry entry = {.start_ns = digest->start_ns, .number = (uint32_t)data->count};
+    struct iwi_history_entry entry = {.start_ns = digest->start_ns,
+                                      .is_busy = iw_digest_get(digest, IWI_DIGEST_BUSY_KEY) != NULL,
+                                      .number = (uint32_t)data->count};
 
     history->digest_count++;
     for (size_t i = 0; i < digest->cpu_count; i++) {

@@ -12,6 +12,7 @@
 struct iwi_history_entry {
     char *node;
     int64_t start_ns;
+    bool is_busy;      /* programs of users ran */
     double watched_ns; /* summed over CPUs */
     uint32_t number;   /* its cells are those of this number */
 };

@@ -89,6 +89,7 @@ static const struct iwi_field history_fields[] = {
     IWI_OBJECTS(iw_history, changes, change_count, change_schema),
     IWI_OBJECTS(iw_history, changed_nodes, changed_node_count, node_schema),
     IWI_OBJECTS(iw_history, periods, period_count, period_schema, .is_row = true),
+    IWI_INLINE(iw_history, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema history_schema = IWI_SCHEMA(iw_history, history_fields);
 
@@ -266,6 +267,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "Noise over time in %s", h->name);
     iwi_subtitle(doc, "%zu node%s, %zu period%s", h->node_count, iwi_s(h->node_count), h->period_count,
                  iwi_s(h->period_count));
+    iwi_say_caveats(doc, &h->caveats, NULL);
     say_verdict(doc, h);
     say_findings(doc, h);
     show_periods(doc, h);

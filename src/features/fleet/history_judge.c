@@ -50,6 +50,27 @@ static iw_status find_pairs(struct iwi_history_judging *j)
     return IW_OK;
 }
 
+/* Which nodes were at work in one of their recordings: entries of a node lie together. */
+static void find_caveats(iw_history *h)
+{
+    const struct iwi_history_entry *entries = h->data->entries;
+    struct iwi_busy_nodes busy = {.count = 0};
+
+    for (size_t begin = 0, end; begin < h->data->count; begin = end) {
+        bool is_busy = false;
+
+        for (end = begin; end < h->data->count && strcmp(entries[end].node, entries[begin].node) == 0;
+             end++) {
+            is_busy |= entries[end].is_busy;
+        }
+        if (is_busy) {
+            iwi_busy_nodes_add(&busy, entries[begin].node);
+        }
+    }
+    h->caveats = (iw_caveats){.count = 0};
+    iw_caveats_of_nodes(h->name, busy.count, h->node_count, busy.names, &h->caveats);
+}
+
 /* ---- one source ---- */
 
 static void measure_pair(const struct iwi_history_judging *j, struct iwi_history_pair *pair)
@@ -246,6 +267,7 @@ static iw_status judge(struct iwi_history_judging *j)
         return IW_ERR_NOMEM;
     }
     IW_TRY(find_pairs(j));
+    find_caveats(h);
     h->tests = families * (1 + (j->pair_count >= IW_FLEET_LEAST_NODES ? j->pair_count : 0));
     j->p_fleet = 0.5 * h->opts.false_alarms / (double)families; /* half of the rate for each question */
     j->p_node = 0.5 * h->opts.false_alarms / (double)(families * (j->pair_count + 1));

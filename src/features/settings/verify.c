@@ -133,6 +133,16 @@ static void compare_origins(const iw_log *log, const struct iwi_node_facts *node
     }
 }
 
+static void find_caveats(const iw_verify_opts *opts, iw_verify *verify)
+{
+    const char *name = opts->recording_name != NULL ? opts->recording_name : "the recording";
+
+    iw_caveats_of_recording(opts->recording, name, &verify->caveats);
+    if (verify->recorded_host[0] == '\0') {
+        iw_caveats_of_boot(opts->recording, name, verify->boot_s, &verify->caveats);
+    }
+}
+
 static void describe_watched(const struct iwi_case *c, iw_verify *verify)
 {
     const struct iwi_observed *seen = c->seen;
@@ -269,10 +279,7 @@ static iw_status fill(const iw_log *log, const iw_verify_opts *opts, const struc
     verify->boot_s = read_boot(opts->root);
     if (opts->recording != NULL) {
         compare_origins(log, node, opts->recording, verify);
-        iw_caveats_of_recording(opts->recording, "the recording", &verify->caveats);
-        if (verify->recorded_host[0] == '\0') {
-            iw_caveats_of_boot(opts->recording, "the recording", verify->boot_s, &verify->caveats);
-        }
+        find_caveats(opts, verify);
     }
     IW_TRY(judge_all(log, &c, opts->recording, verify));
     iw_verify_sort(verify);

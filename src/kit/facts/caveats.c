@@ -123,11 +123,14 @@ void iw_caveats_of_recording(const iw_recording *recording, const char *name, iw
 void iw_caveats_of_nodes(const char *name, size_t busy, size_t all, const char *first, iw_caveats *caveats)
 {
     if (busy > 0) {
+        char nodes[64] = "the node";
+
+        if (all > 1) {
+            snprintf(nodes, sizeof nodes, "%zu of %zu nodes", busy, all);
+        }
         add(caveats, IW_CAVEAT_BUSY, name,
-            "%zu of %zu nodes %s recorded while users' programs ran (%s%s): what they show is load rather "
-            "than "
-            "noise",
-            busy, all, busy == 1 ? "was" : "were", first, busy > 3 ? ", ..." : "");
+            "%s %s recorded while users' programs ran (%s%s): what %s is load rather than noise", nodes,
+            busy == 1 ? "was" : "were", first, busy > 3 ? ", ..." : "", busy == 1 ? "it shows" : "they show");
     }
 }
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -136,3 +137,4 @@ class Fit(Result):
     specs: List[SpecsRow]
     left_out_share: Optional[float]
     agreement: Optional[Agreement]
+    caveats: Optional[List[CaveatsRow]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Optional
 
 from ..result import Estimate, Result
-from .shared import Source, Spread
+from .shared import CaveatsRow, Source, Spread
 
 
 @dataclass(frozen=True)
@@ -67,3 +67,4 @@ class History(Result):
     changes: List[ChangesRow]
     changed_nodes: List[ChangedNodesRow]
     periods: List[PeriodsRow]
+    caveats: Optional[List[CaveatsRow]]

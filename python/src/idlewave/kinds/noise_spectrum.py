@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Result
-from .shared import LinesRow, PointsRow, SourcesRow
+from .shared import CaveatsRow, LinesRow, PointsRow, SourcesRow
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,3 +39,4 @@ class NoiseSpectrum(Result):
     lines: List[LinesRow]
     sources: List[SourcesRow]
     points: List[PointsRow]
+    caveats: Optional[List[CaveatsRow]]

@@ -60,6 +60,7 @@ static iw_status fit_new(const iw_log *log, const iw_recording *recording, const
         return IW_ERR_NOMEM;
     }
     fit->opts = *opts;
+    iw_caveats_of_recording(recording, opts->name != NULL ? opts->name : "the recording", &fit->caveats);
     name_it(recording, fit);
     status = fill(log, recording, first, fit);
     if (status != IW_OK) {

@@ -122,6 +122,7 @@ static const struct iwi_field fit_fields[] = {
     IWI_OBJECTS(iw_noise_fit, specs, spec_count, spec_schema),
     IWI_VALUE(iw_noise_fit, left_out_share),
     IWI_OBJECT(iw_noise_fit, agreement, agreement_schema, .is_there = has_agreement),
+    IWI_INLINE(iw_noise_fit, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fit_schema = IWI_SCHEMA(iw_noise_fit, fit_fields);
 
@@ -311,6 +312,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_noise_fit *fit = subject;
 
     iwi_title(doc, "%s: durations of detours and fitted laws", fit->name);
+    iwi_say_caveats(doc, &fit->caveats, NULL);
     iwi_fit_verdict(doc, fit);
     if (fit->groups[0].durations.count > 0) {
         draw(doc, fit);

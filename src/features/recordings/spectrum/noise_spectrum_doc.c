@@ -63,8 +63,12 @@ static const struct iwi_field spectrum_fields[] = {
     IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema),
     IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema),
     IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema),
+    IWI_INLINE(iw_noise_spectrum, caveats, iwi_caveats_schema),
 };
-const struct iwi_schema iwi_spectrum_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
+/* In a report of the recording, which has its caveats, without them. */
+const struct iwi_schema iwi_spectrum_schema = {sizeof(iw_noise_spectrum), spectrum_fields,
+                                               sizeof spectrum_fields / sizeof spectrum_fields[0] - 1};
+static const struct iwi_schema whole_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
 
 iw_status iwi_spectrum_check(const iw_log *log, const char *name, const iw_noise_spectrum *spectrum)
 {
@@ -252,6 +256,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         iwi_subtitle(doc, "Recording %s, %zu CPU%s", spectrum->opts.name, spectrum->cpu_count,
                      iwi_s(spectrum->cpu_count));
     }
+    iwi_say_caveats(doc, &spectrum->caveats, NULL);
     iwi_verdict(doc, "%s", iwi_spectrum_verdict(doc, spectrum));
     iwi_spectrum_show(doc, spectrum);
     iwi_section(doc, "certainty", "How sure");
@@ -278,7 +283,7 @@ static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 const struct iwi_kind iwi_noise_spectrum_kind = {
     .name = "noise-spectrum",
     .schema_id = "idlewave.noise-spectrum/2",
-    .schema = &iwi_spectrum_schema,
+    .schema = &whole_schema,
     .write_doc = write_doc,
     .check = check,
     .has_csv = has_csv,

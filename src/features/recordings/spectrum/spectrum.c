@@ -144,6 +144,7 @@ iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording
     spectrum->opts = *opts;
     spectrum->probe = recording->probe;
     spectrum->host = iw_recording_get(recording, "host");
+    iw_caveats_of_recording(recording, opts->name != NULL ? opts->name : "the recording", &spectrum->caveats);
     status = describe(log, &view, spectrum);
     if (status != IW_OK) {
         iw_noise_spectrum_free(spectrum);

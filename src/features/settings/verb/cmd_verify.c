@@ -139,6 +139,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code == UI_DONE && args->count > 0) {
         code = ui_exit_of(iw_recording_load(&ui->log, args->values[0], &recording));
         wanted.recording = recording;
+        wanted.recording_name = args->values[0];
     }
     if (code == UI_DONE) {
         code = verify(ui, opts, &wanted, args->count > 0 ? args->values[0] : NULL);
