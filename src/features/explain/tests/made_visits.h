@@ -9,7 +9,7 @@
 
 #define US(x) ((iw_time)(x)*IW_PS_PER_US)
 
-enum { MADE_RANKS = 8, MADE_TRANSFER_US = 10 };
+enum { MADE_RANKS = 24, MADE_TRANSFER_US = 10 };
 
 struct made_run {
     struct iwi_visits visits;

@@ -3,6 +3,8 @@
  */
 #include "features/training/step_plan.h"
 
+#include <math.h>
+
 #include "core/base/base.h"
 #include "features/training/trials.h"
 #include "support/support.h"
@@ -122,6 +124,27 @@ static void a_slow_last_stage(void **state)
     }
 }
 
+/* (p - 1)(F + B) of (m + p - 1)(F + B) + the optimizer, at which no GPU waits. */
+static void what_is_waited_for_others(void **state)
+{
+    const iw_time optimizers[] = {0, 100 * IW_PS_PER_NS};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof optimizers / sizeof optimizers[0]; i++) {
+        const double step_ns = 11.0 * 30.0 + (double)optimizers[i] / IW_PS_PER_NS;
+        struct iwi_train_plan *plan;
+        iw_training spec;
+
+        init(&spec, 4, 8);
+        set_times(&spec, "10ns", "20ns");
+        spec.optimizer_ps = optimizers[i];
+        assert_ok(iwi_train_plan_new(NULL, &spec, &plan));
+        assert_true(fabs(iwi_plan_bubble(plan, step_of(&spec)) - 3.0 * 30.0 / step_ns) < 1e-9);
+        iwi_train_plan_free(plan);
+        iw_training_release(&spec);
+    }
+}
+
 /* Buckets fill in reverse order of layers: end = max over i of t_i + r_i + r_(i+1) + ... */
 static void buckets_overlap_the_backward(void **state)
 {
@@ -218,6 +241,7 @@ int main(void)
         cmocka_unit_test(one_forward_one_backward),
         cmocka_unit_test(interleaved),
         cmocka_unit_test(a_slow_last_stage),
+        cmocka_unit_test(what_is_waited_for_others),
         cmocka_unit_test(buckets_overlap_the_backward),
         cmocka_unit_test(fsdp_gathers_ahead),
     };
