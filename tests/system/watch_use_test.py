@@ -15,6 +15,7 @@ import pty
 import re
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -85,6 +86,21 @@ def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
 
 
 @contextlib.contextmanager
+def who_gets_no_cpu_says_so(idlewave, _bursts, folder):
+    """Whatever kept it from ending in time: here it is stopped."""
+    with Job(1, "spin(120)") as job:
+        job.start()
+        watcher = Watcher(idlewave, folder, [*pid_option(job), "--duration", "2s"])
+        watcher.process.send_signal(signal.SIGSTOP)
+        time.sleep(8)
+        watcher.process.send_signal(signal.SIGCONT)
+        result = watcher.finish()
+    watched_s = result["watch"]["watched_ns"] / 1e9
+    print(f"watched {watched_s:.1f} s:", watcher.errors.strip())
+    assert watched_s > 6, "it did not watch while it was stopped"
+    assert "asked for 2.000 s, it took" in watcher.errors and "nice -n -20" in watcher.errors, "no word of it"
+
+
 def quota_group(share_of_cpu):
     """A control group of either version with that quota: its folder, and what tells its throttling in ns."""
     for parent, version in (("/sys/fs/cgroup/cpu", 1), ("/sys/fs/cgroup", 2)):
@@ -293,6 +309,7 @@ def two_capabilities_are_enough(idlewave, _bursts, folder):
 
 if __name__ == "__main__":
     sys.exit(run_checks(__doc__, [kills_leave_nothing] if KILLS > 0 else
-                        [loads_in_a_second, own_threads_and_sleep_are_no_noise, of_a_sleeper_there_is_nothing_to_say, quotas_are_no_noise, nothing_is_lost_uncounted,
+                        [loads_in_a_second, own_threads_and_sleep_are_no_noise, of_a_sleeper_there_is_nothing_to_say, who_gets_no_cpu_says_so,
+                         quotas_are_no_noise, nothing_is_lost_uncounted,
                          stacks_say_where_the_kernel_was, stacks_say_which_program_called, a_terminal_shows_it_live,
                          kills_leave_nothing, two_capabilities_are_enough]))
