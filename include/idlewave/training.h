@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
 #include <idlewave/noise.h>
@@ -320,7 +321,8 @@ typedef struct iw_training_result {
     double *trial_ns; /* a step of each trial, the mean; NULL: there is no jitter */
     iw_training_source sources[IW_TRAINING_SOURCES_MAX];
     uint32_t source_count;
-    char slow[96]; /* which GPUs are slow: the law that places them anew in each trial; "": none */
+    char slow[96];      /* which GPUs are slow: the law that places them anew in each trial; "": none */
+    iw_caveats caveats; /* of recordings, set by the caller */
 } iw_training_result;
 
 /** IW_ERR_RANGE: settings that do not fit together; IW_ERR_NOMEM. */

@@ -10,6 +10,7 @@
 #include "features/tables.h"
 #include "features/training/training_bill.h"
 #include "features/training/training_words.h"
+#include "kit/text/words.h"
 
 /* ---- the table ---- */
 
@@ -120,6 +121,7 @@ static const struct iwi_field training_fields[] = {
     IWI_VALUES(iw_training_result, step_time_ns, step_time_count),
     IWI_OBJECTS_IN_PLACE(iw_training_result, sources, source_count, source_schema),
     IWI_CHARS(iw_training_result, slow, .is_there = has_law, .is_optional = true),
+    IWI_INLINE(iw_training_result, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema training_schema = IWI_SCHEMA(iw_training_result, training_fields);
 
@@ -136,6 +138,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 static void say_verdict(struct iwi_document *doc, const iw_training_result *result)
 {
+    iwi_say_caveats(doc, &result->caveats, NULL);
     iwi_training_say_rate(doc, result);
     iwi_verdict(doc, "A step of %s on %s GPU%s takes %s without jitter", result->name,
                 iwi_count(doc, result->sizes.gpus), iwi_s(result->sizes.gpus),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Estimate, Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -122,3 +123,4 @@ class Training(Result):
     step_time_ns: List[int]
     sources: List[SourcesRow]
     slow: Optional[str]
+    caveats: Optional[List[CaveatsRow]]
