@@ -84,6 +84,11 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     run->has_net = run->net.o_send_ps > 0 || run->net.o_recv_ps > 0 || run->net.g_ps > 0;
     run->net.is_device_progress = !run->has_net; /* the theorem's messages need no CPU */
     run->report.net = run->has_net ? run->net.name : NULL;
+    if (code == UI_DONE && run->has_net) {
+        const uint64_t most = run->ranks[run->count - 1];
+
+        iw_caveats_of_net(&run->net, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, &run->report.caveats);
+    }
     if (code == UI_DONE && !run->has_net && !opt_given(opts, compute_ps)) {
         return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
                             "noise. Write --net hdr-fat-tree, or --compute 1ms");
