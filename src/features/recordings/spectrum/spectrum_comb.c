@@ -4,9 +4,9 @@
  * A train of short pulses has multiples as strong as its fundamental, and any of them may be the strongest
  * peak. If that is multiple m of f, then most of f, 2 f, ..., m f must be peaks too, of about the same
  * strength, but where the floor is so high that it would hide them; of half the true fundamental only half of
- * them are. Among the f that pass, the one that explains most peaks is taken, of equal ones the highest. Peaks
- * much stronger than their neighbours in the comb stay for a line of their own: a tick among the multiples of a
- * slow daemon.
+ * them are. Among the f that pass, the one that explains most peaks is taken, of equal ones the highest.
+ * Peaks much stronger than their neighbours in the comb stay for a line of their own: a tick among the
+ * multiples of a slow daemon.
  */
 #include <math.h>
 #include <stdlib.h>
