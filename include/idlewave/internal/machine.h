@@ -30,6 +30,7 @@ typedef struct iw_net_machine_level {
     /* From the begin of the send to the end of the receive, which waits for it: alone, and as simulations
      * have it, where all active ranks share NICs and narrow links. */
     iw_time small_ps, large_ps, shared_ps;
+    bool is_device_progress; /* a device moves messages */
 } iw_net_machine_level;
 
 typedef struct iw_net_machine {

@@ -75,6 +75,7 @@ static iw_net_machine_level describe_level(const iw_net *net, const iw_net *alon
         .small_ps = takes(alone, index, IW_NET_MACHINE_SMALL_BYTES),
         .large_ps = takes(alone, index, IW_NET_MACHINE_LARGE_BYTES),
         .shared_ps = takes(shared, index, IW_NET_MACHINE_LARGE_BYTES),
+        .is_device_progress = costs->is_device_progress,
     };
 
     snprintf(level.name, sizeof level.name, "%s", iw_net_level_name(net, index));

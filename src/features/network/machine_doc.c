@@ -13,6 +13,7 @@
 IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin",
           [IW_PLACEMENT_LIST] = "list")
 IWI_OF(bool, has_taper, iw_net_machine_level, it->taper > 0.0)
+IWI_OF(bool, is_by_device, iw_net_machine_level, it->is_device_progress)
 IWI_OF(bool, is_inner, iw_net_machine_level, it->ranks > 0)
 IWI_OF(bool, has_nics, iw_net_machine, it->nic_count > 0)
 IWI_OF(bool, has_list, iw_net_machine, it->placement == IW_PLACEMENT_LIST)
@@ -34,6 +35,7 @@ static const struct iwi_field level_fields[] = {
     IWI_TIME(iw_net_machine_level, small_ps, "small_ns"),
     IWI_TIME(iw_net_machine_level, large_ps, "large_ns"),
     IWI_TIME(iw_net_machine_level, shared_ps, "large_shared_ns"),
+    IWI_VALUE(iw_net_machine_level, is_device_progress, .is_there = is_by_device, .is_optional = true),
 };
 static const struct iwi_schema level_schema = IWI_SCHEMA(iw_net_machine_level, level_fields);
 
@@ -153,7 +155,7 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
             iwi_more(doc, "; %s where they share links with others, as simulations have it",
                      iwi_ps(doc, level->shared_ps));
         }
-        iwi_more(doc, ".");
+        iwi_more(doc, ".%s", level->is_device_progress ? " A device moves them." : "");
         if (level->segments > 0) {
             iwi_more(doc, " Costs change at %u size%s; the table has those of small messages.",
                      level->segments, iwi_s(level->segments));

@@ -12,9 +12,20 @@ static const char *costs_words(struct iwi_document *doc, const iw_net_costs *cos
     if (costs->o_recv_ps != costs->o_send_ps) {
         overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
     }
-    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s", iwi_ps(doc, costs->L_ps), overhead,
+    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s%s", iwi_ps(doc, costs->L_ps), overhead,
                    iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
-                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "");
+                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "",
+                   costs->is_device_progress ? ", moved by a device" : "");
+}
+
+bool iwi_is_moved_by_device(const iw_net *net)
+{
+    bool is_device = net->costs.is_device_progress;
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        is_device &= net->inner[i].costs.is_device_progress;
+    }
+    return is_device;
 }
 
 /* "4 NICs of 0.04 ns/B in a node, shared by 32 ranks: a byte that leaves it takes 1.28 ns" */

@@ -37,6 +37,9 @@ static inline bool iwi_is_disturbed(const iw_simulation *simulation)
     return simulation->noise_count > 0 || simulation->delays > 0;
 }
 
+/* A device moves messages at all levels, so that none waits for a CPU that noise has. */
+bool iwi_is_moved_by_device(const iw_net *net);
+
 /* ---- words ---- */
 
 /* "takes 2.887 times as long ..."; how sure that is, as items. */

@@ -212,6 +212,9 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
             ", all alike. What hits fewer than %s of runs may have hit none of them (95 %%): more trials "
             "would show it.",
             iwi_percent(doc, 1.0 - pow(0.05, 1.0 / (double)makespan->count)));
+        if (iwi_is_moved_by_device(s->net)) {
+            iwi_item(doc, "A device moves the messages: noise hits only what takes CPU time.");
+        }
     } else if (isnan(makespan->mean_low) || isnan(makespan->median_low)) {
         say_extremes(doc, makespan);
     } else if (s->recording != NULL && !isnan(s->recording->slowdown.low)) {

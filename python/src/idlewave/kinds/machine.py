@@ -30,6 +30,7 @@ class LevelsRow:
     small_ns: float
     large_ns: float
     large_shared_ns: float
+    is_device_progress: Optional[bool]
 
 
 @dataclass(frozen=True, repr=False)

@@ -144,9 +144,24 @@ static void what_a_byte_takes_of_the_cpu_limits_the_bandwidth(void **state)
     assert_float_equal(machine.levels[0].bytes_per_ns, 20.0, 1e-9);
 }
 
+static void who_moves_messages_is_told(void **state)
+{
+    iw_net net = *iw_net_builtin("gpu-node-nvlink");
+    iw_net_machine machine;
+    char *text;
+
+    (void)state;
+    net.inner[0].costs.is_device_progress = false;
+    assert_ok(iw_net_machine_describe(NULL, &net, &machine));
+    text = written(iw_net_machine_doc(&machine), IW_DOC_TEXT, false);
+    assert_has(text, "1 MiB takes 3.431 us between two ranks.\n");
+    assert_has(text, "1 MiB takes 25.03 us between two ranks. A device\n  moves them.");
+    free(text);
+}
+
 static void json_says_the_same_when_read_back(void **state)
 {
-    const iw_net_machine machine = machine_of("slingshot-dragonfly");
+    const iw_net_machine machine = machine_of("gpu-node-nvlink");
     char *text = written(iw_net_machine_doc(&machine), IW_DOC_TEXT, false);
     char *json = written(iw_net_machine_doc(&machine), IW_DOC_JSON, false), *again;
     char path[] = "/tmp/iw_net_machine_XXXXXX";
@@ -187,6 +202,7 @@ int main(void)
         cmocka_unit_test(six_levels_are_drawn_too),
         cmocka_unit_test(pages_and_pictures_have_the_boxes),
         cmocka_unit_test(what_a_byte_takes_of_the_cpu_limits_the_bandwidth),
+        cmocka_unit_test(who_moves_messages_is_told),
         cmocka_unit_test(json_says_the_same_when_read_back),
         cmocka_unit_test(a_line_of_csv_is_a_level),
     };
