@@ -97,12 +97,15 @@ const char *iwi_training_loss_interval(struct iwi_document *doc, const iw_traini
 
 void iwi_training_say_rate(struct iwi_document *doc, const iw_training_result *result)
 {
-    if (result->rate > MOST_RATE) { /* NaN: not known */
+    /* while it computes, not over the step; NaN: not known */
+    const double rate = result->rate * (double)result->noiseless_ps / (double)iwi_max(1, result->compute_ps);
+
+    if (rate > MOST_RATE) {
         iwi_verdict(
             doc,
             "A GPU would compute %.4g TFLOP/s, more than any does in bfloat16 (%.4g TFLOP/s): these times "
             "are too short, unless precision is lower.",
-            result->rate / 1e12, MOST_RATE / 1e12);
+            rate / 1e12, MOST_RATE / 1e12);
     }
 }
 
