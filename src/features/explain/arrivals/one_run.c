@@ -1,6 +1,7 @@
 /* Whether files can be of one run: ranks that no collective joins must have run at the same time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/order.h"
@@ -70,21 +71,28 @@ static iw_status check_spans(const struct iwi_visits *visits, const struct span 
 }
 
 /* Collectives of different runs may have the same names and numbers. */
-static void warn_of_clocks(const struct iwi_visits *visits)
+static void warn_of_clocks(struct iwi_visits *visits)
 {
     iw_time least_ps = INT64_MAX, most_ps = INT64_MIN;
+    char text[128];
 
     for (size_t r = 0; r < visits->rank_count; r++) {
         least_ps = iwi_min(least_ps, visits->ranks[r].clock_added_ps);
         most_ps = iwi_max(most_ps, visits->ranks[r].clock_added_ps);
     }
     if (visits->rank_count > 0 && most_ps - least_ps > MOST_APART_PS) {
+        const double apart_s = (double)(most_ps - least_ps) / IW_PS_PER_S;
+
         iwi_warn(visits->log, "clocks of ranks differ by %.0f s: make sure that all files are of one run",
-                 (double)(most_ps - least_ps) / IW_PS_PER_S);
+                 apart_s);
+        (void)snprintf(text, sizeof text,
+                       "Clocks of ranks differ by %.0f s and were aligned: are all files of one run?",
+                       apart_s);
+        iwi_visits_note(visits, text);
     }
 }
 
-iw_status iwi_visits_check_one_run(const struct iwi_visits *visits)
+iw_status iwi_visits_check_one_run(struct iwi_visits *visits)
 {
     struct span *spans;
     iw_status status;

@@ -183,7 +183,7 @@ IW_NODISCARD iw_status iwi_visits_align(struct iwi_visits *visits);
 
 /* After iwi_visits_align(): refuses files of different runs (IW_ERR_FORMAT, logged) where times tell, and
  * warns where clocks are further apart than those of any cluster. */
-IW_NODISCARD iw_status iwi_visits_check_one_run(const struct iwi_visits *visits);
+IW_NODISCARD iw_status iwi_visits_check_one_run(struct iwi_visits *visits);
 
 /* How many ranks the run had at least: as files say, and by the sizes of groups. */
 uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits);

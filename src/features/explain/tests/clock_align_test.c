@@ -199,8 +199,6 @@ static void ranks_that_never_meet_are_apart(void **state)
     iwi_visits_release(&visits);
 }
 
-/* An all-gather is no meeting at one time: it may be off by its transfer, here 30 us and what the last of 4
- * or 8 ranks comes earlier. */
 /* All times of some ranks, later. */
 static void delay(struct iwi_visits *visits, uint32_t from_rank, iw_time by_ps)
 {
@@ -245,9 +243,12 @@ static void clocks_that_are_days_apart_are_told(void **state)
     assert_ok(iwi_visits_align(&visits));
     assert_ok(iwi_visits_check_one_run(&visits));
     iwt_assert_logged(&log, "clocks of ranks differ by 3600 s: make sure that all files are of one run");
+    assert_non_null(strstr(visits.lacks, "Clocks of ranks differ by 3600 s and were aligned"));
     iwi_visits_release(&visits);
 }
 
+/* An all-gather is no meeting at one time: it may be off by its transfer, here 30 us and what the last of 4
+ * or 8 ranks comes earlier. */
 static void what_ends_apart_counts_with_its_transfer(void **state)
 {
     struct made m = usual;
