@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Each round visits all sizes, so that what changes slowly (clock frequency, neighbours, placement) hits all
- * alike and shows up as differences between rounds, from which the intervals are made.
+ * alike and shows up as differences between rounds, from which the intervals are made. Where others have the
+ * CPUs each message may take a time slice: then the least is measured that says something of all sizes.
  */
 #include "mpi/net_level.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +24,19 @@ enum {
     RECV_TRAIN = 4,
     EXCHANGES = 4, /* in a row */
     LEAST_REPETITIONS = 3,
+    LATE_EVERY = 4, /* of so many sizes one is measured when it is late */
     MOST_SERIES = IWI_NET_POINTS_MAX * IW_NET_QUANTITIES
 };
 
 #define BATCH_NS 1.5e6 /* time that a batch may take if that is enough for three repetitions */
 #define FIRST_GUESS_NS 2e4
+#define PATIENCE_NS INT64_C(10000000000) /* more than the least takes, unless others have the CPUs */
 
 struct run {
     struct iwi_pair *pair;
     const iw_net_plan *plan;
     iw_net_level_samples *level;
-    int64_t start_ns, end_ns;
+    int64_t start_ns, end_ns, late_ns;
     bool is_reporting;
     double done, share;
 };
@@ -160,9 +164,20 @@ static void refine(struct run *run)
 
 /* ---- batches ---- */
 
-static double last_value(const iw_net_series *series)
+static bool is_late(const struct run *run)
 {
-    return series->count > 0 ? series->values_ns[series->count - 1] : FIRST_GUESS_NS;
+    return iwi_net_now_ns() >= run->late_ns;
+}
+
+/* Of this size; of the one before, which is hardly longer, where this one was not measured yet. */
+static double last_trip_ns(const struct run *run, size_t size)
+{
+    const iw_net_series *series = series_of(run, size), *before = size > 0 ? series_of(run, size - 1) : series;
+
+    if (series->count > 0) {
+        return series->values_ns[series->count - 1];
+    }
+    return before->count > 0 ? fmax(FIRST_GUESS_NS, before->values_ns[before->count - 1]) : FIRST_GUESS_NS;
 }
 
 /* d is longer than a round trip, so that each message is on its own; polls are frequent against the transfer.
@@ -189,6 +204,7 @@ static struct iwi_message_batch batch_of(const struct run *run, const iw_net_ser
     batch.repetitions = repetitions < LEAST_REPETITIONS ? LEAST_REPETITIONS
                         : repetitions > IWI_BATCH_MOST  ? IWI_BATCH_MOST
                                                         : (uint32_t)repetitions;
+    batch.repetitions = is_late(run) ? 1 : batch.repetitions;
     return batch;
 }
 
@@ -209,7 +225,7 @@ static bool measure_size(struct run *run, size_t size)
 
     for (size_t q = 0; q <= (size_t)last_quantity(run); q++) {
         if (series[q].count == 0 || !is_known(run, &series[q])) {
-            const struct iwi_message_batch batch = batch_of(run, &series[q], last_value(&series[0]));
+            const struct iwi_message_batch batch = batch_of(run, &series[q], last_trip_ns(run, size));
 
             iwi_pair_ask(run->pair, &batch, values);
             series[q].values_ns[series[q].count++] = iwi_pair_median(values, batch.repetitions);
@@ -218,6 +234,12 @@ static bool measure_size(struct run *run, size_t size)
         }
     }
     return is_busy;
+}
+
+/* When it is late, some sizes stand for the others, unless these were asked for. */
+static bool is_wanted(const struct run *run, size_t size)
+{
+    return run->plan->size_count > 0 || series_of(run, size)->count > 0 || size % LATE_EVERY == 0 || !is_late(run);
 }
 
 /* ---- rounds ---- */
@@ -249,7 +271,7 @@ static void measure_rounds(struct run *run)
         iwi_pair_ask(run->pair, &fresh, NULL);
         for (size_t size = 0; size < size_count(run) && (round < LEAST_ROUNDS || !is_time_over(run));
              size++) {
-            is_busy |= measure_size(run, size);
+            is_busy |= is_wanted(run, size) && measure_size(run, size);
         }
         if (run->plan->size_count == 0 && round < REFINE_LAST && (round + 1) % REFINE_EVERY == 0 &&
             !is_time_over(run)) {
@@ -295,9 +317,10 @@ void iwi_level_measure(struct iwi_pair *pair, const iw_net_plan *plan, double se
                       .start_ns = iwi_net_now_ns()};
 
     run.end_ns = run.start_ns + (int64_t)(seconds * 1e9);
-    level->eager_computing = iwi_pair_eager(pair, IWI_BATCH_EAGER_COMPUTING);
+    run.late_ns = iwi_max(run.end_ns, run.start_ns + PATIENCE_NS);
+    level->eager_computing = iwi_pair_eager(pair, IWI_BATCH_EAGER_COMPUTING, run.late_ns);
     report(&run);
-    level->eager_inside = iwi_pair_eager(pair, IWI_BATCH_EAGER_INSIDE);
+    level->eager_inside = iwi_pair_eager(pair, IWI_BATCH_EAGER_INSIDE, run.late_ns);
     report(&run);
     add_first_sizes(&run);
     measure_rounds(&run);

@@ -58,8 +58,9 @@ void iwi_pair_answer(struct iwi_pair *pair);
 /* The median of up to 200 values; changes their order. */
 double iwi_pair_median(double *values, size_t count);
 
-/* How large a message may be that is sent although the receiver does not receive; net_eager.c. */
-iw_net_eager iwi_pair_eager(struct iwi_pair *pair, enum iwi_batch_kind question);
+/* How large a message may be that is sent although the receiver does not receive; net_eager.c. After
+ * `late_ns` with fewer votes, and only to a power of two. */
+iw_net_eager iwi_pair_eager(struct iwi_pair *pair, enum iwi_batch_kind question, int64_t late_ns);
 
 int64_t iwi_net_now_ns(void);
 

@@ -27,6 +27,24 @@ def check_shared_core(arguments, folder):
     assert "not_valid:" in (folder / "shared.yaml").read_text(encoding="utf-8")
 
 
+def check_slices(arguments, folder):
+    """Where each message waits for a time slice, what --duration asks for is over before the first size: then a little of all
+    sizes is measured, not the usual number of samples."""
+    if shutil.which("taskset") is None:
+        run_mpi.leave_out("messages that wait for time slices", "there is no taskset")
+        return
+    done = run_mpi.run(["taskset", "-c", "0", run_mpi.launcher(arguments.mpi), "-n", "2", str(arguments.idlewave), "net",
+                        "--duration", "100ms", "--max-size", "64KiB", "--format", "json", "-o", str(folder / "slices.yaml")],
+                       timeout=300)
+    assert done.returncode == 0, f"{done.returncode}: {done.stdout}\n{done.stderr}"
+    points = net_support.level_of(json.loads(done.stdout), "node")["points"]
+    if points[0]["half_round_trip_ns"]["value"] < 1e6:
+        run_mpi.leave_out("messages that wait for time slices", "those of one CPU do not wait here")
+        return
+    assert 1 < len(points) and all(point["samples"] > 0 for point in points), points
+    assert sum(point["samples"] for point in points) < 500, points
+
+
 def check_one_rank(arguments):
     done = run_mpi.launch(arguments.mpi, 1, [arguments.idlewave, "net"])
     assert done.returncode != 0 and "needs at least 2 ranks" in done.stderr, (done.returncode, done.stderr)
@@ -72,6 +90,8 @@ def main():
         check_launches(arguments, folder)
         if arguments.mpi == "openmpi" or "shared" in arguments.only:  # MPICH's ranks spin: each message takes a time slice
             check_shared_core(arguments, folder)
+        if arguments.mpi == "mpich" and "shared" in arguments.only:
+            check_slices(arguments, folder)
     return 0
 
 
