@@ -158,6 +158,19 @@ void iwi_trace_warn_of_neighbours(const iw_log *log, const struct iw_trace *trac
 /* Called as those of data parallelism are by PyTorch, Megatron and DeepSpeed. */
 bool iwi_comm_is_data_parallel(const char *name);
 
+/* What `grow` of iw_trace_opts asks for, by the names that people see; NULL: data parallelism in training. */
+struct iwi_growing {
+    const struct iw_trace *trace;
+    const char *told;
+    bool is_exact; /* a name in full */
+};
+struct iwi_growing iwi_trace_growing(const struct iw_trace *trace, const char *told);
+bool iwi_comm_grows(const struct iwi_growing *growing, uint32_t comm);
+
+/* Communicators of several, not all ranks, that have collectives and do not grow. IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_trace_fixed_groups(const iw_log *log, const struct iw_trace *trace,
+                                              const char *told, uint32_t *count_p);
+
 /* Of ranks without calls. NULL (logged): no memory. Freed by iw_trace_free(). */
 struct iw_trace *iwi_trace_new(const iw_log *log, uint32_t rank_count);
 

@@ -126,45 +126,11 @@ static iw_status list_memberships(const iw_log *log, struct iwi_trace_program *p
 
 /* ---- which communicators grow ---- */
 
-bool iwi_comm_is_data_parallel(const char *name)
-{
-    static const char *const parts[] = {"dp", "data", "fsdp", "zero", "replicate"};
-
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcasestr(name, parts[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A name in full means that one only: "communicator 1" is not "communicator 12". */
-static bool has_exactly(const struct iwi_trace_program *program, const char *told)
-{
-    for (uint32_t comm = 0; told != NULL && comm < program->comm_count; comm++) {
-        if (strcasecmp(program->comms[comm].name, told) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Programs of MPI call their communicators anything: only what was asked for grows. */
-static bool is_called(const struct iwi_trace_build *b, const char *name, bool is_exact)
-{
-    const char *told = b->opts->grow;
-
-    if (told == NULL) {
-        return b->trace->is_training && iwi_comm_is_data_parallel(name);
-    }
-    return is_exact ? strcasecmp(name, told) == 0 : strcasestr(name, told) != NULL;
-}
-
 static iw_status choose_growing(struct iwi_trace_build *b)
 {
     const char *told = b->opts->grow;
+    const struct iwi_growing growing = iwi_trace_growing(b->trace, told);
     struct iwi_trace_program *program = b->program;
-    const bool is_exact = has_exactly(program, told);
     bool has_some = false;
 
     program->grows = iwi_new_array(b->log, program->comm_count, sizeof *program->grows);
@@ -172,7 +138,7 @@ static iw_status choose_growing(struct iwi_trace_build *b)
         return IW_ERR_NOMEM;
     }
     for (uint32_t comm = 0; comm < program->comm_count; comm++) {
-        const bool is_told = is_called(b, program->comms[comm].name, is_exact);
+        const bool is_told = iwi_comm_grows(&growing, comm);
 
         program->grows[comm] = is_told || (b->trace->is_training && iwi_trace_is_world(program, comm));
         has_some |= is_told;

@@ -408,6 +408,50 @@ static void communicators_that_keep_their_size_are_named(void **state)
     iwt_made_trace_release(&t);
 }
 
+static uint32_t fixed_groups(const struct iwt_made_trace *t, const char *told)
+{
+    uint32_t count;
+
+    assert_ok(iwi_trace_fixed_groups(NULL, &t->trace, told, &count));
+    return count;
+}
+
+/* Those of the pair that has a name, those of the pair that has none; nothing is called in the third. */
+static void what_keeps_its_size_goes_by_names_as_printed(void **state)
+{
+    static const uint32_t rows[3][2] = {{0, 1}, {2, 3}, {0, 2}};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    struct iwt_log l;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 4);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t row = iwt_trace_comm(&t, rows[i], 2);
+
+        assert_int_equal(row, i + 1);
+        if (i < 2) {
+            iwt_trace_collective_all(&t, IWI_TRACE_BARRIER, row, 0, 0);
+        }
+    }
+    (void)snprintf(t.trace.comms[1].name, IWI_COMM_NAME_SIZE, "data rows");
+    assert_int_equal(fixed_groups(&t, NULL), 2);
+    assert_int_equal(fixed_groups(&t, "rows"), 1);
+    assert_int_equal(fixed_groups(&t, "communicator 2"), 1);
+    assert_int_equal(fixed_groups(&t, "communicator 3"), 2);
+    t.trace.is_training = true;
+    assert_int_equal(fixed_groups(&t, NULL), 1);
+    t.trace.is_training = false;
+    opts.ranks = 8;
+    opts.grow = "communicator 2";
+    iwt_log_init(&l);
+    assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
+    iwt_assert_logged(&l, "1 communicator keeps its traced size on 8 ranks: data rows (2 ranks)");
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
 static void equal_collectives_are_one_operation(void **state)
 {
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
@@ -495,6 +539,7 @@ int main(void)
         cmocka_unit_test(neighbour_collectives_that_count_as_waiting_for_all_are_told),
         cmocka_unit_test(lists_of_sizes_must_fit_their_communicator),
         cmocka_unit_test(communicators_that_keep_their_size_are_named),
+        cmocka_unit_test(what_keeps_its_size_goes_by_names_as_printed),
         cmocka_unit_test(equal_collectives_are_one_operation),
         cmocka_unit_test(ranks_that_disagree_are_named),
         cmocka_unit_test(a_rank_outside_a_communicator_cannot_use_it),

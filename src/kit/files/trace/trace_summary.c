@@ -114,21 +114,6 @@ void iw_trace_summary_free(iw_trace_summary *summary)
     }
 }
 
-/* Communicators of some ranks that stay as large as they were traced on more ranks. */
-static uint32_t count_fixed_groups(const iw_trace *trace, const char *grow)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < trace->comm_count; i++) {
-        const struct iwi_comm *comm = &trace->comms[i];
-        const bool grows =
-            grow != NULL ? strcasestr(comm->name, grow) != NULL : iwi_comm_is_data_parallel(comm->name);
-
-        count += comm->members != NULL && comm->size > 1 && comm->size < trace->rank_count && !grows;
-    }
-    return count;
-}
-
 iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
                           iw_traced *traced_p)
 {
@@ -136,8 +121,10 @@ iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_tra
     const iw_trace_opts *opts = &known;
     iw_trace_summary *summary;
     iw_trace_info info;
+    uint32_t fixed_groups;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_TRACE_OPTS_INIT", given, &known));
+    IW_TRY(iwi_trace_fixed_groups(log, trace, opts->grow, &fixed_groups));
     IW_TRY(iw_trace_summarize(log, trace, &summary));
     iw_trace_describe(trace, &info);
     *traced_p =
@@ -152,7 +139,7 @@ iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_tra
                     .has_p2p = info.sends > 0 && !opts->drops_p2p,
                     .replica_compute = opts->replica_compute,
                     .is_training = trace->is_training,
-                    .fixed_groups = count_fixed_groups(trace, opts->grow)};
+                    .fixed_groups = fixed_groups};
     memcpy(traced_p->lost, trace->lost, sizeof traced_p->lost);
     iw_trace_summary_free(summary);
     return IW_OK;
