@@ -21,7 +21,8 @@ const char *iwi_bench_interval(struct iwi_document *doc, iw_estimate slowdown)
     char range[IWI_RANGE_SIZE];
 
     return isfinite(slowdown.low) && isfinite(slowdown.high)
-               ? iwi_say(doc, "%s", iwi_slowdown_range_text(slowdown.low, slowdown.high, range))
+               ? iwi_say(doc, "%s",
+                         iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
                : "";
 }
 

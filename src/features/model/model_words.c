@@ -54,7 +54,7 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
     } else if (row->low_ns.low < row->high_ns.high) {
         const double high = row->high_ns.high / row->noiseless_ns - 1;
 
-        (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, range);
+        (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, high, range);
         iwi_more(doc,
                  high < 1 ? "On %s it has a slowdown of %s (mean)." : "On %s it takes %s as long (mean).",
                  ranks, range);

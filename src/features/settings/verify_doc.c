@@ -149,7 +149,8 @@ static void say_job(struct iwi_document *doc, const iw_verify *verify)
     } else {
         iwi_paragraph(doc, "With this noise %s %s without (mean; 95 %% CI %s).", verify->job,
                       iwi_slower_text(verify->slowdown.value, slower),
-                      iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high, range));
+                      iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high,
+                                              verify->slowdown.value, range));
     }
 }
 

@@ -50,10 +50,10 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
         iwi_more(doc, "%s", bound);
     } else {
         iwi_more(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
-                 isnan(node_wide.low)
-                     ? ""
-                     : iwi_say(doc, " (95 %% CI %s)",
-                               iwi_slowdown_range_text(node_wide.low, node_wide.high, range)));
+                 isnan(node_wide.low) ? ""
+                                      : iwi_say(doc, " (95 %% CI %s)",
+                                                iwi_slowdown_range_text(node_wide.low, node_wide.high,
+                                                                        node_wide.value, range)));
     }
     iwi_more(doc, "a recording of one CPU cannot tell, so record at least two.");
 }

@@ -113,7 +113,8 @@ static void say_steady(struct iwi_document *doc, const iw_simulation *s)
         (s->recording == NULL || !s->recording->reach.is_bound)) {
         iwi_row(doc, "steady",
                 iwi_say(doc, "each repetition: %s (95 %% CI %s)%s", iwi_slower(doc, steady->slowdown.value),
-                        iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high, range),
+                        iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high,
+                                                steady->slowdown.value, range),
                         start_words(doc, steady->start_ns)));
     }
 }

@@ -72,7 +72,7 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     const iw_summary *slowdown = &s->slowdown;
     const iw_estimate mean = mean_of(s);
     const bool has_interval = !isnan(mean.low);
-    char range[IWI_RANGE_SIZE];
+    char range[IWI_RANGE_SIZE], median[IWI_NUMBER_SIZE];
 
     if (s->noise_count == 0) {
         return;
@@ -84,9 +84,9 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     } else {
         iwi_more(doc, " (mean of %zu trials; %s %s; median %s)", slowdown->count,
                  has_interval ? "95 % CI" : "lowest to highest",
-                 has_interval ? iwi_slowdown_range_text(mean.low, mean.high, range)
-                              : iwi_slowdown_range_text(slowdown->min, slowdown->max, range),
-                 iwi_slower(doc, slowdown->median));
+                 has_interval ? iwi_slowdown_range_text(mean.low, mean.high, slowdown->mean, range)
+                              : iwi_slowdown_range_text(slowdown->min, slowdown->max, slowdown->mean, range),
+                 iwi_slowdown_column_text(slowdown->median, slowdown->mean, median));
     }
 }
 

@@ -110,20 +110,32 @@ static void say_box_head(const struct iwi_study_view *view, const iw_series *ser
     }
 }
 
+static double worst_mean(const iw_series *series)
+{
+    const iw_cell_result *worst = iwi_worst_of_series(series);
+
+    return worst != NULL ? iwi_mean_slowdown(worst) : NAN;
+}
+
 static void say_table(const struct iwi_study_view *view, const struct iwi_panel *panel)
 {
     struct iwi_document *doc = view->doc;
+    double largest = 0;
+    char number[IWI_NUMBER_SIZE];
+
+    for (size_t i = 0; i < panel->count; i++) {
+        largest = fmax(largest, worst_mean(panel->series[i]));
+    }
 
     iwi_only(doc, IWI_IN_TEXT);
     IWI_TABLE(doc, "", {axis_of(view), IWI_WORDS}, {"noise takes over", IWI_WORDS}, {"95 % CI", IWI_WORDS},
               {"worst mean", IWI_NUMBER});
     for (size_t i = 0; i < panel->count; i++) {
         const iw_series *series = panel->series[i];
-        const iw_cell_result *worst = iwi_worst_of_series(series);
 
         iwi_row(doc, iwi_dim_label(doc, view->panels.by, series), iwi_inflection_text(doc, series),
                 iwi_inflection_interval_text(doc, series),
-                iwi_slower(doc, worst != NULL ? iwi_mean_slowdown(worst) : NAN));
+                iwi_say(doc, "%s", iwi_slowdown_column_text(worst_mean(series), largest, number)));
     }
     iwi_unfold(doc);
 }

@@ -76,12 +76,26 @@ static const char *interval_text(struct iwi_document *doc, const iw_series *seri
     return interval[0] != '\0' ? interval : "-";
 }
 
-static void say_series(const struct iwi_study_view *view, const iw_series *series)
+/* Of what the rows of all series say: they have one notation. */
+static double largest_slowdown(const struct iwi_study_view *view)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < view->panels.series_count; i++) {
+        const iw_cell_result *cell = iwi_last_cell(&view->panels.series[i]);
+
+        largest = fmax(largest, fmax(iwi_mean_slowdown(cell), iwi_median_slowdown(cell)));
+        largest = fmax(largest, mean_slowdown_high(cell)); /* may be NaN */
+    }
+    return largest;
+}
+
+static void say_series(const struct iwi_study_view *view, const iw_series *series, double largest)
 {
     struct iwi_document *doc = view->doc;
     const iw_cell_result *cell = iwi_last_cell(series);
     const char *cells[IWI_MOST_COLUMNS + 1] = {NULL};
-    char text[IWI_RANGE_SIZE];
+    char text[IWI_RANGE_SIZE], number[IWI_NUMBER_SIZE];
     size_t count = 0;
 
     for (int dim = 0; dim < IWI_DIMS; dim++) {
@@ -93,10 +107,11 @@ static void say_series(const struct iwi_study_view *view, const iw_series *serie
                          ? iwi_say(doc, "%s", iwi_about_ranks_text(series->inflection, text))
                          : "none";
     cells[count++] = interval_text(doc, series);
-    cells[count++] = iwi_slower(doc, iwi_mean_slowdown(cell));
-    cells[count++] =
-        iwi_say(doc, "%s", iwi_slowdown_span_text(mean_slowdown_low(cell), mean_slowdown_high(cell), text));
-    cells[count++] = iwi_slower(doc, iwi_median_slowdown(cell));
+    cells[count++] = iwi_say(doc, "%s", iwi_slowdown_column_text(iwi_mean_slowdown(cell), largest, number));
+    cells[count++] = iwi_say(
+        doc, "%s",
+        iwi_slowdown_span_column_text(mean_slowdown_low(cell), mean_slowdown_high(cell), largest, text));
+    cells[count++] = iwi_say(doc, "%s", iwi_slowdown_column_text(iwi_median_slowdown(cell), largest, number));
     cells[count++] = iwi_say(doc, "%s", iwi_ranks_text(cell->ranks, text));
     cells[count++] = iwi_ns(doc, cell->noiseless_ns);
     cells[count++] =
@@ -115,6 +130,7 @@ static void say_overview(const struct iwi_study_view *view)
                                         "Most ranks",
                                         "Without noise",
                                         "Noise, share of time"};
+    const double largest = largest_slowdown(view);
     struct iwi_column columns[IWI_MOST_COLUMNS];
     size_t count = 0;
 
@@ -130,7 +146,7 @@ static void say_overview(const struct iwi_study_view *view)
     iwi_section(view->doc, "overview", "All series");
     iwi_table(view->doc, "Where noise takes over, and what the most ranks take", columns, count);
     for (size_t i = 0; i < view->panels.series_count; i++) {
-        say_series(view, &view->panels.series[i]);
+        say_series(view, &view->panels.series[i], largest);
     }
     iwi_unfold(view->doc);
 }

@@ -61,7 +61,7 @@ static void add_curve(struct iwi_figure *figure, const struct iwi_drawn_series *
 
         snprintf(text, sizeof text, "%s ranks: %s\n95 %% CI %s", iwi_ranks_text(cell->ranks, ranks),
                  iwi_slowdown_text(y - 1.0, slowdown),
-                 iwi_slowdown_range_text(low - 1.0, high - 1.0, interval));
+                 iwi_slowdown_range_text(low - 1.0, high - 1.0, y - 1.0, interval));
         iwi_mark_add(figure, band, (double[]){x, isnan(low) ? y : low, isnan(high) ? y : high});
         iwi_mark_add_named(figure, line, (double[]){x, y}, isnan(low) ? NULL : text, false);
     }
@@ -137,7 +137,8 @@ static void add_slowdown(struct iwi_figure *figure, const iw_cell_result *cell)
     }
     iwi_figure_cell(figure, "%s",
                     iwi_slowdown_range_text(iwi_cell_slowdown(cell, cell->makespan_ns.median_low),
-                                            iwi_cell_slowdown(cell, cell->makespan_ns.median_high), range));
+                                            iwi_cell_slowdown(cell, cell->makespan_ns.median_high), slowdown,
+                                            range));
 }
 
 static void add_slowdown_table(struct iwi_figure *figure, const struct iwi_drawn_series *drawn, size_t count)

@@ -249,13 +249,14 @@ static const char *place_of(struct iwi_document *doc, const iw_cell_result *cell
 static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
 {
     const bool is_bound = worst->recording.seconds > 0.0 && !isnan(worst->recording.record_s);
-    char slower[IWI_PHRASE_SIZE];
+    char slower[IWI_PHRASE_SIZE], median[IWI_NUMBER_SIZE];
 
     iwi_more(doc, " The worst case (%s, %s rank%s) %s without noise", place_of(doc, worst),
              ranks_of(doc, worst->ranks), iwi_s(worst->ranks),
              iwi_slower_text(iwi_mean_slowdown(worst), slower));
     if (worst->trials > 1) {
-        iwi_more(doc, " (mean; median %s)", iwi_slower(doc, iwi_median_slowdown(worst)));
+        iwi_more(doc, " (mean; median %s)",
+                 iwi_slowdown_column_text(iwi_median_slowdown(worst), iwi_mean_slowdown(worst), median));
     }
     iwi_more(doc, "%s.", is_bound ? ", or more: the recording is too short for that many ranks" : "");
 }

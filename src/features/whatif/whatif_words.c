@@ -119,7 +119,7 @@ static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
     } else {
         iwi_more(doc, " %s without noise (mean of %" PRIu64 " trials%s%s)",
                  iwi_slower_text(now.value, phrase), whatif->trials, now.low < now.high ? "; 95 % CI " : "",
-                 now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, range) : "");
+                 now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, now.value, range) : "");
     }
     if (whatif->reach.is_extrapolated) {
         text[0] = '\0';

@@ -65,11 +65,11 @@ static void write_ends(double low, double high, double largest, char from[IWI_NU
     write_slowdown(high, as_factor, to);
 }
 
-const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE])
+const char *iwi_slowdown_range_text(double low, double high, double beside, char buf[IWI_RANGE_SIZE])
 {
     char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
 
-    write_ends(low, high, high, from, to);
+    write_ends(low, high, beside, from, to);
     snprintf(buf, IWI_RANGE_SIZE, "%s to %s", from, to);
     return buf;
 }

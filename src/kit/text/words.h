@@ -59,9 +59,9 @@ const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[I
  * "relative". */
 const char *iwi_slowdown_head(double largest);
 
-/* "41.0 % to 52.3 %", "1.410x to 2.431x": in the unit of the larger end. Where there is little room
- * "41.0-52.3 %", "1.410-2.431x", "-" where an end is missing. */
-const char *iwi_slowdown_range_text(double low, double high, char buf[IWI_RANGE_SIZE]);
+/* "41.0 % to 52.3 %", "1.410x to 2.431x": in the unit of the slowdown beside which it stands. Where there is
+ * little room "41.0-52.3 %", "1.410-2.431x", in the unit of the larger end, "-" where an end is missing. */
+const char *iwi_slowdown_range_text(double low, double high, double beside, char buf[IWI_RANGE_SIZE]);
 const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE]);
 const char *iwi_slowdown_span_column_text(double low, double high, double largest, char buf[IWI_RANGE_SIZE]);
 
