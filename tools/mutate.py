@@ -8,7 +8,8 @@ Usage: mutate.py WORK [--count N] [--seed N] [--folders A,B] [--keep FILE] [--ag
        mutate.py --table [--keep FILE] [--equivalent FILE]
     WORK is made and holds a clone of COMMIT (HEAD) and its build; the checkout that the tool lies in is only read. The COUNT mutants
     (300) are spread over the folders by their lines. Each runs against the unit tests of its folder and its command-line cases,
-    the quickest first, up to the first that fails; a test that takes ten times as long as without the change fails too.
+    those named after the changed file and the quickest first, up to the first that fails; a test that takes several times as long as
+    without the change fails too. FILE (.ci/mutants.jsonl) has what was tried: a run continues it.
     --again tries the survivors of FILE anew, on the present commit: have the tests that were written killed them?
     The file of equivalent mutants has lines "FILE | LINE'S TEXT | CHANGED TO | WHY NOTHING CAN NOTICE"; with --table they count apart.
 """
@@ -17,9 +18,13 @@ import argparse
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -31,7 +36,11 @@ CASES = {
     "src/core": ["cli/simulate"], "src/kit": ["cli/report", "cli/simulate", "cli/general"],
     "src/kit/files": ["cli/report", "cli/noise"], "src/kit/machine": ["cli/verify"], "cli": ["cli/general", "cli/simulate", "cli/noise"],
 }
-PATIENCE, LEAST_PATIENCE_S = 10, 20
+# what has no unit tests that reach it: real launchers, which get in each other's way, so that only two failures are one
+OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
+    "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
+TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/idlewave/.*\.so$|lib/idlewave/.*-finish$|tests/mpi/bin/openmpi/")
+PATIENCE, LEAST_PATIENCE_S = 5, 8
 WHOLE_FOLDERS = ["cli", "mpi", "nccl"]
 
 # ---- places that can change ----
@@ -123,22 +132,34 @@ class Bench:
     """A clone with a build of its own, with sanitizers as in the dev preset, whose tests are known, and how long they take."""
 
     def __init__(self, work, commit):
-        self.tree, self.build, self.quiet_s = work / "tree", work / "build", {}
+        self.tree, self.build, self.quiet = work / "tree", work / "build", work / "quiet.json"
+        self.quiet_s = json.loads(self.quiet.read_text()) if self.quiet.exists() else {}
         if not self.tree.exists():
             subprocess.run(["git", "clone", "-q", "--shared", ROOT, self.tree], check=True)
         self.commit = output_of("git", "-C", ROOT, "rev-parse", commit).strip()
         subprocess.run(["git", "-C", self.tree, "fetch", "-q", "origin", self.commit], check=True)
         subprocess.run(["git", "-C", self.tree, "checkout", "-q", "-f", self.commit], check=True)
+        # a mutant that takes memory without end must not take the machine's
+        self.environment = {**os.environ, "CCACHE_BASEDIR": str(work), "CCACHE_NOHASHDIR": "1", "ASAN_OPTIONS": "hard_rss_limit_mb=6000",
+                            "IDLEWAVE_CONFIG": "/dev/null"}
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g0",
-                        "-DIW_SANITIZE=address,undefined"], check=True, stdout=subprocess.DEVNULL)
-        if not self.make():
+                        "-DIW_SANITIZE=address,undefined", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON", *quick_tools()], check=True,
+                       stdout=subprocess.DEVNULL, env=self.environment)
+        self.compilations = collections.defaultdict(list)
+        for one in json.loads(output_of("ninja", "-C", self.build, "-t", "compdb")):
+            if one.get("output", "").endswith(".o"):
+                self.compilations[(self.build / one["file"]).resolve()].append(one)
+        self.targets = {line.split(": ")[0] for line in output_of("ninja", "-C", self.build, "-t", "targets", "all").splitlines()}
+        if not self.make(*(one for one in self.targets if TESTED.match(one))): # ctest has no command of what is not built
             sys.exit("error: the sources do not build without a change")
         listed = json.loads(output_of("ctest", "--test-dir", self.build, "--show-only=json-v1"))
-        self.tests = [one for one in listed["tests"] if "command" in one and not SKIPPED_LABELS & set(property_of(one, "LABELS", []))]
+        known = {name for names in OF_LAUNCHERS.values() for name in names}
+        self.tests = [part for one in listed["tests"] if "command" in one for part in parts_of(one)
+                      if one["name"] in known or not SKIPPED_LABELS & set(property_of(one, "LABELS", []))]
 
     def make(self, *targets):
         return subprocess.run(["ninja", "-C", self.build, *targets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              check=False).returncode == 0
+                              check=False, env=self.environment).returncode == 0
 
     def tests_of(self, folder):
         """Unit tests by where their program lies; cases by the verbs that the folder holds cases of."""
@@ -146,53 +167,93 @@ class Bench:
         verbs = {f"cli/{path.name}" for path in (self.tree / folder / "tests/cli").glob("*")}
         verbs |= set(CASES.get(folder) or CASES.get(str(pathlib.Path(folder).parent), []))
         unit = {"cli": f"{self.build}/tests/cli/unit/"}.get(folder, here)
-        return [one for one in self.tests if one["command"][0].startswith(unit) or one["name"] in verbs]
+        return [one for one in self.tests if one["command"][0].startswith(unit) or one["of"] in verbs or one["name"] in OF_LAUNCHERS.get(folder, [])]
 
     def programs_of(self, tests):
-        words = {word for one in tests for word in one["command"] if word.startswith(f"{self.build}/")}
-        return sorted(str(pathlib.Path(word).relative_to(self.build)) for word in words if pathlib.Path(word).is_file())
+        words = {word.removeprefix(f"{self.build}/") for one in tests for word in one["command"]}
+        beside = ["cli/iw_make_"] if "cli/idlewave" in words else []
+        if any(one["name"] in names for one in tests for names in OF_LAUNCHERS.values()):
+            beside += ["cli/iw_plugin_start", "lib/idlewave/openmpi/", "lib/idlewave/plain/", "tests/mpi/bin/openmpi/"]
+        return sorted(one for one in self.targets if TESTED.match(one) and (one in words or one.startswith(tuple(beside))))
 
     def seconds(self, test, limit_s):
-        """How long the test took, or None where it failed."""
+        """How long the test took, or None where it failed. Nothing that it started outlives it."""
         start = time.monotonic()
+        own = dict(one.split("=", 1) for one in property_of(test, "ENVIRONMENT", []))
+        running = subprocess.Popen(test["command"], cwd=property_of(test, "WORKING_DIRECTORY", self.build), env={**self.environment, **own},
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            done = subprocess.run(test["command"], cwd=property_of(test, "WORKING_DIRECTORY", self.build), timeout=limit_s, check=False,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            code = running.wait(limit_s)
         except subprocess.TimeoutExpired:
-            return None
-        return time.monotonic() - start if done.returncode in (0, 77) else None
+            code = 1
+        try:
+            os.killpg(running.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        running.wait()
+        return time.monotonic() - start if code in (0, 77) else None
 
     def prepare(self, folder):
-        """The folder's tests that pass without a change, the quickest first."""
+        """The folder's tests that pass without a change."""
         tests = self.tests_of(folder)
+        if not self.make(*self.programs_of(tests)):
+            sys.exit("error: the sources do not build without a change")
         for one in tests:
-            if one["name"] not in self.quiet_s:
+            if self.quiet_s.get(one["name"]) is None:
                 self.quiet_s[one["name"]] = self.seconds(one, 900)
                 if self.quiet_s[one["name"]] is None:
                     print(f"{one['name']} fails without a change, and is left out", file=sys.stderr)
-        passing = [one for one in tests if self.quiet_s[one["name"]] is not None]
-        return sorted(passing, key=lambda one: self.quiet_s[one["name"]])
+        self.quiet.write_text(json.dumps(self.quiet_s))
+        return [one for one in tests if self.quiet_s[one["name"]] is not None]
 
-    def code(self, programs):
-        return [hashlib.sha256((self.build / one).read_bytes()).hexdigest() for one in programs]
+    def in_order(self, path, tests):
+        words = {word for word in re.split(r"\W|_", path.stem) if len(word) > 3}
+        return sorted(tests, key=lambda one: (not words & set(re.split(r"\W|_", one["name"])), self.quiet_s[one["name"]]))
+
+    def code(self, path):
+        """What the compiler makes of a source: without sanitizers, whose code has the columns of operators in it, and as users get it."""
+        made = []
+        for one in self.compilations[path]:
+            words = [word for word in shlex.split(one["command"]) if not word.startswith("-fsanitize")]
+            words[words.index("-o") + 1] = str(self.build / "plain.o")
+            done = subprocess.run([*words, "-O2"], cwd=self.build, env=self.environment, check=False, stderr=subprocess.DEVNULL)
+            made.append(hashlib.sha256((self.build / "plain.o").read_bytes()).hexdigest() if done.returncode == 0 else None)
+        return made
 
     def outcome(self, mutant, tests):
-        """What became of it, and the test that killed it."""
-        path, programs = self.tree / mutant.file, self.programs_of(tests)
-        text, before = path.read_text(), self.code(programs)
+        """What became of it, and the test that killed it. What it leaves built, the next one's build puts right."""
+        path = self.tree / mutant.file
+        text = path.read_text()
         try:
             path.write_text(changed(text, mutant))
-            if not self.make(*programs):
+            if not self.make(*self.programs_of(tests)):
                 return "invalid", None
-            if self.code(programs) == before:
-                return "same code", None
-            for one in tests:
-                if self.seconds(one, PATIENCE * self.quiet_s[one["name"]] + LEAST_PATIENCE_S) is None:
+            for one in self.in_order(path, tests):
+                tries = 2 if one["name"].startswith("mpi/") else 1
+                if all(self.seconds(one, PATIENCE * self.quiet_s[one["name"]] + LEAST_PATIENCE_S) is None for _ in range(tries)):
                     return "killed", one["name"]
-            return "survived", None
+            after = self.code(path)
+            path.write_text(text)
+            return ("same code" if after == self.code(path) else "survived"), None
         finally:
             path.write_text(text)
-            self.make(*programs)
+
+
+def quick_tools():
+    """Options of cmake for what makes a build quick, where it is there."""
+    options = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    linker = next((name for name, program in (("mold", "mold"), ("lld", "ld.lld")) if shutil.which(program)), None)
+    return options + [f"-DCMAKE_{kind}_LINKER_FLAGS=-fuse-ld={linker}" for kind in ("EXE", "SHARED", "MODULE") if linker]
+
+
+def parts_of(test):
+    """The test, or the command-line cases that it goes through, each as one: a mutant that fails the first need not see the others."""
+    cases = [word for word in test["command"] if word.endswith(".test")]
+    words = [word for word in test["command"] if not word.endswith(".test")]
+    if not cases:
+        return [{**test, "of": test["name"]}]
+    verb = "/".join(test["name"].split("/")[:2])
+    return [{**test, "name": f"{verb}/{pathlib.Path(one).stem}", "of": test["name"], "command": [*words, one]} for one in cases]
 
 
 def output_of(*words):
@@ -288,7 +349,7 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folders", type=lambda text: text.split(","))
-    parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path("mutants.jsonl"))
+    parser.add_argument("--keep", type=pathlib.Path, default=ROOT / ".ci/mutants.jsonl")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--equivalent", type=pathlib.Path, default=ROOT / "tests/data/equivalent-mutants.txt")

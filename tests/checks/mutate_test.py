@@ -54,6 +54,14 @@ class Mutate(unittest.TestCase):
         self.assertIn("| src/x | 4 | 2 | 1 | 1 | 67 % |", text)
         self.assertEqual(len(survivors), 1)
 
+    def test_each_case_of_the_command_line_is_a_test(self):
+        cases = {"name": "cli/wave", "command": ["run_case.py", "--idlewave", "bin/idlewave", "a/tests/cli/wave/one.test", "a/tests/cli/wave/two.test"]}
+        self.assertEqual([(part["name"], part["of"], part["command"]) for part in mutate.parts_of(cases)], [
+            ("cli/wave/one", "cli/wave", ["run_case.py", "--idlewave", "bin/idlewave", "a/tests/cli/wave/one.test"]),
+            ("cli/wave/two", "cli/wave", ["run_case.py", "--idlewave", "bin/idlewave", "a/tests/cli/wave/two.test"])])
+        unit = {"name": "heap_test", "command": ["base_tests", "heap_test"]}
+        self.assertEqual(mutate.parts_of(unit), [{**unit, "of": "heap_test"}])
+
 
 if __name__ == "__main__":
     unittest.main()
