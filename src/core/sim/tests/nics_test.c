@@ -183,6 +183,17 @@ static void faults_of_nics_and_tapers_are_refused(void **state)
     }
 }
 
+/* 1 ns a byte out of a node, a thousand times. */
+static void a_taper_to_just_1_us_a_byte_is_allowed(void **state)
+{
+    static const int64_t most[] = {1000000, 1000000000, 1000000000, 1000000000};
+    iw_net net = machine();
+
+    (void)state;
+    net.inner[0].taper = 1000.0;
+    assert_shares(&net, most);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +202,7 @@ int main(void)
         cmocka_unit_test(sharing_again_changes_nothing),
         cmocka_unit_test(pairs_of_ranks_take_the_rate_that_is_left_to_them),
         cmocka_unit_test(faults_of_nics_and_tapers_are_refused),
+        cmocka_unit_test(a_taper_to_just_1_us_a_byte_is_allowed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

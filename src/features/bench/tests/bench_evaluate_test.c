@@ -114,6 +114,20 @@ static void a_delay_that_travels_counts_once(void **state)
     iw_bench_samples_free(samples);
 }
 
+static void too_few_blocks_give_a_slowdown_without_an_interval(void **state)
+{
+    iw_bench_samples *samples = iwt_made_bench(4, true);
+    iw_bench_result *result;
+
+    (void)state;
+    assert_ok(iw_bench_evaluate(NULL, samples, 1.0, &result));
+    assert_near(result->slowdown.value, 0.1, 1e-12);
+    assert_true(isnan(result->slowdown.low) && isnan(result->slowdown.high));
+    assert_true(isnan(result->pair_slowdown));
+    iw_bench_result_free(result);
+    iw_bench_samples_free(samples);
+}
+
 /* Phases that were not kept are in the times of blocks. */
 static void thinned_phases_leave_the_times_of_blocks_alone(void **state)
 {
@@ -358,6 +372,7 @@ int main(void)
         cmocka_unit_test(noise_of_a_tenth_is_a_slowdown_of_a_tenth),
         cmocka_unit_test(intervals_hold_what_blocks_vary),
         cmocka_unit_test(a_delay_that_travels_counts_once),
+        cmocka_unit_test(too_few_blocks_give_a_slowdown_without_an_interval),
         cmocka_unit_test(thinned_phases_leave_the_times_of_blocks_alone),
         cmocka_unit_test(the_interval_of_few_blocks_is_as_wide_as_students),
         cmocka_unit_test(few_blocks_have_no_interval),

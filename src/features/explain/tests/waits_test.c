@@ -122,6 +122,29 @@ static void a_slow_period_is_told_with_its_time(void **state)
     end(&run, waits);
 }
 
+/* Each rank is slow for a quarter of the run: what lasts that long for all of them is no period of one. */
+static void what_goes_from_rank_to_rank_names_none(void **state)
+{
+    struct made_run run;
+    iw_waits *waits;
+
+    (void)state;
+    made_begin(&run, 4);
+    for (uint32_t s = 0; s < STEPS; s++) {
+        iw_time begin_ps[MADE_RANKS];
+
+        memcpy(begin_ps, run.at_ps, sizeof begin_ps);
+        for (uint32_t r = 0; r < 4; r++) {
+            made_compute(&run, r, US(1000 + (s * 5 + r * 3) % 7 + (s / 100 == r ? 200 : 0)));
+        }
+        made_meet(&run, IWI_VISIT_ALLREDUCE);
+        made_step(&run, begin_ps);
+    }
+    waits = find_waits(&run);
+    assert_int_equal(waits->named, 0);
+    end(&run, waits);
+}
+
 /* Rank 1 waits for the message of rank 0, which is slow, and comes last to what follows: rank 0 is the cause.
  */
 static void waits_are_followed_to_their_cause(void **state)
@@ -380,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_slow_rank_is_named),
         cmocka_unit_test(no_time_is_lost),
         cmocka_unit_test(a_slow_period_is_told_with_its_time),
+        cmocka_unit_test(what_goes_from_rank_to_rank_names_none),
         cmocka_unit_test(waits_are_followed_to_their_cause),
         cmocka_unit_test(what_was_waited_earlier_is_not_forgotten),
         cmocka_unit_test(computing_meanwhile_is_no_wait),

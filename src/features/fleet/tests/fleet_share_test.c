@@ -12,139 +12,11 @@
 #include <string.h>
 
 #include "features/fleet/fleet_cells.h"
+#include "support/made_link.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
 enum { NODES = 30, CPUS = 6, DIGESTS = NODES + 7, PROCESSES_MOST = 7 };
-
-/* ---- a link ---- */
-
-struct message {
-    struct message *next;
-    uint32_t from, to, channel;
-    size_t bytes;
-    char data[];
-};
-
-/* All messages under way, in the order of sending. */
-struct post_office {
-    pthread_mutex_t lock;
-    struct message *first, **last_p;
-};
-
-struct end {
-    struct post_office *office;
-    uint32_t rank;
-};
-
-struct iw_link_request {
-    uint32_t from, channel;
-    void *data;
-    bool is_send; /* done */
-    size_t bytes;
-};
-
-static iw_link_request *request_of(uint32_t from, uint32_t channel, void *data, size_t bytes, bool is_send)
-{
-    iw_link_request *request = malloc(sizeof *request);
-
-    assert_non_null(request);
-    *request = (iw_link_request){from, channel, data, is_send, bytes};
-    return request;
-}
-
-static iw_status post(void *arg, const iw_log *log, uint32_t to, uint32_t channel, const void *data,
-                      size_t bytes, iw_link_request **request_p)
-{
-    const struct end *end = arg;
-    struct message *message = malloc(sizeof *message + bytes);
-
-    (void)log;
-    assert_non_null(message);
-    *message = (struct message){NULL, end->rank, to, channel, bytes};
-    if (bytes > 0) {
-        memcpy(message->data, data, bytes);
-    }
-    pthread_mutex_lock(&end->office->lock);
-    *end->office->last_p = message;
-    end->office->last_p = &message->next;
-    pthread_mutex_unlock(&end->office->lock);
-    *request_p = request_of(0, channel, NULL, bytes, true);
-    return IW_OK;
-}
-
-static iw_status expect(void *arg, const iw_log *log, uint32_t from, uint32_t channel, void *data,
-                        size_t bytes, iw_link_request **request_p)
-{
-    (void)arg;
-    (void)log;
-    *request_p = request_of(from, channel, data, bytes, false);
-    return IW_OK;
-}
-
-/* Where the first message for this end is kept, or NULL; the office is locked. */
-static struct message **find(const struct end *end, uint32_t from, uint32_t channel)
-{
-    for (struct message **p = &end->office->first; *p != NULL; p = &(*p)->next) {
-        if ((*p)->from == from && (*p)->to == end->rank && (*p)->channel == channel) {
-            return p;
-        }
-    }
-    return NULL;
-}
-
-static void deliver(struct post_office *office, struct message **p, const iw_link_request *request)
-{
-    struct message *message = *p;
-
-    assert_int_equal(message->bytes, request->bytes);
-    if (message->bytes > 0) {
-        memcpy(request->data, message->data, message->bytes);
-    }
-    *p = message->next;
-    if (message->next == NULL) {
-        office->last_p = p;
-    }
-    free(message);
-}
-
-static iw_status look(void *arg, const iw_log *log, iw_link_request *request, bool *is_done_p)
-{
-    const struct end *end = arg;
-
-    (void)log;
-    *is_done_p = request->is_send;
-    if (!*is_done_p) {
-        struct message **p;
-
-        pthread_mutex_lock(&end->office->lock);
-        p = find(end, request->from, request->channel);
-        *is_done_p = p != NULL;
-        if (p != NULL) {
-            deliver(end->office, p, request);
-        }
-        pthread_mutex_unlock(&end->office->lock);
-    }
-    if (*is_done_p) {
-        free(request);
-    }
-    return IW_OK;
-}
-
-static iw_status probe(void *arg, const iw_log *log, uint32_t from, uint32_t channel, bool *is_there_p,
-                       size_t *bytes_p)
-{
-    const struct end *end = arg;
-    struct message **p;
-
-    (void)log;
-    pthread_mutex_lock(&end->office->lock);
-    p = find(end, from, channel);
-    *is_there_p = p != NULL;
-    *bytes_p = p != NULL ? (*p)->bytes : 0;
-    pthread_mutex_unlock(&end->office->lock);
-    return IW_OK;
-}
 
 /* ---- digests ---- */
 
@@ -183,7 +55,7 @@ static iw_digest *digest_of(size_t number)
 
 struct process {
     pthread_t thread;
-    struct end end;
+    struct iwt_end end;
     iw_link link;
     size_t first, last, at; /* of the digests */
     unsigned settlings;
@@ -257,25 +129,16 @@ static void *judge(void *arg)
 /* The answer of so many processes. */
 static char *answer_of(uint32_t processes, bool is_in_parts)
 {
-    struct post_office office = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct iwt_post_office office;
     struct process all[PROCESSES_MOST] = {{.at = 0}};
 
-    office.last_p = &office.first;
+    iwt_open_office(&office);
     for (uint32_t i = 0; i < processes; i++) {
         const size_t first = (size_t)DIGESTS * i / processes, end = (size_t)DIGESTS * (i + 1) / processes;
 
         all[i] = (struct process){
             .end = {&office, i}, .first = first, .last = end - 1, .is_in_parts = is_in_parts};
-        all[i].link = (iw_link){.rank = i,
-                                .size = processes,
-                                .nodes = 1,
-                                .most_threads = UINT32_MAX,
-                                .most_channels = 1000,
-                                .arg = &all[i].end,
-                                .send = post,
-                                .receive = expect,
-                                .test = look,
-                                .probe = probe};
+        all[i].link = iwt_link(&office, &all[i].end, i, processes);
     }
     for (uint32_t i = 1; i < processes; i++) {
         assert_int_equal(pthread_create(&all[i].thread, NULL, judge, &all[i]), 0);
