@@ -31,7 +31,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SKIPPED_LABELS = {"long", "measures", "live", "mpi"}
-# command-line cases that lean on what has none of its own
+# command-line cases that lean on what has none of its own; those that take longer are left to their own folder
 CASES = {
     "src/core": ["cli/simulate"], "src/kit": ["cli/report", "cli/simulate", "cli/general"],
     "src/kit/files": ["cli/report", "cli/noise"], "src/kit/machine": ["cli/verify"], "cli": ["cli/general", "cli/simulate", "cli/noise"],
@@ -40,6 +40,7 @@ CASES = {
 OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
     "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
 TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/idlewave/.*\.so$|lib/idlewave/.*-finish$|tests/mpi/bin/openmpi/")
+BORROWED_S = 1.0
 PATIENCE, LEAST_PATIENCE_S = 5, 8
 WHOLE_FOLDERS = ["cli", "mpi", "nccl"]
 
@@ -162,12 +163,11 @@ class Bench:
                               check=False, env=self.environment).returncode == 0
 
     def tests_of(self, folder):
-        """Unit tests by where their program lies; cases by the verbs that the folder holds cases of."""
-        here = f"{self.build / folder}/tests/"
-        verbs = {f"cli/{path.name}" for path in (self.tree / folder / "tests/cli").glob("*")}
-        verbs |= set(CASES.get(folder) or CASES.get(str(pathlib.Path(folder).parent), []))
-        unit = {"cli": f"{self.build}/tests/cli/unit/"}.get(folder, here)
-        return [one for one in self.tests if one["command"][0].startswith(unit) or one["of"] in verbs or one["name"] in OF_LAUNCHERS.get(folder, [])]
+        """Unit tests by where their program lies; the cases that lie in the folder, or those of verbs that lean on it."""
+        unit = {"cli": f"{self.build}/tests/cli/unit/"}.get(folder, f"{self.build / folder}/tests/")
+        borrowed = CASES.get(folder) or CASES.get(str(pathlib.Path(folder).parent), [])
+        return [one for one in self.tests if one["command"][0].startswith(unit) or one["command"][-1].startswith(f"{folder}/tests/cli/") or
+                one["of"] in borrowed or one["name"] in OF_LAUNCHERS.get(folder, [])]
 
     def programs_of(self, tests):
         words = {word.removeprefix(f"{self.build}/") for one in tests for word in one["command"]}
@@ -204,7 +204,9 @@ class Bench:
                 if self.quiet_s[one["name"]] is None:
                     print(f"{one['name']} fails without a change, and is left out", file=sys.stderr)
         self.quiet.write_text(json.dumps(self.quiet_s))
-        return [one for one in tests if self.quiet_s[one["name"]] is not None]
+        is_borrowing = not (self.tree / folder / "tests/cli").is_dir()
+        return [one for one in tests if self.quiet_s[one["name"]] is not None and
+                not (is_borrowing and one["of"].startswith("cli/") and self.quiet_s[one["name"]] > BORROWED_S)]
 
     def in_order(self, path, tests):
         words = {word for word in re.split(r"\W|_", path.stem) if len(word) > 3}
@@ -304,6 +306,8 @@ def try_folder(bench, folder, mutants, out):
 
 
 def run(arguments):
+    for number in (signal.SIGINT, signal.SIGQUIT): # ignored in the background of a shell, which tests would inherit
+        signal.signal(number, signal.default_int_handler)
     arguments.work.mkdir(parents=True, exist_ok=True)
     bench, kept = Bench(arguments.work.resolve(), arguments.commit), load(arguments.keep)
     wanted = shares(bench.tree, folders_of(bench.tree), arguments.count)
