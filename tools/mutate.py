@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SKIPPED_LABELS = {"long", "measures", "live", "mpi"}
 # command-line cases that lean on what has none of its own; those that take longer are left to their own folder
 CASES = {
-    "src/core": ["cli/simulate"], "src/kit": ["cli/report", "cli/simulate", "cli/general"],
+    "src/core": ["cli/simulate"], "src/kit": ["cli/report"],
     "src/kit/files": ["cli/report", "cli/noise"], "src/kit/machine": ["cli/verify"], "cli": ["cli/general", "cli/simulate", "cli/noise"],
 }
 # what has no unit tests that reach it: real launchers, which get in each other's way, so that only two failures are one
