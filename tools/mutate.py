@@ -40,7 +40,7 @@ CASES = {
 OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
     "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
 TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/idlewave/.*\.so$|lib/idlewave/.*-finish$|tests/mpi/bin/openmpi/")
-BORROWED_S = 1.0
+BORROWED_S = 0.4
 PATIENCE, LEAST_PATIENCE_S = 5, 8
 WHOLE_FOLDERS = ["cli", "mpi", "nccl"]
 
