@@ -155,6 +155,29 @@ static void all_pages_of_all_cpus_are_read_and_drains_go_on(void **state)
     fake_rung_expect(&bench->fake, 1, 0, 150, 250, IW_CLASS_THREAD, "b");
 }
 
+/* The kernel gave the first half only: the other half is not that of the page before. */
+static void a_page_cut_short_has_nothing_of_the_one_before(void **state)
+{
+    struct bench *bench = *state;
+    struct page page;
+    uint64_t commit;
+
+    page_begin(&page, 100);
+    page_event(&page, 0, fake_switch(77, "a"));
+    page_event(&page, 10, fake_switch(FAKE_FIRST_TID, ""));
+    page_event(&page, 10, fake_switch(78, "b"));
+    page_event(&page, 10, fake_switch(FAKE_FIRST_TID, ""));
+    send_page(bench, 0, &page, 0);
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_int_equal(bench->fake.shares[0].count, 2);
+    commit = page.used - HEADER_SIZE;
+    page_begin(&page, 1000);
+    memcpy(page.bytes + sizeof(uint64_t), &commit, sizeof commit);
+    assert_int_equal(write(bench->writers[0], page.bytes, HEADER_SIZE), HEADER_SIZE);
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_int_equal(bench->fake.shares[0].count, 2);
+}
+
 static void lost_events_are_counted_and_nothing_is_made_up_for_them(void **state)
 {
     struct bench *bench = *state;
@@ -272,6 +295,7 @@ int main(void)
         WITH_PIPES(stamps_add_up_from_that_of_the_page),
         WITH_PIPES(long_pauses_between_events_are_told_apart),
         WITH_PIPES(all_pages_of_all_cpus_are_read_and_drains_go_on),
+        WITH_PIPES(a_page_cut_short_has_nothing_of_the_one_before),
         WITH_PIPES(lost_events_are_counted_and_nothing_is_made_up_for_them),
         WITH_PIPES(what_the_kernel_has_counted_as_overwritten_is_lost),
         WITH_PIPES(empty_pages_are_passed_over),
