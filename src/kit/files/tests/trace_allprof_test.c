@@ -68,6 +68,20 @@ static void a_message_is_read_with_its_times(void **state)
     iw_trace_free(trace);
 }
 
+/* The first time is whole: 10.375 us later the call begins, and takes 0.128 us. */
+static void times_have_fractions(void **state)
+{
+    struct iw_trace *trace =
+        must_read("MPI_Init:-:1:2:1000\nMPI_Send:1010.375:64:3:10,8,8:1:5:" WORLD(0) ":1010.503\n",
+                  "MPI_Recv:60:64:30:10,8,8:0:5:" WORLD(1) ":99:64\n");
+    const struct iwi_call *send = &trace->ranks[0].calls[0];
+
+    (void)state;
+    assert_int_equal(send->compute_wall_ps, 10375000);
+    assert_int_equal(send->call_ps, 128000);
+    iw_trace_free(trace);
+}
+
 static void wildcards_mean_what_the_mpi_means(void **state)
 {
     /* Open MPI: any source is -1, nobody -2; MPICH, known by its handle, the other way round */
@@ -351,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_is_read_with_its_times),
+        cmocka_unit_test(times_have_fractions),
         cmocka_unit_test(wildcards_mean_what_the_mpi_means),
         cmocka_unit_test(waits_complete_the_requests_at_their_addresses),
         cmocka_unit_test(requests_of_four_bytes_are_told_by_their_addresses),

@@ -77,6 +77,29 @@ static void what_is_told_beside_a_prediction(void **state)
     assert_false(traced.is_by_cpu || traced.has_p2p);
 }
 
+/* Of 4 ranks: world, two groups of data parallelism, one of tensors, and one of a single rank. */
+static void groups_that_stay_as_large_are_counted(void **state)
+{
+    struct iwi_trace_rank ranks[4] = {{.wall_ps = 100}};
+    uint32_t members[] = {0, 1};
+    struct iwi_comm comms[] = {{.size = 4, .name = "world"},
+                               {.size = 2, .members = members, .name = "DP_GROUP_0"},
+                               {.size = 2, .members = members, .name = "DP_GROUP_1"},
+                               {.size = 2, .members = members, .name = "tensors"},
+                               {.size = 1, .members = members, .name = "alone"}};
+    struct iw_trace trace = {
+        .origin = "liballprof", .rank_count = 4, .ranks = ranks, .comms = comms, .comm_count = 5};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    iw_traced traced;
+
+    (void)state;
+    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_int_equal(traced.fixed_groups, 1);
+    opts.grow = "tensors";
+    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_int_equal(traced.fixed_groups, 2);
+}
+
 static void functions_that_find_no_room_are_counted_together(void **state)
 {
     struct iwi_function_uses uses = {.count = 0};
@@ -101,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_functions_and_imbalance_are_those_of_all_ranks),
         cmocka_unit_test(what_is_told_beside_a_prediction),
+        cmocka_unit_test(groups_that_stay_as_large_are_counted),
         cmocka_unit_test(functions_that_find_no_room_are_counted_together),
     };
 
