@@ -8,7 +8,7 @@ Usage: mutate.py WORK [--count N] [--seed N] [--folders A,B] [--keep FILE] [--ag
        mutate.py --table [--keep FILE] [--equivalent FILE]
     WORK is made and holds a clone of COMMIT (HEAD) and its build; the checkout that the tool lies in is only read. The COUNT mutants
     (300) are spread over the folders by their lines. Each runs against the unit tests of its folder and its command-line cases,
-    those named after the changed file and the quickest first, up to the first that fails; a test that takes several times as long as
+    those named after the changed file and the quickest first, up to the first that fails, or till ENOUGH_S have passed; a test that takes several times as long as
     without the change fails too. FILE (.ci/mutants.jsonl) has what was tried: a run continues it.
     --again tries the survivors of FILE anew, on the present commit: have the tests that were written killed them?
     The file of equivalent mutants has lines "FILE | LINE'S TEXT | CHANGED TO | WHY NOTHING CAN NOTICE"; with --table they count apart.
@@ -40,7 +40,7 @@ CASES = {
 OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
     "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
 TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/idlewave/.*\.so$|lib/idlewave/.*-finish$|tests/mpi/bin/openmpi/")
-BORROWED_S, UNKNOWN_S = 0.4, 120
+BORROWED_S, UNKNOWN_S, ENOUGH_S = 0.4, 120, 75
 PATIENCE, LEAST_PATIENCE_S = 5, 8
 WHOLE_FOLDERS = ["cli", "mpi", "nccl"]
 
@@ -241,11 +241,13 @@ class Bench:
         """What became of it, and the test that killed it. What it leaves built, the next one's build puts right."""
         path, programs = self.tree / mutant.file, self.programs_of(tests)
         text = path.read_text()
-        is_made = False
+        is_made, start = False, time.monotonic()
         try:
             for one in self.in_order(path, tests):
                 if self.quiet_s.get(one["name"], 0.0) is None:
                     continue
+                if time.monotonic() - start > ENOUGH_S:
+                    break
                 if not is_made:
                     path.write_text(changed(text, mutant))
                     if not self.make(*programs):

@@ -73,6 +73,24 @@ static void a_difference_of_few_stretches_is_marked(void **state)
     iw_recording_free(calm);
 }
 
+static void a_stretch_at_the_very_beginning_is_one(void **state)
+{
+    static const int64_t from_s[] = {0};
+    iw_recording *calm = with_bursts(0, from_s, 0), *burst = with_bursts(1, from_s, 4);
+    iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
+    iw_noise_comparison *c;
+
+    (void)state;
+    opts.metric = IW_COMPARE_RATE;
+    opts.replicates = 500;
+    c = compared(calm, burst, &opts);
+    assert_int_equal(c->stretch_count, 1);
+    assert_true(c->stretch_ns == 4 * SECOND_NS);
+    iw_noise_comparison_free(c);
+    iw_recording_free(burst);
+    iw_recording_free(calm);
+}
+
 static void noise_that_is_always_there_comes_from_no_stretch(void **state)
 {
     iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
@@ -101,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_difference_of_few_stretches_is_marked),
+        cmocka_unit_test(a_stretch_at_the_very_beginning_is_one),
         cmocka_unit_test(noise_that_is_always_there_comes_from_no_stretch),
     };
 
