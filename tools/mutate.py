@@ -36,6 +36,8 @@ CASES = {
     "src/core": ["cli/simulate"], "src/kit": ["cli/report"],
     "src/kit/files": ["cli/report", "cli/noise"], "src/kit/machine": ["cli/verify"], "cli": ["cli/general", "cli/simulate", "cli/noise"],
 }
+# where unit tests lie that are not in the folder's own tests/
+UNIT_TESTS = {"cli": "tests/cli/unit", "src/kit/html": "src/kit/doc/tests", "src/core/net": "src/core/sim/tests"}
 # what has no unit tests that reach it: real launchers, which get in each other's way, so that only two failures are one
 OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
     "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
@@ -164,7 +166,7 @@ class Bench:
 
     def tests_of(self, folder):
         """Unit tests by where their program lies; the cases that lie in the folder, or those of verbs that lean on it."""
-        unit = {"cli": f"{self.build}/tests/cli/unit/"}.get(folder, f"{self.build / folder}/tests/")
+        unit = f"{self.build}/{UNIT_TESTS.get(folder, f'{folder}/tests')}/"
         borrowed = CASES.get(folder) or CASES.get(str(pathlib.Path(folder).parent), [])
         return [one for one in self.tests if one["command"][0].startswith(unit) or one["command"][-1].startswith(f"{folder}/tests/cli/") or
                 one["of"] in borrowed or one["name"] in OF_LAUNCHERS.get(folder, [])]

@@ -308,6 +308,30 @@ static void a_steady_source_is_drawn_all_the_time(void **state)
     iw_recording_free(recording);
 }
 
+static void detours_of_one_length_are_in_the_order_of_time_and_cpus(void **state)
+{
+    static const double start_ns[] = {1e6, 3e6, 3e6, 4e6};
+    static const uint32_t cpus[] = {1, 0, 1, 0};
+    iw_recording *recording = iwt_recording(2, 10000000);
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "tick");
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
+
+    (void)state;
+    iwt_detour(recording, 0, 3000000, 5000, tick);
+    iwt_detour(recording, 0, 4000000, 5000, tick);
+    iwt_detour(recording, 1, 1000000, 5000, tick);
+    iwt_detour(recording, 1, 3000000, 5000, tick);
+    assert_ok(iw_noise_report_init(NULL, recording, &opts, &report));
+    assert_int_equal(report.picture.point_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(report.picture.points[i].start_ns == start_ns[i]);
+        assert_int_equal(report.picture.points[i].cpu, cpus[i]);
+    }
+    iw_noise_report_release(&report);
+    iw_recording_free(recording);
+}
+
 /* CPUs of 1 and 6 ms: a detour of 5 ms is not longer than what it is in. */
 static void no_detour_is_longer_than_its_recording(void **state)
 {
@@ -466,6 +490,7 @@ int main(void)
         cmocka_unit_test(virtual_machines_are_told),
         cmocka_unit_test(stolen_time_is_told),
         cmocka_unit_test(a_steady_source_is_drawn_all_the_time),
+        cmocka_unit_test(detours_of_one_length_are_in_the_order_of_time_and_cpus),
         cmocka_unit_test(no_detour_is_longer_than_its_recording),
         cmocka_unit_test(no_more_than_all_is_stolen),
         cmocka_unit_test(changing_frequencies_are_told),

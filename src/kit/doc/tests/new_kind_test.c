@@ -46,6 +46,11 @@ static void draw(struct iwi_document *doc, const struct tides *tides)
         for (size_t i = 0; i < tides->tide_count; i++) {
             iwi_mark_add(figure, line, (double[]){tides->tides[i].time_h, tides->tides[i].level_m});
         }
+        figure->table.caption = "Levels by hour";
+        iwi_figure_head(figure, true, "hour");
+        iwi_figure_head(figure, false, "m");
+        iwi_figure_cell(figure, "first");
+        iwi_figure_cell(figure, "%.1f", tides->tides[0].level_m);
     }
     iwi_show_figure(doc, made, figure);
 }
@@ -145,6 +150,7 @@ static void pages_fold_what_is_behind_ten_rows(void **state)
     assert_in(text, "<section class=\"verdict\"");
     assert_in(text, "<svg");
     assert_in(text, "<details><summary>2 more</summary>");
+    assert_in(text, "<th scope=\"col\" class=\"words\">hour</th><th scope=\"col\">m</th>");
     assert_in(text, "<li>Each level was read 3 times.</li>");
     free(text);
 }

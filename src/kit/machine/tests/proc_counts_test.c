@@ -113,6 +113,14 @@ static void counters_go_round(void **state)
                 " CPU0\n LOC: 4\n RES: 400\n BIG: 3\n", 0, 1, "0:LOC=10");
 }
 
+/* From 2^32 - 1 on: 2^31 - 1 is the longest way round that is taken for one. */
+static void half_a_round_is_the_longest(void **state)
+{
+    (void)state;
+    assert_text(" CPU0\n LOC: 4294967295\n RES: 4294967295\n", " CPU0\n LOC: 2147483646\n RES: 2147483647\n",
+                0, 1, "0:LOC=2147483647");
+}
+
 static void at_most_twelve_are_told(void **state)
 {
     char after[1024] = " CPU0\n", line[32];
@@ -178,6 +186,7 @@ int main(void)
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(rows_are_matched_by_name_when_others_come_and_go),
         cmocka_unit_test(counters_go_round),
+        cmocka_unit_test(half_a_round_is_the_longest),
         cmocka_unit_test(at_most_twelve_are_told),
         cmocka_unit_test(files_that_are_missing_or_strange_have_no_counts),
         cmocka_unit_test(this_machine_tells_of_itself),
