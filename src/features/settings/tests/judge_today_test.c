@@ -86,6 +86,7 @@ static void the_ext_server_counts_where_there_is_one(void **state)
     assert_false(judge_for(b, &iwi_ext_server, NULL));
     b->node->ext_server_ns = 50000000;
     assert_judged(b, &iwi_ext_server, IW_MITIGATION_ABSENT);
+    assert_has(b->m.setting, "runtime=50000000");
     b->node->ext_server_ns = 0;
     assert_judged(b, &iwi_ext_server, IW_MITIGATION_CONFIGURED);
 }
