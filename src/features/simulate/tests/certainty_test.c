@@ -208,6 +208,58 @@ static void a_removed_source_takes_its_law_along(void **state)
     iw_noise_set_free(set);
 }
 
+/* Nine sources, each on a CPU of its own, at random times: the two rarest have one law together. */
+static iw_recording *nine_sources(void)
+{
+    iw_recording *recording = iwt_recording(9, INT64_C(30000000000));
+    uint64_t state = 1;
+
+    for (size_t cpu = 0; cpu < 9; cpu++) {
+        const uint32_t source = iwt_source(recording, IW_CLASS_IRQ, (char[]){(char)('a' + cpu), '\0'});
+        const double mean_ns = 1e9 / (100.0 - 10.0 * (double)cpu);
+
+        for (double at_ns = 1e6; at_ns < 29.9e9;) {
+            double drawn[2];
+
+            for (size_t i = 0; i < 2; i++) { /* Knuth's generator */
+                state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                drawn[i] = -log(((double)(state >> 33) + 1.0) / 2147483649.0);
+            }
+            iwt_detour(recording, cpu, (int64_t)at_ns, 5000 + (int64_t)(40e3 * drawn[0]), source);
+            at_ns += 1e6 + mean_ns * drawn[1];
+        }
+    }
+    return recording;
+}
+
+static size_t laws_without(const iw_noise_set *set, const bool *is_removed)
+{
+    iw_noise *noise = NULL;
+    size_t count;
+
+    assert_ok(iw_noise_set_make(NULL, set, is_removed, 1, 0, &noise));
+    count = iw_noise_source_count(noise);
+    iw_noise_free(noise);
+    return count;
+}
+
+static void a_law_of_two_sources_goes_with_the_last_of_them(void **state)
+{
+    iw_noise_set *set = iwt_set(nine_sources(), NULL);
+    bool is_removed[9] = {false};
+
+    (void)state;
+    iw_noise_set_align(set, IW_SYNC_NONE, 0, 9);
+    assert_ok(iw_noise_set_extrapolate(NULL, set));
+    assert_non_null(iw_noise_set_law(set, 7));
+    assert_null(iw_noise_set_law(set, 8));
+    assert_ok(iw_noise_set_mark(NULL, set, "irq/h", is_removed));
+    assert_int_equal(laws_without(set, is_removed), 8);
+    assert_ok(iw_noise_set_mark(NULL, set, "irq/i", is_removed));
+    assert_int_equal(laws_without(set, is_removed), 7);
+    iw_noise_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_fitted_law_goes_beyond_what_was_seen),
         cmocka_unit_test(what_no_law_describes_is_refused),
         cmocka_unit_test(a_removed_source_takes_its_law_along),
+        cmocka_unit_test(a_law_of_two_sources_goes_with_the_last_of_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
