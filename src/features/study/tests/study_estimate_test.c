@@ -159,6 +159,20 @@ static void a_large_collective_takes_some_fifty_bytes_a_rank(void **state)
     iw_study_estimate_free(estimated);
 }
 
+static void processes_share_the_work_of_all_their_threads(void **state)
+{
+    iw_study_opts opts = IW_STUDY_OPTS_INIT;
+    iw_study_estimate *estimated;
+
+    (void)state;
+    opts.threads = 2;
+    opts.processes = 3;
+    assert_ok(iw_study_estimate_new(NULL, iwt_made_study(1, 3), NULL, &opts, &estimated));
+    assert_true(estimated->core_seconds > 0.0);
+    assert_true(estimated->wall_seconds == estimated->core_seconds / 6.0);
+    iw_study_estimate_free(estimated);
+}
+
 static void there_is_some_memory_and_a_cpu(void **state)
 {
     (void)state;
@@ -173,6 +187,7 @@ int main(void)
         cmocka_unit_test(what_is_there_costs_nothing),
         cmocka_unit_test(a_folder_that_does_not_exist_holds_nothing),
         cmocka_unit_test(a_large_collective_takes_some_fifty_bytes_a_rank),
+        cmocka_unit_test(processes_share_the_work_of_all_their_threads),
         cmocka_unit_test(there_is_some_memory_and_a_cpu),
     };
 
