@@ -89,6 +89,26 @@ static void terminals_show_curves_by_signs(void **state)
     iwi_figure_free(figure);
 }
 
+/* As many as a mark has room for at first: nothing lies behind them. */
+static void a_curve_ends_with_its_last_point(void **state)
+{
+    struct iwi_figure *figure;
+    struct iwi_mark *mark;
+    char *text;
+
+    (void)state;
+    assert_ok(iwi_figure_new(NULL, "eight", &figure));
+    mark = iwi_figure_mark(figure, IWI_MARK_STEP, iwi_series_ink(0), "eight");
+    for (int i = 0; i < 8; i++) {
+        iwi_mark_add(figure, mark, (double[]){i, 5.0 + i % 2});
+    }
+    text = written(figure, write_plain);
+    assert_in(text, "+");
+    assert_int_equal(mark->count, mark->room);
+    free(text);
+    iwi_figure_free(figure);
+}
+
 /* Written and read again; the picture is removed. */
 static char *plotted(const struct iwi_sheet *sheet, const char *suffix)
 {
@@ -258,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_say_numbers_under_the_mouse_and_escape_names),
         cmocka_unit_test(terminals_show_curves_by_signs),
+        cmocka_unit_test(a_curve_ends_with_its_last_point),
         cmocka_unit_test(scripts_and_files_have_the_same_colours),
         cmocka_unit_test(boxes_are_rows_at_a_terminal),
         cmocka_unit_test(other_suffixes_are_refused),
