@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <idlewave/whatif.h>
 
@@ -269,6 +270,35 @@ static void variance_is_that_of_stretches(void **state)
     iw_noise_set_free(set);
 }
 
+/* One node has 100 detours, the other none: the mean of two draws of 0 or 2 varies by 1/2, times 2/1. */
+static void two_nodes_tell_how_nodes_vary(void **state)
+{
+    char folder[] = "/tmp/iw_reach_XXXXXX", path[2][64];
+    const struct iwi_exposure exposure = {.ranks = 1, .quiet_s = 1.0};
+    struct iwi_file_spread spread = {.variance = -1.0};
+    iw_noise_set *set = NULL;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int node = 0; node < 2; node++) {
+        iw_recording *recording = iwt_recording(1, INT64_C(10000000000));
+
+        for (int64_t i = 0; i < 100 && node == 0; i++) {
+            iwt_detour(recording, 0, i * 100000000, 1000, 0);
+        }
+        (void)snprintf(path[node], sizeof path[node], "%s/node%d.h5", folder, node);
+        assert_ok(iw_recording_save(NULL, recording, path[node]));
+        iw_recording_free(recording);
+    }
+    assert_ok(iw_noise_set_new(NULL, &set));
+    assert_ok(iw_noise_set_add(NULL, set, folder));
+    iw_noise_set_align(set, IW_SYNC_NONE, 0, 1);
+    assert_ok(iwi_recording_spread(NULL, set, &exposure, 50e-6 / 10.0, 1, &spread));
+    assert_near(spread.variance, 1.0, 0.3);
+    iw_noise_set_free(set);
+    assert_int_equal(unlink(path[0]) + unlink(path[1]) + rmdir(folder), 0);
+}
+
 /* The same 100 detours in bursts of half a second: single stretches would vary as above, runs of five hold
  * 10, 8, ... 0, ... 8 of them, by 9 about their mean of 5; 20 runs by 9/(20 x 25), times 20/19. */
 static void bursts_longer_than_a_stretch_count_as_one(void **state)
@@ -301,6 +331,7 @@ int main(void)
         cmocka_unit_test(what_is_not_recorded_has_no_reach),
         cmocka_unit_test(a_recording_speaks_for_some_ranks),
         cmocka_unit_test(variance_is_that_of_stretches),
+        cmocka_unit_test(two_nodes_tell_how_nodes_vary),
         cmocka_unit_test(bursts_longer_than_a_stretch_count_as_one),
     };
 

@@ -235,6 +235,32 @@ static void faults_of_the_grid_are_told(void **state)
     ASSERT_FAULTS(faults);
 }
 
+static void lists_have_up_to_a_thousand_items(void **state)
+{
+    (void)state;
+    for (int count = 1000; count <= 1001; count++) {
+        iw_study *study = NULL;
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        struct iwt_log l;
+
+        assert_non_null(out);
+        (void)fputs("systems:\n", out);
+        for (int i = 0; i < count; i++) {
+            (void)fprintf(out, "  - {name: s%d, net: chic, noise: 'periodic:10Hz,%dns'}\n", i, i + 1);
+        }
+        (void)fputs(IWT_PATTERNS "ranks: 2\n", out);
+        assert_int_equal(fclose(out), 0);
+        assert_status(iwt_read_study(&l, text, &study), count == 1000 ? IW_OK : IW_ERR_FORMAT);
+        if (count > 1000) {
+            iwt_assert_logged(&l, AT(2) "key 'systems' needs a list of 1 to 1000 items");
+        }
+        iw_study_free(study);
+        free(text);
+    }
+}
+
 static void a_fault_in_another_file_is_told_with_that_file(void **state)
 {
     struct iwt_scratch scratch;
@@ -303,6 +329,7 @@ int main(void)
         cmocka_unit_test(faults_of_systems_are_told),
         cmocka_unit_test(faults_of_patterns_are_told),
         cmocka_unit_test(faults_of_the_grid_are_told),
+        cmocka_unit_test(lists_have_up_to_a_thousand_items),
         cmocka_unit_test(a_fault_in_another_file_is_told_with_that_file),
         cmocka_unit_test(a_study_cut_at_any_byte_is_survived),
     };
