@@ -100,6 +100,22 @@ static void groups_that_stay_as_large_are_counted(void **state)
     assert_int_equal(traced.fixed_groups, 2);
 }
 
+static void rules_that_are_none_are_told_with_those_there_are(void **state)
+{
+    struct iwi_trace_rank ranks[2] = {{.wall_ps = 100}};
+    struct iw_trace trace = {.origin = "liballprof", .rank_count = 2, .ranks = ranks};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    iw_program *program = NULL;
+    struct iwt_log l;
+
+    (void)state;
+    iwt_log_init(&l);
+    opts.rules = "nonesuch";
+    assert_status(iw_program_from_trace(&l.log, &trace, &opts, &program), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "'nonesuch' is neither a file of Open MPI's rules nor one of ");
+    iwt_assert_logged(&l, "mpich");
+}
+
 static void functions_that_find_no_room_are_counted_together(void **state)
 {
     struct iwi_function_uses uses = {.count = 0};
@@ -125,6 +141,7 @@ int main(void)
         cmocka_unit_test(shares_functions_and_imbalance_are_those_of_all_ranks),
         cmocka_unit_test(what_is_told_beside_a_prediction),
         cmocka_unit_test(groups_that_stay_as_large_are_counted),
+        cmocka_unit_test(rules_that_are_none_are_told_with_those_there_are),
         cmocka_unit_test(functions_that_find_no_room_are_counted_together),
     };
 

@@ -1,0 +1,57 @@
+/* Blocks in which another process leaves a trace: what they say of their own size is not believed.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kit/files/otf2/trace_otf2.h"
+#include "support/support.h"
+
+static iw_status taken(const struct iwi_otf2_rank *rank)
+{
+    struct iwi_otf2_head head = {.rank_count = 1};
+    struct iw_trace *trace = NULL;
+    struct iwt_log l;
+    char *bytes = NULL;
+    size_t size = 0;
+    iw_status status;
+    FILE *out = open_memstream(&bytes, &size);
+
+    assert_non_null(out);
+    iwi_otf2_put_head(out, &head);
+    iwi_otf2_put(out, rank, sizeof *rank);
+    assert_int_equal(fclose(out), 0);
+    iwt_log_init(&l);
+    status = iwi_otf2_take(&l.log, "made", bytes, size, &trace);
+    assert_int_equal(l.errors, 1);
+    free(bytes);
+    return status;
+}
+
+/* So many calls take 2^64 bytes, completed requests too: cut to 64 bits that is nothing. */
+static void counts_whose_bytes_overflow_are_refused(void **state)
+{
+    const uint64_t calls = (UINT64_MAX / sizeof(struct iwi_call) + 1);
+
+    (void)state;
+    assert_status(taken(&(struct iwi_otf2_rank){.call_count = calls}), IW_ERR_FORMAT);
+    assert_status(taken(&(struct iwi_otf2_rank){.completed_count = UINT64_C(1) << 62, .request_count = 1}),
+                  IW_ERR_FORMAT);
+}
+
+static void more_than_there_is_is_refused(void **state)
+{
+    (void)state;
+    assert_status(taken(&(struct iwi_otf2_rank){.call_count = 1}), IW_ERR_FORMAT);
+    assert_status(taken(&(struct iwi_otf2_rank){.completed_count = 3, .request_count = 3}), IW_ERR_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_whose_bytes_overflow_are_refused),
+        cmocka_unit_test(more_than_there_is_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
