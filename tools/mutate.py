@@ -166,7 +166,7 @@ class Bench:
 
     def tests_of(self, folder):
         """Unit tests by where their program lies; the cases that lie in the folder, or those of verbs that lean on it."""
-        unit = f"{self.build}/{UNIT_TESTS.get(folder, f'{folder}/tests')}/"
+        unit = (f"{self.build}/{UNIT_TESTS.get(folder, f'{folder}/tests')}/", f"{self.build}/{UNIT_TESTS['cli']}/") # some test verbs
         borrowed = CASES.get(folder) or CASES.get(str(pathlib.Path(folder).parent), [])
         return [one for one in self.tests if one["command"][0].startswith(unit) or one["command"][-1].startswith(f"{folder}/tests/cli/") or
                 one["of"] in borrowed or one["name"] in OF_LAUNCHERS.get(folder, [])]
