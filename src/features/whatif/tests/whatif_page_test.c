@@ -100,6 +100,27 @@ static void text_and_csv_come_from_the_file_too(void **state)
     free(csv);
 }
 
+/* 512 x 0.07 / 1.07 = 33.5 nodes less a hundredth; a node at least. */
+static void idle_nodes_are_rounded_to_whole_ones(void **state)
+{
+    iw_doc_file *file;
+    iw_whatif whatif;
+    char *text;
+
+    (void)state;
+    assert_ok(iw_doc_open(NULL, SAMPLE, &file));
+    whatif = *(const iw_whatif *)iw_doc_of(file).subject;
+    whatif.now.value = 0.07;
+    text = text_of(iw_whatif_doc(&whatif), IW_DOC_TEXT);
+    assert_contains(text, "as if 33 of the 512 nodes did nothing");
+    free(text);
+    whatif.now.value = 0.0015; /* 0.77 nodes */
+    text = text_of(iw_whatif_doc(&whatif), IW_DOC_TEXT);
+    assert_null(strstr(text, "did nothing"));
+    free(text);
+    iw_doc_close(file);
+}
+
 /* Of a break-even point whose interval is not known. */
 static void an_interval_that_is_not_known_is_not_written(void **state)
 {
@@ -190,6 +211,7 @@ int main(void)
         cmocka_unit_test(the_page_says_what_it_costs_then_what_to_do_then_how_sure),
         cmocka_unit_test(sources_that_save_nothing_are_not_to_be_done),
         cmocka_unit_test(text_and_csv_come_from_the_file_too),
+        cmocka_unit_test(idle_nodes_are_rounded_to_whole_ones),
         cmocka_unit_test(an_interval_that_is_not_known_is_not_written),
         cmocka_unit_test(bounds_are_not_compared),
         cmocka_unit_test(bars_are_as_long_as_the_bounds_beside_them),
