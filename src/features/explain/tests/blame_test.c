@@ -106,6 +106,29 @@ static void what_is_lost_while_waiting_costs_nothing(void **state)
     made_run_end(&made);
 }
 
+/* The clock of rank 0 falls behind by 20 us until its end, which it takes for 180: its 90 is 100. */
+static void detours_are_put_on_the_clock_of_all_ranks(void **state)
+{
+    struct made_run made;
+    iw_blame *blame;
+
+    (void)state;
+    made_run_begin(&made, 2);
+    made_allreduce(&made, 0, 70, 80);
+    made_allreduce(&made, 1, 60, 80);
+    made_allreduce(&made, 0, 140, 150);
+    made_allreduce(&made, 1, 120, 150);
+    made.trace->ranks[0].last_compute_wall_ps = 50 * MADE_US;
+    made.trace->ranks[0].clock_added_ns[1] = 20000;
+    made_detour(&made, 0, "daemon", 90, 9);
+    blame = made_blame(&made);
+    assert_int_equal(blame->hit_count, 1);
+    assert_float_equal(blame->hits[0].at_ns, 100e3, 1e-6);
+    assert_float_equal(blame->hits[0].lost_ns, 10e3, 1e-6);
+    iw_blame_free(blame);
+    made_run_end(&made);
+}
+
 /* A chain 0 -> 1 -> 2 of messages: what rank 0 lost is felt at the end of rank 2, by way of rank 1. */
 static void delays_are_followed_through_messages(void **state)
 {
@@ -215,6 +238,7 @@ int main(void)
         cmocka_unit_test(calls_and_communicators_are_named_as_they_were),
         cmocka_unit_test(no_more_is_saved_than_the_next_one_needs),
         cmocka_unit_test(what_is_lost_while_waiting_costs_nothing),
+        cmocka_unit_test(detours_are_put_on_the_clock_of_all_ranks),
         cmocka_unit_test(delays_are_followed_through_messages),
         cmocka_unit_test(a_hit_inside_a_collective_delays_its_other_members),
         cmocka_unit_test(intervals_widen_with_what_varies),
