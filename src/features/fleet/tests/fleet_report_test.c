@@ -105,6 +105,28 @@ static void text_tells_the_verdict_first_in_80_columns_without_control_character
     free(text);
 }
 
+static void nodes_without_noise_have_a_row_of_their_own(void **state)
+{
+    const iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    iw_fleet *fleet = NULL;
+    char *text;
+
+    (void)state;
+    assert_ok(iw_fleet_new(NULL, "d", &fleet));
+    for (size_t i = 0; i < 20; i++) {
+        iw_recording *recording = i < 3 ? iwt_recording(2, INT64_C(10000000000)) : node(i, false);
+        char path[40];
+
+        snprintf(path, sizeof path, "d/n%zu.h5", i);
+        assert_ok(iw_fleet_add(NULL, fleet, path, recording));
+        iw_recording_free(recording);
+    }
+    assert_ok(iw_fleet_judge(NULL, fleet, &opts));
+    text = written(fleet, IW_DOC_TEXT);
+    assert_has(text, "none      3");
+    free(text);
+}
+
 static void clean_and_small_fleets_have_their_own_words(void **state)
 {
     char *clean = written(made(20, false), IW_DOC_TEXT), *few = written(made(5, false), IW_DOC_TEXT),
@@ -229,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_tells_the_verdict_first_in_80_columns_without_control_characters),
+        cmocka_unit_test(nodes_without_noise_have_a_row_of_their_own),
         cmocka_unit_test(clean_and_small_fleets_have_their_own_words),
         cmocka_unit_test(json_has_all_of_it),
         cmocka_unit_test(csv_has_a_line_a_node),
