@@ -24,7 +24,7 @@ struct fleet {
 
 /* Detours of 500 us, 20 a second: at the same instants of the wall clock on all nodes, or on each at others.
  * Nodes began to record at different times. */
-static struct fleet make_fleet(bool is_together)
+static struct fleet make_fleet(bool is_together, bool is_quiet)
 {
     struct fleet fleet = {.folder = "/tmp/iw-independence-XXXXXX"};
 
@@ -36,7 +36,7 @@ static struct fleet make_fleet(bool is_together)
         iw_recording *recording = iwt_recording(1, SECONDS * S);
         char text[32];
 
-        for (uint64_t i = 0; i < 20 * SECONDS; i++) {
+        for (uint64_t i = 0; i < 20 * SECONDS && !is_quiet; i++) {
             const int64_t at_ns = 1000 * S + (int64_t)i * S / 20 +
                                   (int64_t)iwi_draw_below(draw, i, (uint64_t)(S / 20 - 1000000));
 
@@ -123,7 +123,7 @@ static struct answer ask(const iw_noise_set *set)
  * time of each node, up to 8 % together. */
 static void detours_that_coincide_cost_once(void **state)
 {
-    const struct fleet fleet = make_fleet(true);
+    const struct fleet fleet = make_fleet(true, false);
     iw_noise_set *set = open_set(&fleet, IW_ALIGN_WALL);
     const struct answer answer = ask(set);
 
@@ -138,9 +138,27 @@ static void detours_that_coincide_cost_once(void **state)
     remove_fleet(&fleet);
 }
 
+static void nodes_without_noise_have_nothing_to_be_independent_of(void **state)
+{
+    const struct fleet fleet = make_fleet(true, true);
+    struct iwt_question question = {.ranks = NODES, .steps = 10, .compute_ps = IW_PS_PER_MS};
+    iw_noise_set *set = open_set(&fleet, IW_ALIGN_WALL);
+    iw_whatif_opts opts = iwt_options(&question);
+    iw_whatif *whatif;
+
+    (void)state;
+    question = (struct iwt_question){.ranks = NODES, .steps = 10, .compute_ps = IW_PS_PER_MS};
+    opts.sim.trials = 4;
+    whatif = iwt_ask(set, &opts);
+    assert_int_equal(whatif->change_count, 0);
+    iw_whatif_free(whatif);
+    iw_noise_set_free(set);
+    remove_fleet(&fleet);
+}
+
 static void independent_nodes_lose_nothing_by_the_assumption(void **state)
 {
-    const struct fleet fleet = make_fleet(false);
+    const struct fleet fleet = make_fleet(false, false);
     iw_noise_set *set = open_set(&fleet, IW_ALIGN_WALL);
     const struct answer answer = ask(set);
 
@@ -152,7 +170,7 @@ static void independent_nodes_lose_nothing_by_the_assumption(void **state)
 
 static void whatif_and_simulate_give_one_answer(void **state)
 {
-    const struct fleet fleet = make_fleet(true);
+    const struct fleet fleet = make_fleet(true, false);
     iw_noise_set *set = open_set(&fleet, IW_ALIGN_WALL), *free_set = open_set(&fleet, IW_ALIGN_NONE);
     const struct answer answer = ask(set);
 
@@ -172,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detours_that_coincide_cost_once),
+        cmocka_unit_test(nodes_without_noise_have_nothing_to_be_independent_of),
         cmocka_unit_test(independent_nodes_lose_nothing_by_the_assumption),
         cmocka_unit_test(whatif_and_simulate_give_one_answer),
     };
