@@ -8,9 +8,9 @@ Usage: mutate.py WORK [--count N] [--seed N] [--folders A,B] [--keep FILE] [--ag
        mutate.py --table [--keep FILE] [--equivalent FILE]
     WORK is made and holds a clone of COMMIT (HEAD) and its build; the checkout that the tool lies in is only read. The COUNT mutants
     (300) are spread over the folders by their lines. Each runs against the unit tests of its folder and its command-line cases,
-    those named after the changed file and the quickest first, up to the first that fails, or till ENOUGH_S have passed; a test that takes several times as long as
-    without the change fails too. FILE (.ci/mutants.jsonl) has what was tried: a run continues it.
-    --again tries the survivors of FILE anew, on the present commit: have the tests that were written killed them?
+    those named after the changed file and the quickest first, up to the first that fails, or till ENOUGH_S have passed; a test that
+    takes several times as long as without the change fails too. FILE (.ci/mutants.jsonl) has what was tried: a run continues it.
+    --again tries the survivors of FILE that are not argued, on the present commit: have the tests that were written killed them?
     The file of equivalent mutants has lines "FILE | LINE'S TEXT | CHANGED TO | WHY NOTHING CAN NOTICE"; with --table they count apart.
 """
 
@@ -323,6 +323,10 @@ def arguments_of(path):
     return {(row[0], row[1], row[2]): row[3] for row in rows}
 
 
+def argument_key(row):
+    return row["file"], row["text"].strip(), changed_line(Mutant(*(row[name] for name in Mutant._fields))).strip()
+
+
 def try_folder(bench, folder, mutants, out):
     """Mutants until as many as wanted compiled to something else."""
     tests = bench.prepare(folder)
@@ -338,11 +342,13 @@ def run(arguments):
         signal.signal(number, signal.default_int_handler)
     arguments.work.mkdir(parents=True, exist_ok=True)
     bench, kept = Bench(arguments.work.resolve(), arguments.commit), load(arguments.keep)
+    argued = arguments_of(arguments.equivalent) if arguments.equivalent.exists() else {}
     wanted = shares(bench.tree, folders_of(bench.tree), arguments.count)
     with arguments.keep.open("a") as out:
         for folder in arguments.folders or wanted:
             if arguments.again:
-                left = [found_again(bench.tree, row) for row in kept.values() if row["folder"] == folder and row["outcome"] == "survived"]
+                left = [found_again(bench.tree, row) for row in kept.values() if row["folder"] == folder and row["outcome"] == "survived"
+                        and argument_key(row) not in argued]
                 list(try_folder(bench, folder, [one for one in left if one], out))
                 continue
             missing = wanted[folder] - sum(row["folder"] == folder and row["outcome"] in ("killed", "survived") for row in kept.values())
@@ -359,12 +365,11 @@ def run(arguments):
 def table(rows, equivalent):
     counts, survivors = collections.defaultdict(collections.Counter), []
     for row in rows:
-        change = changed_line(Mutant(*(row[name] for name in Mutant._fields))).strip()
         outcome = row["outcome"]
-        if outcome == "survived" and (row["file"], row["text"].strip(), change) in equivalent:
+        if outcome == "survived" and argument_key(row) in equivalent:
             outcome = "equivalent"
         if outcome == "survived":
-            survivors.append(f"{row['file']}:{row['line']}: {row['text'].strip()}  ->  {change}")
+            survivors.append(f"{row['file']}:{row['line']}: {row['text'].strip()}  ->  {argument_key(row)[2]}")
         counts[row["folder"]][outcome] += 1
         counts["all"][outcome] += 1
     lines = ["| folder | mutants | killed | survived | equivalent | score |", "|---|--:|--:|--:|--:|--:|"]
