@@ -177,6 +177,8 @@ static void waits_are_followed_to_their_cause(void **state)
     assert_true(fabs(waits->through_transfer_ns - 5e3 * STEPS) < 1.0);
     assert_int_equal(waits->named, 1);
     assert_int_equal(waits->messages, STEPS);
+    assert_int_equal(waits->collectives, STEPS);
+    assert_false(waits->has_bounds_only);
     assert_string_equal(waits->iterated, "from allreduce to allreduce of world");
     end(&run, waits);
 }
