@@ -12,7 +12,10 @@
 #include <unistd.h>
 
 #include "builder.h"
+#include "core/program/rules.h"
+#include "core/program/trace_program.h"
 #include "core/sim/checkpoint/checkpoint.h"
+#include "support/made_trace.h"
 #include "support/support.h"
 
 enum { PATH_SIZE = 256, LESS = IWT_IS_SLOW ? 8 : 3 }; /* as much time: to be killed in */
@@ -183,6 +186,50 @@ static void many_trials_that_are_killed_go_on(void **state)
     end(&f);
 }
 
+/* Messages around a ring that are under way during the reduction of each step, and are waited for behind it:
+ * what was sent belongs to the point between. */
+static iw_program *ring_across_reductions(struct iwt_made_trace *made, uint32_t steps)
+{
+    enum { RANKS = 16, REPLICAS = 60 };
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    iw_program *program = NULL;
+
+    iwt_made_trace_init(made, RANKS);
+    for (uint32_t s = 0; s < steps; s++) {
+        uint32_t requests[RANKS][2];
+
+        for (uint32_t r = 0; r < RANKS; r++) {
+            iwt_trace_compute(made, r, 3 * IW_PS_PER_US, -1);
+            requests[r][0] = iwt_trace_message(made, r, IWI_CALL_IRECV, (r + RANKS - 1) % RANKS, 0, 7, 100);
+            requests[r][1] = iwt_trace_message(made, r, IWI_CALL_ISEND, (r + 1) % RANKS, 0, 7, 100);
+        }
+        for (uint32_t r = 0; r < RANKS; r++) { /* and others that are through before */
+            (void)iwt_trace_message(made, r, r % 2 == 0 ? IWI_CALL_SEND : IWI_CALL_RECV, r ^ 1U, 0, 8, 100);
+        }
+        iwt_trace_collective_all(made, IWI_TRACE_ALLREDUCE, 0, 0, 8);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            iwt_trace_wait(made, r, requests[r], 2);
+        }
+    }
+    opts.ranks = RANKS * REPLICAS;
+    assert_ok(iwi_program_from_rules(NULL, &made->trace, &opts, iwi_rules_find("mpich"), &program));
+    return program;
+}
+
+static void a_trace_that_is_killed_goes_on(void **state)
+{
+    struct iwt_made_trace made;
+    struct fixture f;
+
+    (void)state;
+    begin(&f, "barrier", 4, 1, 1);
+    iw_program_free(f.program);
+    f.program = ring_across_reductions(&made, 600 / LESS);
+    kill_until_done(&f, 20000);
+    end(&f);
+    iwt_made_trace_release(&made);
+}
+
 /* A folder as a run leaves it that was never killed: the last point is behind all trials. */
 static void leave_points(struct fixture *f)
 {
@@ -350,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_streaming_collective_that_is_killed_goes_on),
         cmocka_unit_test(a_collective_by_rendezvous_that_is_killed_goes_on),
         cmocka_unit_test(many_trials_that_are_killed_go_on),
+        cmocka_unit_test(a_trace_that_is_killed_goes_on),
         cmocka_unit_test(points_of_another_simulation_are_refused),
         cmocka_unit_test(a_point_that_is_cut_off_is_refused),
         cmocka_unit_test(damaged_parts_are_refused),
