@@ -4,6 +4,8 @@
 #include <idlewave/internal/memory_bench.h>
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "support/support.h"
 
@@ -123,6 +125,25 @@ static void too_few_undisturbed_windows_decide_nothing(void **state)
     iw_memory_curve_free(curve);
 }
 
+static void the_report_says_how_many_windows_there_were_and_how_long(void **state)
+{
+    struct made made;
+    iw_memory_curve *curve;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(out);
+    make(&made, 25);
+    curve = evaluated(&made);
+    assert_ok(iw_doc_write(NULL, iw_memory_doc(curve), IW_DOC_TEXT, NULL, out));
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, " windows of 5 ms, all"));
+    free(text);
+    iw_memory_curve_free(curve);
+}
+
 /* Half of the run scales, half does not: stretches differ, and the interval is as wide as they are. */
 static void intervals_show_what_changes_during_the_run(void **state)
 {
@@ -178,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_straight_curve_does_not_saturate),
         cmocka_unit_test(disturbed_windows_do_not_count),
         cmocka_unit_test(too_few_undisturbed_windows_decide_nothing),
+        cmocka_unit_test(the_report_says_how_many_windows_there_were_and_how_long),
         cmocka_unit_test(intervals_show_what_changes_during_the_run),
         cmocka_unit_test(one_core_says_nothing_of_several),
         cmocka_unit_test(cores_that_move_nothing_are_refused),
