@@ -220,6 +220,27 @@ static void instants_without_a_period_are_listed(void **state)
     iw_coincidence_free(found);
 }
 
+/* More of them, as two nodes say less than four. */
+static void two_nodes_are_enough(void **state)
+{
+    iw_recording *recordings[2];
+    iw_coincidence *found;
+
+    (void)state;
+    made_quiet_fleet(recordings, 2);
+    for (uint32_t node = 0; node < 2; node++) {
+        const uint32_t number = iwt_source(recordings[node], IW_CLASS_IRQ, "probe");
+
+        for (uint64_t i = 0; i < 24; i++) {
+            hit(recordings[node], 1e6 + 2.0 + 4.0 * (double)i + (double)(i * i % 7) * 0.3, number);
+        }
+    }
+    found = find(recordings, 2, 0.01, 1);
+    assert_int_equal(found->found_count, 1);
+    assert_int_equal(found->sources[0].nodes, 2);
+    iw_coincidence_free(found);
+}
+
 static void recordings_without_a_clock_are_left_out(void **state)
 {
     iw_recording *recordings[3];
@@ -248,6 +269,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(independent_nodes_get_few_findings),
         cmocka_unit_test(a_daemon_that_wakes_up_together_is_found),
         cmocka_unit_test(instants_without_a_period_are_listed),
+        cmocka_unit_test(two_nodes_are_enough),
         cmocka_unit_test(recordings_without_a_clock_are_left_out),
     };
 
