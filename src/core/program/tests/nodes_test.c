@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/program/collectives/node_rings.h"
 #include "core/sim/tests/random_program.h"
 
 enum { MOST_RANKS = 70, MOST_OF_A_NODE = 9 };
@@ -296,6 +297,24 @@ static void algorithms_that_use_nodes_have_to_know_them(void **state)
     assert_non_null(strstr(l.text, "allreduce:two-level uses nodes"));
 }
 
+/* 2 rings over 8 ranks: 16 pieces. Of 16 bytes all have one, of 17 one piece is larger, wherever it is. */
+static void rings_tell_where_pieces_have_another_size(void **state)
+{
+    struct iwi_operation op = {.ranks = 8, .nodes = {.ranks = 2}};
+    uint32_t nodes[IWI_NODE_RINGS_CHANGED];
+
+    (void)state;
+    for (op.bytes = 16; op.bytes <= 32; op.bytes++) {
+        const uint32_t changed = iwi_node_rings_changed(&op, 1, nodes);
+
+        if (op.bytes % 16 == 0) {
+            assert_int_equal(changed, 0);
+        } else {
+            assert_in_range(changed, 2, IWI_NODE_RINGS_CHANGED);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +329,7 @@ int main(void)
         cmocka_unit_test(one_level_is_left_of_nodes_of_one_rank_and_of_one_node),
         cmocka_unit_test(rounds_inside_usual_nodes_are_pairs),
         cmocka_unit_test(algorithms_that_use_nodes_have_to_know_them),
+        cmocka_unit_test(rings_tell_where_pieces_have_another_size),
     };
 
     return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);
