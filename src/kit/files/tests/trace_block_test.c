@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kit/files/otf2/trace_otf2.h"
 #include "support/support.h"
@@ -12,7 +13,7 @@ static iw_status taken(const struct iwi_otf2_rank *rank)
     struct iwi_otf2_head head = {.rank_count = 1};
     struct iw_trace *trace = NULL;
     struct iwt_log l;
-    char *bytes = NULL;
+    char *bytes = NULL, *block;
     size_t size = 0;
     iw_status status;
     FILE *out = open_memstream(&bytes, &size);
@@ -21,10 +22,14 @@ static iw_status taken(const struct iwi_otf2_rank *rank)
     iwi_otf2_put_head(out, &head);
     iwi_otf2_put(out, rank, sizeof *rank);
     assert_int_equal(fclose(out), 0);
-    iwt_log_init(&l);
-    status = iwi_otf2_take(&l.log, "made", bytes, size, &trace);
-    assert_int_equal(l.errors, 1);
+    block = malloc(size); /* no byte larger */
+    assert_non_null(block);
+    memcpy(block, bytes, size);
     free(bytes);
+    iwt_log_init(&l);
+    status = iwi_otf2_take(&l.log, "made", block, size, &trace);
+    assert_int_equal(l.errors, 1);
+    free(block);
     return status;
 }
 
@@ -46,11 +51,21 @@ static void more_than_there_is_is_refused(void **state)
     assert_status(taken(&(struct iwi_otf2_rank){.completed_count = 3, .request_count = 3}), IW_ERR_FORMAT);
 }
 
+static void a_node_whose_name_has_no_end_is_not_read_on(void **state)
+{
+    struct iwi_otf2_rank rank = {.call_count = 1};
+
+    (void)state;
+    memset(rank.node, 'x', sizeof rank.node);
+    assert_status(taken(&rank), IW_ERR_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_whose_bytes_overflow_are_refused),
         cmocka_unit_test(more_than_there_is_is_refused),
+        cmocka_unit_test(a_node_whose_name_has_no_end_is_not_read_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
