@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "kit/figure/figure_parts.h"
 #include "support/support.h"
@@ -63,11 +64,35 @@ static void a_name_that_is_too_long_is_cut_by_the_corner(void **state)
                  "+------+\n");
 }
 
+static void pages_have_every_line_of_the_text(void **state)
+{
+    struct iwi_figure *figure;
+    struct iwi_mark *mark;
+    char *drawn = NULL;
+    size_t size;
+    FILE *out = open_memstream(&drawn, &size);
+
+    (void)state;
+    assert_non_null(out);
+    assert_ok(iwi_figure_new(NULL, "frames", &figure));
+    figure->x = figure->y = (struct iwi_figure_axis){.label = "", .high = 20};
+    mark = iwi_figure_mark(figure, IWI_MARK_FRAME, iwi_series_ink(0), NULL);
+    iwi_mark_add_named(figure, mark, (double[]){0, 20, 0, 20}, "node 1\n2 CPUs\n1 NIC", false);
+    iwi_figure_write_svg(figure, out);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(drawn, ">node 1<"));
+    assert_non_null(strstr(drawn, ">2 CPUs<"));
+    assert_non_null(strstr(drawn, ">1 NIC<"));
+    free(drawn);
+    iwi_figure_free(figure);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_name_stands_in_the_upper_edge_between_blanks),
         cmocka_unit_test(a_name_that_is_too_long_is_cut_by_the_corner),
+        cmocka_unit_test(pages_have_every_line_of_the_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,28 @@ static void terminals_show_curves_by_signs(void **state)
     iwi_figure_free(figure);
 }
 
+/* The legend shows a piece of a curve, and a dot. */
+static void dots_are_no_lines_in_the_legend(void **state)
+{
+    struct iwi_figure *figure;
+    char *svg;
+
+    (void)state;
+    assert_ok(iwi_figure_new(NULL, "two", &figure));
+    for (int i = 0; i < 2; i++) {
+        struct iwi_mark *mark = iwi_figure_mark(figure, i == 0 ? IWI_MARK_DOTS : IWI_MARK_LINE,
+                                                iwi_series_ink((size_t)i), i == 0 ? "dots" : "line");
+
+        iwi_mark_add(figure, mark, (double[]){1.0, 2.0});
+        iwi_mark_add(figure, mark, (double[]){2.0, 3.0});
+    }
+    svg = written(figure, iwi_figure_write_svg);
+    assert_non_null(strstr(svg, "h22\""));
+    assert_null(strstr(strstr(svg, "h22\"") + 1, "h22\"")); /* one of them */
+    free(svg);
+    iwi_figure_free(figure);
+}
+
 /* As many as a mark has room for at first: nothing lies behind them. */
 static void a_curve_ends_with_its_last_point(void **state)
 {
@@ -279,6 +301,7 @@ int main(void)
         cmocka_unit_test(pages_say_numbers_under_the_mouse_and_escape_names),
         cmocka_unit_test(terminals_show_curves_by_signs),
         cmocka_unit_test(a_curve_ends_with_its_last_point),
+        cmocka_unit_test(dots_are_no_lines_in_the_legend),
         cmocka_unit_test(scripts_and_files_have_the_same_colours),
         cmocka_unit_test(boxes_are_rows_at_a_terminal),
         cmocka_unit_test(other_suffixes_are_refused),
