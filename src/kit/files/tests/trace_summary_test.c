@@ -77,22 +77,32 @@ static void what_is_told_beside_a_prediction(void **state)
     assert_false(traced.is_by_cpu || traced.has_p2p);
 }
 
-/* Of 4 ranks: world, two groups of data parallelism, one of tensors, and one of a single rank. */
+/* Of 4 ranks: world, two groups of data parallelism, one of tensors, one of a single rank, and one without
+ * collectives. */
 static void groups_that_stay_as_large_are_counted(void **state)
 {
-    struct iwi_trace_rank ranks[4] = {{.wall_ps = 100}};
+    struct iwi_call calls[5];
+    struct iwi_trace_rank ranks[4] = {{.wall_ps = 100, .calls = calls, .call_count = 5}};
     uint32_t members[] = {0, 1};
     struct iwi_comm comms[] = {{.size = 4, .name = "world"},
                                {.size = 2, .members = members, .name = "DP_GROUP_0"},
                                {.size = 2, .members = members, .name = "DP_GROUP_1"},
                                {.size = 2, .members = members, .name = "tensors"},
-                               {.size = 1, .members = members, .name = "alone"}};
-    struct iw_trace trace = {
-        .origin = "liballprof", .rank_count = 4, .ranks = ranks, .comms = comms, .comm_count = 5};
+                               {.size = 1, .members = members, .name = "alone"},
+                               {.size = 2, .members = members, .name = "unused"}};
+    struct iw_trace trace = {.origin = "liballprof",
+                             .is_training = true,
+                             .rank_count = 4,
+                             .ranks = ranks,
+                             .comms = comms,
+                             .comm_count = 6};
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
     iw_traced traced;
 
     (void)state;
+    for (uint32_t comm = 0; comm < 5; comm++) {
+        calls[comm] = (struct iwi_call){.kind = IWI_CALL_COLLECTIVE, .comm = comm};
+    }
     assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.fixed_groups, 1);
     opts.grow = "tensors";
