@@ -85,7 +85,6 @@ def of_a_sleeper_there_is_nothing_to_say(idlewave, _bursts, folder):
     assert not file.exists(), "a file is left"
 
 
-@contextlib.contextmanager
 def who_gets_no_cpu_says_so(idlewave, _bursts, folder):
     """Whatever kept it from ending in time: here it is stopped."""
     with Job(1, "spin(120)") as job:
@@ -101,6 +100,7 @@ def who_gets_no_cpu_says_so(idlewave, _bursts, folder):
     assert "asked for 2.000 s, it took" in watcher.errors and "nice -n -20" in watcher.errors, "no word of it"
 
 
+@contextlib.contextmanager
 def quota_group(share_of_cpu):
     """A control group of either version with that quota: its folder, and what tells its throttling in ns."""
     for parent, version in (("/sys/fs/cgroup/cpu", 1), ("/sys/fs/cgroup", 2)):
