@@ -87,9 +87,10 @@ static struct fit try_fundamental(const struct comb *c, size_t strongest, size_t
     size_t tested = 0, present = 0, count = 0;
 
     for (size_t n = 1; (double)n * products / squares < highest_hz; n++) {
-        const size_t peak = peak_near(c, (double)n * products / squares);
+        const double multiple_hz = (double)n * products / squares;
+        const size_t peak = peak_near(c, multiple_hz);
         const bool is_there = peak < c->peak_count, is_hit = is_there && is_alike(&c->peaks[peak], s);
-        const bool counts = n <= m && would_show(c, s, (double)n * products / squares);
+        const bool counts = n <= m && would_show(c, s, multiple_hz);
 
         if (is_there && c->peaks[peak].is_taken) {
             continue;
