@@ -49,18 +49,6 @@ void worth_take(const iw_whatif *whatif, iw_verify *verify)
     iw_verify_sort(verify);
 }
 
-/* Those of the recording it has. */
-static void take_caveats_of_net(const iw_whatif *whatif, iw_verify *verify)
-{
-    for (size_t i = 0; i < whatif->caveats.count; i++) {
-        const iw_caveat *caveat = &whatif->caveats.caveats[i];
-
-        if (caveat->kind == IW_CAVEAT_NOT_VALID || caveat->kind == IW_CAVEAT_ONE_HOST) {
-            iw_caveats_join(&verify->caveats, &(iw_caveats){.count = 1, .caveats = {*caveat}});
-        }
-    }
-}
-
 static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct question *q, iw_verify *verify)
 {
     const iw_sim_opts sim = IW_SIM_OPTS_INIT;
@@ -92,7 +80,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     free(sets);
     if (status == IW_OK) {
         worth_take(whatif, verify);
-        take_caveats_of_net(whatif, verify);
+        iw_caveats_of_net(&q->net, whatif->ranks, &verify->caveats);
         verify->slowdown = whatif->now;
         (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks of %s (%s)", q->what, whatif->ranks,
                        whatif->net,
