@@ -73,11 +73,13 @@ void iwi_cell_result_release(iw_cell_result *cell)
 
 /* ---- writing ---- */
 
-/* The fewest digits that are read back as the same number; a point whatever the locale has. */
+/* The fewest digits that are read back as the same number; a point whatever the locale has. Zero has no sign:
+ * "-0" would be read as the whole number 0, which is written otherwise. */
 static void format_number(double value, char text[NUMBER_SIZE])
 {
     char *to = text;
 
+    value += 0.0; /* of -0: 0 */
     if (!isfinite(value)) {
         snprintf(text, NUMBER_SIZE, "null");
         return;
