@@ -106,6 +106,22 @@ IW_API IW_NODISCARD iw_status iw_memory_parse(const iw_log *log, const char *tex
 enum { IW_MEMORY_TEXT_SIZE = 96 };
 IW_API char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE]);
 
+/** The noise of a network: how much longer messages take that leave a node, each by a draw of its own
+ * (docs/explanation/semantics.md, rule 16). */
+enum { IW_NET_NOISE_POINTS_MAX = 64 };
+typedef struct iw_net_noise_point {
+    double share;     /* of all messages */
+    iw_time delay_ps; /* that this share does not exceed; linear between two points */
+} iw_net_noise_point;
+
+typedef struct iw_net_noise {
+    uint32_t point_count;                               /* 0: messages take what the network says */
+    iw_net_noise_point points[IW_NET_NOISE_POINTS_MAX]; /* rising, from a share of 0 to one of 1 */
+} iw_net_noise;
+
+/** By how much a message is delayed on average. */
+IW_API double iw_net_noise_mean_ps(const iw_net_noise *noise);
+
 /** How a network was measured, as far as its file says. */
 typedef struct iw_net_origin {
     bool is_measured;      /* by idlewave */
@@ -129,6 +145,7 @@ typedef struct iw_net {
     iw_node_list list; /* of IW_PLACEMENT_LIST; copies of a network share it */
     iw_net_nics nics;
     iw_memory memory; /* of the machine that the network is part of */
+    iw_net_noise noise;
     iw_net_origin origin;
 } iw_net;
 

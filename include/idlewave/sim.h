@@ -128,6 +128,7 @@ typedef enum iw_part {
     IW_PART_GAP,        /* g */
     IW_PART_BYTES,      /* G */
     IW_PART_RENDEZVOUS, /* control messages of rts-cts */
+    IW_PART_NETWORK,    /* noise of the network */
     IW_PART_NOISE,      /* + source number */
     IW_PARTS = IW_PART_NOISE + IW_NOISE_MAX_SOURCES
 } iw_part;

@@ -1,4 +1,4 @@
-"""A slow and obvious simulator of rules 1 to 8, 10 and 11 of docs/explanation/semantics.md, written from that page alone.
+"""A slow and obvious simulator of rules 1 to 8, 10, 11 and 16 of docs/explanation/semantics.md, written from that page alone.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,6 +8,7 @@ simulate(case) gives the end of each rank in ps, or None in a deadlock. A case i
     group; the last level, the network itself, has none), L, o_s, o_r, g, G, O, device, segments (from, L, o_s, o_r, g, G, O);
   ops: of each rank its operations: kind (calc, send, recv, wait), n (ps or bytes), peer and tag (None: any), nonblocking,
     sync, phase, cpu, nic, requires (of a wait: its requests), irequires;
+  delays: of each rank, of each of its sends, by how much the network delays data, request and answer (rule 16);
   detours: of each rank [start, end) in ps; extra: of each rank the work that noise and delays add to its compute phases.
 Nothing is drawn here. One clock goes through all that happens, in the order of time.
 """
@@ -48,7 +49,7 @@ class Noise:
 class Cost:
     """What a message of some bytes costs at a level: rules 2, 3, 5 and 10."""
 
-    def __init__(self, level, size, is_rts_cts):
+    def __init__(self, level, size, is_rts_cts, delays):
         first, L, o_s, o_r, g, G, O = [1] + [level[key] for key in ("L", "o_s", "o_r", "g", "G", "O")]
         for segment in level["segments"]:
             if size >= segment[0]:
@@ -56,8 +57,10 @@ class Cost:
         further = max(size - first, 0)
         cpu, transfer = (O * further + 500) // 1000, (G * further + 500) // 1000
         self.send, self.receive, self.gap, self.wire = o_s + cpu, o_r + cpu, g + transfer, L + transfer
-        self.notice = level["L"] if is_rts_cts else 0
-        self.answer = 2 * level["o_r"] + level["o_s"] + level["L"] if is_rts_cts else 0
+        data, request, answer = delays
+        self.wire += data
+        self.notice = level["L"] + request if is_rts_cts else 0
+        self.answer = 2 * level["o_r"] + level["o_s"] + level["L"] + answer if is_rts_cts else 0
         self.is_device = level["device"]
 
 
@@ -66,6 +69,7 @@ class Net:
 
     def __init__(self, case):
         net, ranks = case["net"], case["ranks"]
+        self.node_ranks = net["node_ranks"]
         self.S, self.levels, self.is_rts_cts = net["S"], net["levels"], case["rendezvous"] == "rts-cts"
         self.is_device = all(level["device"] for level in self.levels)
         size, placement = net["node_ranks"], net["placement"]
@@ -76,10 +80,11 @@ class Net:
         elif isinstance(placement, list):
             self.places = [node * size + placement[:rank].count(node) for rank, node in enumerate(placement[:ranks])]
 
-    def cost(self, one, other, size):
+    def cost(self, one, other, size, delays):
         for level in self.levels:
+            is_noisy = not 0 < level["ranks"] <= self.node_ranks
             if not level["ranks"] or self.places[one] // level["ranks"] == self.places[other] // level["ranks"]:
-                return Cost(level, size, self.is_rts_cts)
+                return Cost(level, size, self.is_rts_cts, delays if is_noisy else (0, 0, 0))
         raise ValueError("no level")
 
 
@@ -166,6 +171,8 @@ class Rank:
         self.ops, self.noise = case["ops"][number], Noise(case["detours"][number])
         self.send_gap, self.receive_gap = {}, {}  # by NIC
         extra = iter(case["extra"][number])
+        delays = iter(case["delays"][number])
+        self.delays = [next(delays) if op["kind"] == "send" else None for op in self.ops]
         self.work = [op["n"] + (next(extra) if op["phase"] else 0) if op["kind"] == "calc" else 0 for op in self.ops]
 
     def part(self, t, work, is_device):
@@ -179,7 +186,7 @@ class Rank:
     def send(self, t, index):
         """Rule 2, on a CPU that takes it at t: the message, where it starts, and where its CPU part ends."""
         op, net = self.ops[index], self.simulation.net
-        cost = net.cost(self.number, op["peer"], op["n"])
+        cost = net.cost(self.number, op["peer"], op["n"], self.delays[index])
         s = max(t, self.send_gap.get(op["nic"], 0))
         cpu_end = self.part(s, cost.send, cost.is_device)
         self.send_gap[op["nic"]] = s + cost.gap

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/net/net_noise.h"
 #include "core/noise/stream.h"
 #include "core/sim/tests/random_program.h"
 #include "reference_json.h"
@@ -146,6 +147,9 @@ static iw_net coarse_net(struct iwt_random *random)
     net.L_ps = IWT_NS(iwt_below(random, 4));
     net.g_ps = IWT_NS(iwt_below(random, 3));
     net.G = (iw_fs_per_byte)iwt_below(random, 2) * 1000000;
+    if (iwt_below(random, 4) == 0) {
+        iwt_add_net_noise(random, IWT_NS(3), &net);
+    }
     return net;
 }
 
@@ -322,6 +326,38 @@ static void write_noise(const struct random_case *c, iw_time until)
     printf("]");
 }
 
+/* Of each rank, for its sends in program order. */
+static void write_delays(const struct random_case *c)
+{
+    const iw_net_noise *noise = &c->net.noise;
+
+    printf(",\"delays\":[");
+    for (uint32_t rank = 0; rank < c->schedule->ranks; rank++) {
+        uint64_t number = 0;
+
+        printf("%s[", rank > 0 ? "," : "");
+        for (uint64_t n = c->schedule->first_node[rank]; n < c->schedule->first_node[rank + 1]; n++) {
+            if (c->schedule->nodes[n].kind != IWI_SEND) {
+                continue;
+            }
+            printf("%s[", number > 0 ? "," : "");
+            for (int what = IWI_CARRIED_DATA; what <= IWI_CARRIED_ANSWER; what++) {
+                const uint64_t trial = c->opts.first_trial;
+                const struct iwi_draw_block bits =
+                    iwi_net_noise_bits(c->seed, trial, rank, number, (enum iwi_carried)what);
+
+                printf("%s%" PRId64, what > 0 ? "," : "",
+                       noise->point_count == 0 ? 0
+                                               : iwi_net_noise_of(noise, bits.v[trial % IWI_DRAW_TRIALS]));
+            }
+            printf("]");
+            number++;
+        }
+        printf("]");
+    }
+    printf("]");
+}
+
 /* The ends of the ranks, then that of the last rank without noise and delays. Returns a time that is past all
  * ends. */
 static iw_time write_ends(struct random_case *c)
@@ -366,6 +402,7 @@ static void write_case(uint64_t seed)
     iwt_write_net(&c.net);
     until = write_ends(&c);
     write_noise(&c, until);
+    write_delays(&c);
     printf("}\n");
     release_case(&c);
 }

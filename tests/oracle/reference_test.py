@@ -39,6 +39,7 @@ def features(case):
         "not in order": not case["in_order"],
         "irequires": any(op["irequires"] for op in ops),
         "waits for several": any(op["kind"] == "wait" and len(op["requires"]) > 1 for op in ops),
+        "network noise": any(any(parts) for delays in case["delays"] for parts in delays),
         "detours": any(case["detours"]),
         "extra work": any(extra for rank in case["extra"] for extra in rank),
     }
@@ -63,7 +64,8 @@ def difference(expected, got):
 def simulate(case):
     """The end of each rank, then that of the last one without noise and delays; None if one of the two is a deadlock."""
     ends = reference.simulate(case)
-    quiet = {"detours": [[]] * case["ranks"], "extra": [[0] * len(extra) for extra in case["extra"]]}
+    quiet = {"detours": [[]] * case["ranks"], "extra": [[0] * len(extra) for extra in case["extra"]],
+             "delays": [[(0, 0, 0)] * len(delays) for delays in case["delays"]]}
     noiseless = reference.simulate({**case, **quiet})
     return None if ends is None or noiseless is None else ends + [max(noiseless)]
 

@@ -15,20 +15,21 @@
 
 /* What a draw is for; one stream of indices each. */
 enum iwi_purpose {
-    IWI_DRAW_OFFSET = 1, /* start offset of a source on a rank or node */
-    IWI_DRAW_SKEW,       /* shift of a synchronised node */
-    IWI_DRAW_GAP,        /* time between detours */
-    IWI_DRAW_DURATION,   /* length of a detour */
-    IWI_DRAW_PHASE,      /* per-phase noise, phase offsets */
-    IWI_DRAW_BOOTSTRAP,  /* resampling */
-    IWI_DRAW_TEST,       /* test programs */
-    IWI_DRAW_NODE,       /* which recorded node a simulated one meets */
-    IWI_DRAW_UNDER_WAY,  /* detours that began before the timeline did: their number, lengths and ages */
-    IWI_DRAW_REPLICA,    /* computation of replicas of a trace */
-    IWI_DRAW_SPEED,      /* of a node */
-    IWI_DRAW_LENGTH,     /* of a micro-batch */
-    IWI_DRAW_COPY,       /* start offset of a further copy of recorded CPUs on a node */
-    IWI_DRAW_COINCIDENCE /* how far recorded CPUs are shifted against each other */
+    IWI_DRAW_OFFSET = 1,  /* start offset of a source on a rank or node */
+    IWI_DRAW_SKEW,        /* shift of a synchronised node */
+    IWI_DRAW_GAP,         /* time between detours */
+    IWI_DRAW_DURATION,    /* length of a detour */
+    IWI_DRAW_PHASE,       /* per-phase noise, phase offsets */
+    IWI_DRAW_BOOTSTRAP,   /* resampling */
+    IWI_DRAW_TEST,        /* test programs */
+    IWI_DRAW_NODE,        /* which recorded node a simulated one meets */
+    IWI_DRAW_UNDER_WAY,   /* detours that began before the timeline did: their number, lengths and ages */
+    IWI_DRAW_REPLICA,     /* computation of replicas of a trace */
+    IWI_DRAW_SPEED,       /* of a node */
+    IWI_DRAW_LENGTH,      /* of a micro-batch */
+    IWI_DRAW_COPY,        /* start offset of a further copy of recorded CPUs on a node */
+    IWI_DRAW_COINCIDENCE, /* how far recorded CPUs are shifted against each other */
+    IWI_DRAW_MESSAGE      /* by how much the network delays it */
 };
 
 struct iwi_draw_id {
@@ -77,9 +78,14 @@ static inline uint64_t iwi_draw_below(struct iwi_draw_id id, uint64_t index, uin
 }
 
 /* Uniform in the open interval (0, 1): 52 bits and a half, so neither 0 nor 1. */
+static inline double iwi_unit_of(uint64_t bits)
+{
+    return ((double)(bits >> 12) + 0.5) * 0x1p-52;
+}
+
 static inline double iwi_draw_unit(struct iwi_draw_id id, uint64_t index)
 {
-    return ((double)(iwi_draw(id, index) >> 12) + 0.5) * 0x1p-52;
+    return iwi_unit_of(iwi_draw(id, index));
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/net/cost.h"
 #include "core/net/level.h"
 #include "core/net/memory.h"
+#include "core/net/net_noise.h"
 #include "core/net/net_share.h"
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
@@ -162,6 +163,7 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
     if (net->memory.ranks > 0) {
         IW_TRY(iwi_memory_check(log, &net->memory));
     }
+    IW_TRY(iwi_net_noise_check(log, net));
     return iwi_net_check_sharing(log, net);
 }
 

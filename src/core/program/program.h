@@ -213,7 +213,7 @@ struct iwi_dep {
 
 /* What simulations ask of all operations: whoever goes through them for another reason notes it. */
 struct iwi_schedule_facts {
-    bool are_known, has_wildcards, has_phases;
+    bool are_known, has_wildcards, has_phases, has_synchronous;
     uint64_t sends;
     uint64_t largest_bytes; /* of a send */
     uint64_t longest_wait;  /* requests; 0 in graphs */
@@ -300,10 +300,15 @@ static inline void iwi_facts_note(struct iwi_schedule_facts *facts, const struct
 
         facts->has_wildcards |= node->peer == IWI_ANY || node->tag == IWI_ANY;
         facts->sends += is_send;
+        facts->has_synchronous |= (node->flags & IWI_NODE_SYNCHRONOUS) != 0;
         facts->largest_bytes =
             is_send && node->amount > facts->largest_bytes ? node->amount : facts->largest_bytes;
     }
 }
+
+/* Of each node, how many sends its rank has before it in program order. *numbers_p is to be freed. */
+IW_NODISCARD iw_status iwi_schedule_number_sends(const iw_log *log, const struct iwi_schedule *schedule,
+                                                 uint32_t **numbers_p);
 
 /* Nodes of the rank that has most. */
 uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule);

@@ -169,6 +169,26 @@ struct iwi_schedule_facts iwi_schedule_facts(const struct iwi_schedule *schedule
     return facts;
 }
 
+iw_status iwi_schedule_number_sends(const iw_log *log, const struct iwi_schedule *schedule,
+                                    uint32_t **numbers_p)
+{
+    uint32_t *numbers = iwi_new_array(log, (size_t)schedule->first_node[schedule->ranks], sizeof *numbers);
+
+    if (numbers == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        uint32_t sends = 0;
+
+        for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
+            numbers[node] = sends;
+            sends += schedule->nodes[node].kind == IWI_SEND;
+        }
+    }
+    *numbers_p = numbers;
+    return IW_OK;
+}
+
 uint64_t iwi_schedule_largest_rank(const struct iwi_schedule *schedule)
 {
     uint64_t largest = 0;

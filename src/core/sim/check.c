@@ -80,6 +80,14 @@ static uint64_t largest_message(const iw_program *program)
     return largest;
 }
 
+bool iwi_may_rendezvous(const iw_program *program, const iw_net *net)
+{
+    const struct iwi_schedule *schedule = stored_nodes(program);
+
+    return largest_message(program) > net->S_bytes ||
+           (schedule != NULL && iwi_schedule_facts(schedule).has_synchronous);
+}
+
 static iw_fs_per_byte dearest_byte(const iw_net_costs *costs)
 {
     iw_fs_per_byte dearest = iwi_max(costs->G, costs->O);
@@ -177,6 +185,11 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
                         "network '%s' has levels, which LogGOPSim's rules do not know; use the rules of "
                         "idlewave, or one of its levels",
                         net->name);
+    }
+    if (net->noise.point_count > 0 && (opts->rules == IW_RULES_LOGGOPSIM || opts->checkpoint_dir != NULL)) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "network '%s' has noise, which %s do not know; %s",
+                        net->name, opts->rules == IW_RULES_LOGGOPSIM ? "LogGOPSim's rules" : "restart points",
+                        opts->rules == IW_RULES_LOGGOPSIM ? "use the rules of idlewave" : "run without them");
     }
     IW_TRY(check_cores(log, program, noise, opts));
     IW_TRY(check_message_costs(log, program, net));

@@ -9,4 +9,7 @@
 IW_NODISCARD iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, const iw_net *net,
                                             const iw_noise *noise, const iw_sim_opts *opts);
 
+/* Some message may be larger than S, or synchronous. */
+bool iwi_may_rendezvous(const iw_program *program, const iw_net *net);
+
 #endif

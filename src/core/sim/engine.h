@@ -7,6 +7,7 @@
 #include <idlewave/sim.h>
 
 #include "core/net/level.h"
+#include "core/net/net_noise.h"
 #include "core/noise/node_speed.h"
 #include "core/program/program.h"
 #include "core/sim/split/partition.h"
@@ -59,8 +60,12 @@ struct iwi_job {
     const iw_noise *noise;    /* NULL: none */
     const int64_t *node_factors; /* of work, in billionths, by rank / ranks_per_node; NULL: all are 1 */
     uint32_t ranks_per_node;
-    bool has_delays;    /* false: the program's delays are left out (noiseless reference) */
-    bool want_warnings; /* of questionable programs: once per simulation is enough */
+    const iw_net_noise *net_noise; /* NULL: no message is delayed */
+    uint32_t noisy_level;          /* of the network: messages at it and further out are */
+    const uint32_t *send_numbers;  /* of each node of the schedule, if it is a send: how many its rank has
+                                      before it; NULL:  there is no schedule, or no noise of the network */
+    bool has_delays;               /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings;            /* of questionable programs: once per simulation is enough */
     iw_rendezvous rendezvous;
     uint64_t seed, first_trial;
     uint32_t lanes;
@@ -75,6 +80,17 @@ struct iwi_job {
     const iw_step_sink *steps; /* gets the steps, or NULL; lanes is 1 then */
     bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
 };
+
+/* By how much the network delays what a send at this level has carried; `number` as in send_numbers. */
+static inline iw_time iwi_job_delay(const struct iwi_job *job, uint64_t trial, uint32_t sender,
+                                    uint64_t number, uint32_t level, enum iwi_carried what)
+{
+    return job->net_noise == NULL || level < job->noisy_level
+               ? 0
+               : iwi_net_noise_of(
+                     job->net_noise,
+                     iwi_net_noise_bits(job->seed, trial, sender, number, what).v[trial % IWI_DRAW_TRIALS]);
+}
 
 /* What a compute phase of `work` is on the node of that rank. */
 static inline iw_time iwi_job_work(const struct iwi_job *job, uint32_t rank, iw_time work)

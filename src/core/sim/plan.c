@@ -10,6 +10,7 @@
 #include "core/base/base.h"
 #include "core/net/cost.h"
 #include "core/net/memory.h"
+#include "core/sim/check.h"
 
 /* LogGOPSim's rules know graphs only. */
 static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw_rendezvous rendezvous,
@@ -104,6 +105,11 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
                        "ranks that share the bandwidth of memory must be taken in the order of time");
         return IW_OK;
     }
+    if (net->noise.point_count > 0 && iwi_may_rendezvous(program, net)) {
+        (void)snprintf(plan->note, sizeof plan->note,
+                       "some messages go by rendezvous, and the network delays each part of them");
+        return IW_OK;
+    }
     if (program->trace != NULL) {
         return plan_trace(log, program, net, plan);
     }
@@ -137,6 +143,8 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
 
     if (program->compute_bytes > 0) {
         refusal = "compute phases move bytes";
+    } else if (net->noise.point_count > 0 && iwi_may_rendezvous(program, net)) {
+        refusal = "some messages go by rendezvous, and the network delays each part of them";
     } else if (iwi_tells_steps(opts)) {
         refusal = "steps are told in the order of time";
     } else {

@@ -32,8 +32,8 @@ const char *iw_engine_name(iw_engine engine)
 
 const char *iw_part_name(iw_part part)
 {
-    static const char *const names[] = {"compute", "memory", "delay",      "o",    "L",
-                                        "g",       "G",      "rendezvous", "noise"};
+    static const char *const names[] = {"compute", "memory",     "delay",         "o",    "L", "g",
+                                        "G",       "rendezvous", "network noise", "noise"};
 
     return names[part < IW_PART_NOISE ? part : IW_PART_NOISE];
 }
@@ -80,7 +80,7 @@ static iw_status run_single(const iw_log *log, const struct iwi_batches *like, i
 static bool is_noiseless(const struct iwi_batches *batches)
 {
     return batches->job.noise == NULL && batches->job.program->delay_count == 0 &&
-           batches->job.node_factors == NULL;
+           batches->job.node_factors == NULL && batches->job.net_noise == NULL;
 }
 
 static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batches, iw_time *makespan_p)
@@ -88,6 +88,7 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     struct iwi_batches noiseless = *batches;
 
     noiseless.job.noise = NULL;
+    noiseless.job.net_noise = NULL;
     noiseless.job.node_factors = NULL;
     noiseless.job.steps = NULL;
     noiseless.job.has_delays = false;
@@ -280,6 +281,8 @@ static struct iwi_job make_job(const iw_program *program, const struct iwi_plan 
         .memory_ps = program->compute_bytes == 0
                          ? 0
                          : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
+        .net_noise = net->noise.point_count > 0 ? &net->noise : NULL,
+        .noisy_level = iwi_net_noise_level(net),
         .has_delays = true,
         .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
         .rendezvous = opts->rendezvous,
@@ -287,6 +290,17 @@ static struct iwi_job make_job(const iw_program *program, const struct iwi_plan 
         .first_trial = opts->first_trial,
         .steps = iwi_tells_steps(opts) ? &opts->steps : NULL,
         .has_few_steps = opts->steps.step != NULL && iwi_steps_are_few(program)};
+}
+
+/* *numbers_p is to be freed. */
+static iw_status number_sends(const iw_log *log, struct iwi_job *job, uint32_t **numbers_p)
+{
+    if (job->net_noise == NULL || job->schedule == NULL) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_schedule_number_sends(log, job->schedule, numbers_p));
+    job->send_numbers = *numbers_p;
+    return IW_OK;
 }
 
 /* *factors_p is to be freed. */
@@ -312,6 +326,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     iw_sim_result *result = NULL;
     struct iwi_levels levels;
     int64_t *factors = NULL;
+    uint32_t *send_numbers = NULL;
     iw_status status;
 
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
@@ -325,6 +340,9 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
     if (status == IW_OK) {
         status = set_node_speeds(log, opts, &batches.job, &factors);
+    }
+    if (status == IW_OK) {
+        status = number_sends(log, &batches.job, &send_numbers);
     }
     if (status == IW_OK) {
         status = split_work(log, noise, opts, &batches, &checkpoint);
@@ -347,6 +365,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     iwi_plan_release(&plan);
     iwi_levels_release(&levels);
     free(factors);
+    free(send_numbers);
     if (status != IW_OK) {
         iw_sim_result_free(result);
         return status;

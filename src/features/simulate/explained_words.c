@@ -18,6 +18,7 @@ const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *pa
         [IW_PART_DELAY] = "injected delays", [IW_PART_OVERHEAD] = "overhead (o, O)",
         [IW_PART_LATENCY] = "latency (L)",   [IW_PART_GAP] = "gap (g)",
         [IW_PART_BYTES] = "bytes (G)",       [IW_PART_RENDEZVOUS] = "rendezvous control messages",
+        [IW_PART_NETWORK] = "network noise",
     };
 
     for (int i = 0; !part->is_noise && i < IW_PART_NOISE; i++) {

@@ -186,7 +186,7 @@ static void say_figures(struct iwi_document *doc, const iw_simulation *s)
 static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_simulation *s = subject;
-    const bool has_times = s->makespan_ns.count > 1 && s->noise_count > 0;
+    const bool has_times = s->makespan_ns.count > 1 && iwi_is_noisy(s);
 
     iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks, iwi_s(s->run.ranks),
               s->run.trials, iwi_s(s->run.trials));

@@ -53,6 +53,21 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
     }
 }
 
+/* "noise delays messages between nodes by 1.20 us on average, 40.0 us at most" */
+static void say_net_noise(struct iwi_document *doc, const iw_net *net)
+{
+    const iw_net_noise *noise = &net->noise;
+
+    if (noise->point_count > 0) {
+        iwi_row(doc, "",
+                iwi_say(doc, "noise delays messages%s by %s on average, %s at most",
+                        net->inner_count > 0 ? " between nodes" : "",
+                        iwi_ns(doc, iw_net_noise_mean_ps(noise) / (double)IW_PS_PER_NS),
+                        iwi_ns(doc, (double)noise->points[noise->point_count - 1].delay_ps /
+                                        (double)IW_PS_PER_NS)));
+    }
+}
+
 /* Its levels from outside in: the costs of the network itself are those of its outermost level. */
 static void say_net(struct iwi_document *doc, const iw_simulation *s)
 {
@@ -74,6 +89,7 @@ static void say_net(struct iwi_document *doc, const iw_simulation *s)
     if (net->nics.count > 0) {
         say_nics(doc, net);
     }
+    say_net_noise(doc, net);
 }
 
 /* "30 MB": a unit as rates have it. */

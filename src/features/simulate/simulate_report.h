@@ -31,10 +31,16 @@ extern const struct iwi_schema iwi_explained_schema; /* iw_explained */
 IW_NODISCARD iw_status iwi_explained_check(const iw_log *log, const char *name,
                                            const iw_explained *explained);
 
+/* Its trials differ: there is noise of the system or of the network. */
+static inline bool iwi_is_noisy(const iw_simulation *simulation)
+{
+    return simulation->noise_count > 0 || simulation->net->noise.point_count > 0;
+}
+
 /* Whether there is noise or a delay, so that the noiseless time is another one. */
 static inline bool iwi_is_disturbed(const iw_simulation *simulation)
 {
-    return simulation->noise_count > 0 || simulation->delays > 0;
+    return iwi_is_noisy(simulation) || simulation->delays > 0;
 }
 
 /* A device moves messages at all levels, so that none waits for a CPU that noise has. */

@@ -131,6 +131,19 @@ static bool has_memory(const void *object)
     return ((const iw_net *)object)->memory.ranks > 0;
 }
 
+IWI_OF(bool, has_net_noise, iw_net, it->noise.point_count > 0)
+
+static const struct iwi_field delay_fields[] = {
+    IWI_VALUE(iw_net_noise_point, share),
+    IWI_TIME(iw_net_noise_point, delay_ps, "delay_ns"),
+};
+static const struct iwi_schema delay_schema = IWI_SCHEMA(iw_net_noise_point, delay_fields);
+
+static const struct iwi_field net_noise_fields[] = {
+    IWI_OBJECTS_IN_PLACE(iw_net_noise, points, point_count, delay_schema),
+};
+static const struct iwi_schema net_noise_schema = IWI_SCHEMA(iw_net_noise, net_noise_fields);
+
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
     IWI_INLINE(iw_net, costs, costs_schema),
@@ -140,6 +153,7 @@ static const struct iwi_field net_fields[] = {
     IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
     IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true),
     IWI_OBJECT(iw_net, memory, iwi_memory_schema, .is_there = has_memory, .is_optional = true),
+    IWI_OBJECT(iw_net, noise, net_noise_schema, .is_there = has_net_noise, .is_optional = true),
 };
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 

@@ -28,12 +28,12 @@ static const double MOST_OF_TRACED = 1.1;
 static const char *reference(const iw_simulation *s)
 {
     if (s->run.slowest_node > 0.0) {
-        return s->noise_count > 0 || s->delays > 0 ? "noise, delays and slow nodes" : "slow nodes";
+        return iwi_is_noisy(s) || s->delays > 0 ? "noise, delays and slow nodes" : "slow nodes";
     }
     if (s->delays == 0) {
         return "noise";
     }
-    if (s->noise_count > 0) {
+    if (iwi_is_noisy(s)) {
         return "noise and delays";
     }
     return s->delays == 1 ? "the delay" : "the delays";
@@ -74,7 +74,7 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     const bool has_interval = !isnan(mean.low);
     char range[IWI_RANGE_SIZE], median[IWI_NUMBER_SIZE];
 
-    if (s->noise_count == 0) {
+    if (!iwi_is_noisy(s)) {
         return;
     }
     if (slowdown->count < 2) {
@@ -196,7 +196,7 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
     const iw_summary *makespan = &s->makespan_ns;
 
     iwi_section(doc, "certainty", "How sure");
-    if (s->noise_count == 0) {
+    if (!iwi_is_noisy(s)) {
         if (makespan->count > 1 && s->recording == NULL) {
             iwi_item(doc, "Without noise all trials are alike: one is enough.");
         }

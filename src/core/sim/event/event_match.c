@@ -27,6 +27,12 @@ static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time
     return iwi_event_push(run->log, &run->queue, event);
 }
 
+/* Of the control messages of a rendezvous, which an ideal one has not. */
+static iw_time control_delay(const struct event_run *run, uint64_t send, enum iwi_carried what)
+{
+    return run->job->rendezvous == IW_RENDEZVOUS_IDEAL ? 0 : iwi_event_delay(run, send, what);
+}
+
 /* The path to the instant at which the message of `send` can be seen. */
 static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 {
@@ -36,10 +42,12 @@ static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 
     if (cost.is_rendezvous) {
         iwi_path_add(&path, &cost, IW_PART_RENDEZVOUS, iwi_cost_notice(cost.costs, job->rendezvous));
+        path.part_ps[IW_PART_NETWORK] += control_delay(run, send, IWI_CARRIED_REQUEST);
     } else if (iwi_event_has_nic(run, send)) {
         path = run->paths->on_way[send];
     } else {
         iwi_path_add_wire(&path, &cost);
+        path.part_ps[IW_PART_NETWORK] += iwi_event_delay(run, send, IWI_CARRIED_DATA);
     }
     return path;
 }
@@ -55,12 +63,15 @@ static iw_split explain_meeting(struct event_run *run, uint64_t recv, const stru
     if (cost->is_rendezvous) {
         path = is_late_receive ? run->paths->posted[recv] : path;
         iwi_path_add(&path, cost, IW_PART_RENDEZVOUS, iwi_cost_handshake(cost->costs, run->job->rendezvous));
+        path.part_ps[IW_PART_NETWORK] += control_delay(run, message->send, IWI_CARRIED_ANSWER);
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
     }
     run->paths->known[recv] = path;
     if (cost->is_rendezvous) {
         iwi_path_add_wire(&run->paths->known[recv], cost);
+        run->paths->known[recv].part_ps[IW_PART_NETWORK] +=
+            iwi_event_delay(run, message->send, IWI_CARRIED_DATA);
     }
     return path;
 }
@@ -84,9 +95,10 @@ static iw_status meet(struct event_run *run, uint64_t recv, struct event_message
         path = explain_meeting(run, recv, message, &cost);
     }
     if (cost.is_rendezvous) {
-        send->known =
-            iwi_max(message->notice, receive->posted) + iwi_cost_handshake(cost.costs, run->job->rendezvous);
-        receive->known = send->known + cost.wire;
+        send->known = iwi_max(message->notice, receive->posted) +
+                      iwi_cost_handshake(cost.costs, run->job->rendezvous) +
+                      control_delay(run, message->send, IWI_CARRIED_ANSWER);
+        receive->known = send->known + cost.wire + iwi_event_delay(run, message->send, IWI_CARRIED_DATA);
         IW_TRY(push_arrived(run, message->send, send->known));
         if (iwi_event_has_nic(run, message->send)) {
             message->is_under_way = true;
@@ -279,14 +291,16 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
     struct event_message message = {.send = send,
                                     .source = run->rank_of[send],
                                     .tag = node->tag,
-                                    .arrival = sent + cost.wire,
+                                    .arrival =
+                                        sent + cost.wire + iwi_event_delay(run, send, IWI_CARRIED_DATA),
                                     .is_under_way = !cost.is_rendezvous && iwi_event_has_nic(run, send),
                                     .recv = IWI_NO_NODE,
                                     .noticed_with = send};
     void *messages = run->messages;
 
-    message.notice =
-        cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) : message.arrival;
+    message.notice = cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) +
+                                              control_delay(run, send, IWI_CARRIED_REQUEST)
+                                        : message.arrival;
     IW_TRY(iwi_grow(run->log, &messages, &run->message_capacity, index + 1, sizeof message));
     run->messages = messages;
     run->messages[index] = message;

@@ -128,8 +128,11 @@ iw_status iwi_event_nic_in(struct event_run *run, size_t message)
     const iw_time start =
         take_turn(run, coming->send, &run->nics.in[nic], path == NULL ? NULL : &run->nics.in_path[nic], path);
 
+    const iw_time delay = iwi_event_delay(run, coming->send, IWI_CARRIED_DATA);
+
     if (path != NULL) {
         iwi_path_add(path, &cost, IW_PART_BYTES, cost.bytes_part);
+        path->part_ps[IW_PART_NETWORK] += delay;
     }
-    return iwi_event_there(run, message, start + cost.bytes_part);
+    return iwi_event_there(run, message, start + cost.bytes_part + delay);
 }

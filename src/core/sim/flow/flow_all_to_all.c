@@ -380,7 +380,7 @@ bool iwi_flow_is_all_to_all(const struct iwi_flow *flow, const struct iwi_round 
 {
     const struct iwi_job *job = flow->job;
 
-    return round->is_all_to_all && flow->partition == NULL && job->split == NULL &&
+    return round->is_all_to_all && flow->partition == NULL && job->split == NULL && job->net_noise == NULL &&
            flow->watch.open == NULL && (round->bytes <= job->net->S_bytes || job->levels.count == 0);
 }
 

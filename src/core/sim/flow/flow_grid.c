@@ -365,7 +365,8 @@ IWI_VECTOR_VERSIONS static void wait_at_levels(const struct iwi_halo_grid *grid)
 bool iwi_flow_is_grid(const struct iwi_flow *flow, const struct iwi_round_run *run)
 {
     return run->round.is_grid && run->round.fan <= IWI_GRID_FAN && run->group == NULL &&
-           flow->job->split == NULL && flow->watch.open == NULL && !flow->may_touch;
+           flow->job->split == NULL && flow->job->net_noise == NULL && flow->watch.open == NULL &&
+           !flow->may_touch;
 }
 
 static void post_all(struct iwi_flow *flow)

@@ -38,8 +38,8 @@ bool iwi_flow_is_node_rings(const struct iwi_flow *flow, const struct iwi_operat
     const struct iwi_job *job = flow->job;
 
     return op->algorithm == &iwi_allreduce_node_rings && flow->partition == NULL && job->split == NULL &&
-           job->steps == NULL && job->keeper == NULL && flow->watch.open == NULL && flow->start.round == 0 &&
-           !flow->may_touch && iwi_node_rings_are_even(op) &&
+           job->steps == NULL && job->keeper == NULL && job->net_noise == NULL && flow->watch.open == NULL &&
+           flow->start.round == 0 && !flow->may_touch && iwi_node_rings_are_even(op) &&
            op->bytes / op->ranks + 2 * (uint64_t)op->nodes.ranks <= job->net->S_bytes;
 }
 

@@ -71,8 +71,8 @@ static bool may_run(const struct iwi_flow *flow, const struct iwi_flow_group *gr
     const struct iwi_job *job = flow->job;
     const bool is_shared = flow->partition == NULL || (group == NULL && flow->partition->smallest > 0);
 
-    return is_shared && !flow->is_alike && job->split == NULL && job->steps == NULL && job->keeper == NULL &&
-           flow->watch.open == NULL && flow->start.pass == 0;
+    return is_shared && !flow->is_alike && job->split == NULL && job->net_noise == NULL &&
+           job->steps == NULL && job->keeper == NULL && flow->watch.open == NULL && flow->start.pass == 0;
 }
 
 bool iwi_ring_find(const struct iwi_flow *flow, const struct iwi_operation *op,

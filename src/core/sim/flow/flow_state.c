@@ -43,6 +43,12 @@ static iw_status allocate(struct iwi_flow *flow)
             return IW_ERR_NOMEM;
         }
     }
+    if (flow->job->net_noise != NULL) {
+        flow->sends_before = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->sends_before);
+        if (flow->sends_before == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
     flow->noise_words = iwi_rank_array_new(flow->log, flow->count * flow->words, sizeof(int64_t));
     if (flow->noise_words == NULL || allocate_cores(flow) != IW_OK) {
         return IW_ERR_NOMEM;
@@ -70,7 +76,8 @@ static bool is_alike(const struct iwi_job *job)
     struct iwi_round round;
 
     if (job->levels.count > 0 || job->schedule != NULL || program->trace != NULL || job->split != NULL ||
-        job->steps != NULL || job->node_factors != NULL || (job->has_delays && program->delay_count > 0) ||
+        job->steps != NULL || job->node_factors != NULL || job->net_noise != NULL ||
+        (job->has_delays && program->delay_count > 0) ||
         (job->noise != NULL && !iwi_noise_is_common(job->noise))) {
         return false;
     }
@@ -158,6 +165,7 @@ void iwi_flow_free(struct iwi_flow *flow)
     iwi_replica_shares_free(flow->parts);
     free(flow->slots);
     free(flow->posted);
+    free(flow->sends_before);
     free(flow->noise_words);
     free(flow->other_next);
     free(flow->other_words);
@@ -245,6 +253,10 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
         memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
         memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
     }
+    if (flow->sends_before != NULL) {
+        memset(flow->sends_before, 0, flow->count * sizeof *flow->sends_before);
+        flow->drawn.trials = UINT64_MAX; /* none yet */
+    }
     iwi_step_watch_restart(&flow->watch);
     begin_noise(flow);
 }
@@ -325,6 +337,25 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     }
     flow->is_too_late |= end >= IWI_LATEST;
     return end;
+}
+
+iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost)
+{
+    const struct iwi_job *job = flow->job;
+    const uint64_t trial = job->first_trial + (i & (flow->lanes - 1));
+    const uint32_t number = flow->sends_before[i]++;
+    struct iwi_drawn_delays *drawn = &flow->drawn;
+
+    if (cost->inner < job->noisy_level) {
+        return 0;
+    }
+    if (drawn->rank != rank || drawn->number != number || drawn->trials != trial / IWI_DRAW_TRIALS) {
+        drawn->rank = rank;
+        drawn->number = number;
+        drawn->trials = trial / IWI_DRAW_TRIALS;
+        drawn->bits = iwi_net_noise_bits(job->seed, trial, rank, number, IWI_CARRIED_DATA);
+    }
+    return iwi_net_noise_of(job->net_noise, drawn->bits.v[trial % IWI_DRAW_TRIALS]);
 }
 
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,

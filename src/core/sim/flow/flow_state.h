@@ -19,6 +19,13 @@ struct iwi_pass_levels;
 struct iwi_exchange;
 struct iwi_replica_shares;
 
+/* The draws of neighbouring trials for one message: they come together. */
+struct iwi_drawn_delays {
+    uint64_t trials; /* number of the block of them */
+    uint32_t rank, number;
+    struct iwi_draw_block bits;
+};
+
 struct iwi_flow {
     const iw_log *log;
     const struct iwi_job *job;
@@ -70,6 +77,8 @@ struct iwi_flow {
     bool is_first_operation;   /* nothing was sent before the operation that runs now */
     bool is_last_operation;    /* nothing comes after the operation that runs now */
     bool is_too_late;          /* some time passed IWI_LATEST and was cut there */
+    uint32_t *sends_before;    /* of each element, so far; NULL: the network delays no messages */
+    struct iwi_drawn_delays drawn;
     struct iwi_step_watch watch; /* watch.open is NULL unless steps are wanted; lanes == 1 then */
     /* by level: the costs of the size used last */
     uint64_t cost_bytes[IW_NET_INNER_MAX + 1];
@@ -104,6 +113,9 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
  */
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                            iw_time d, const struct iwi_lost *lost);
+
+/* By how much the network delays the eager message that element i of `rank` sends now. */
+iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost);
 
 /* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,

@@ -76,7 +76,8 @@ IWI_STEP void step_copy(const struct iwi_flow *flow, iw_split *to, const iw_spli
     iwi_path_copy(to, from, flow->job->levels.count);
 }
 
-/* Rule 2: a send starts at max(CPU free, send gap free). */
+/* Rule 2: a send starts at max(CPU free, send gap free). The delay of rule 16 is part of *sent: nothing but
+ * the arrival of the message follows from that. */
 IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost,
                         iw_time *sent, iw_split *sent_split, const bool is_explaining)
 {
@@ -99,6 +100,14 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const st
     if (is_explaining) {
         iwi_path_add(path, cost, IW_PART_OVERHEAD, cost->send_cpu);
         step_copy(flow, sent_split, path);
+    }
+    if (flow->sends_before != NULL) {
+        const iw_time delay = iwi_flow_delay(flow, rank, i, cost);
+
+        *sent += delay;
+        if (is_explaining) {
+            sent_split->part_ps[IW_PART_NETWORK] += delay;
+        }
     }
 }
 

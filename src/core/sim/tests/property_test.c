@@ -30,6 +30,7 @@ static void set_up(struct fixture *f, uint64_t seed, enum noise_choice choice)
         f->noise = iwt_random_noise(&f->random);
     } else {
         assert_ok(iw_noise_new(NULL, &f->noise));
+        f->net.noise.point_count = 0;
     }
     iwt_random_program(&f->random, IWT_MIXED_SIZES, &f->builder);
     f->program = iwt_program(&f->builder);

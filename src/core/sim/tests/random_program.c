@@ -6,6 +6,7 @@
 
 #include "core/base/rng.h"
 #include "core/net/cost.h"
+#include "core/sim/check.h"
 #include "support/support.h"
 
 uint64_t iwt_below(struct iwt_random *random, uint64_t n)
@@ -174,6 +175,25 @@ static void add_sharing(struct iwt_random *random, iw_net *net)
     }
 }
 
+void iwt_add_net_noise(struct iwt_random *random, uint64_t most_ps, iw_net *net)
+{
+    const uint32_t count = 2 + (uint32_t)iwt_below(random, 4);
+    iw_time delay_ps = iwt_below(random, 2) ? 0 : (iw_time)iwt_below(random, most_ps);
+
+    for (uint32_t k = 0; k < count; k++) {
+        net->noise.points[k] = (iw_net_noise_point){(double)k / (count - 1), delay_ps};
+        delay_ps += iwt_below(random, 3) ? (iw_time)iwt_below(random, most_ps) : 0;
+    }
+    net->noise.point_count = count;
+}
+
+void iwt_quiet_unless_eager(const iw_program *program, iw_net *net)
+{
+    if (iwi_may_rendezvous(program, net)) {
+        net->noise.point_count = 0;
+    }
+}
+
 iw_net iwt_random_net(struct iwt_random *random)
 {
     iw_net net = iwt_random_flat_net(random);
@@ -183,6 +203,10 @@ iw_net iwt_random_net(struct iwt_random *random)
     }
     if (net.inner_count > 0 && iwt_below(random, 2)) {
         add_sharing(random, &net);
+    }
+    if (iwt_below(random, 4) == 0) {
+        iwt_add_net_noise(random, 90000, &net);
+        net.S_bytes = UINT64_MAX; /* with rendezvous only the event engine runs it */
     }
     return net;
 }

@@ -32,8 +32,15 @@ iw_noise *iwt_random_noise(struct iwt_random *random);
 /* Detours alone: nothing that counts compute phases. */
 iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 
+/* Noise of the network: some messages are not delayed, or all are by the same time. */
+void iwt_add_net_noise(struct iwt_random *random, uint64_t most_ps, iw_net *net);
+
+/* Takes it away where messages of the program go by rendezvous: only the event engine runs them with it. */
+void iwt_quiet_unless_eager(const iw_program *program, iw_net *net);
+
 /* Parameters of the order of the example network's, fractions of G and O included; half of them with up to
- * three levels inside, which often share NICs and narrow links; or none of them with levels. */
+ * three levels inside, which often share NICs and narrow links, a quarter with noise and without rendezvous;
+ * or none of them with levels and noise. */
 iw_net iwt_random_net(struct iwt_random *random);
 iw_net iwt_random_flat_net(struct iwt_random *random);
 

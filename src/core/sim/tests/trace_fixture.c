@@ -48,6 +48,7 @@ void iwt_trace_set_up(struct iwt_trace_fixture *f, uint64_t seed)
     set = iwi_rules_find(iw_rules_name((size_t)iwt_below(&f->random, 4)));
     assert_ok(iwi_program_from_rules(NULL, &f->made.trace, &f->trace_opts, set, &f->program));
     add_delays(f);
+    iwt_quiet_unless_eager(f->program, &f->net);
     f->opts.rendezvous = iwt_below(&f->random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
     f->opts.threads = 1;
 }

@@ -66,8 +66,9 @@ static void random_machines_take_what_is_said(void **state)
 
     (void)state;
     for (int n = 0; n < 300 / IWT_FEWER; n++) {
-        const iw_net net = iwt_random_segmented_net(&random);
+        iw_net net = iwt_random_segmented_net(&random);
 
+        net.noise.point_count = 0;
         assert_machine_is_simulated(&net);
     }
 }

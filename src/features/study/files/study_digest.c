@@ -104,6 +104,10 @@ static void add_net(struct iwi_hash *digest, const iw_net *net)
         iwi_hash_add(digest, net->list.nodes, net->list.count * sizeof *net->list.nodes);
     }
     add_sharing(digest, net);
+    for (uint32_t i = 0; i < net->noise.point_count; i++) {
+        iwi_hash_add(digest, &net->noise.points[i].share, sizeof net->noise.points[i].share);
+        add(digest, "delay", (uint64_t)net->noise.points[i].delay_ps);
+    }
     if (net->memory.ranks > 0) {
         add(digest, "memory-ranks", net->memory.ranks);
         add(digest, "memory-domain", net->memory.domain_bytes_per_s);

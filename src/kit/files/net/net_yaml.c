@@ -38,6 +38,7 @@ const struct iwi_yaml_key iwi_net_keys[IWI_NET_KEYS] = {
     [IWI_NET_KEY_ORIGIN] = {"origin", NULL},
     [IWI_NET_KEY_SEGMENTS] = {"segments", NULL},
     [IWI_NET_KEY_MEMORY] = {"memory", NULL},
+    [IWI_NET_KEY_NOISE] = {"noise", NULL},
     [IWI_NET_KEY_LEVELS] = {"levels", NULL},
     [IWI_NET_KEY_PLACEMENT] = {"placement", NULL},
     [IWI_NET_KEY_NICS] = {"nics", NULL},
@@ -360,6 +361,9 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
     }
     if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
         IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
+    }
+    if (entries[IWI_NET_KEY_NOISE].value != NULL) {
+        IW_TRY(iwi_net_read_noise(yaml, entries[IWI_NET_KEY_NOISE].value, &net));
     }
     if (level == NULL && is_list(&entries[IWI_NET_KEY_PLACEMENT])) {
         IW_TRY(iwi_net_read_list(yaml, entries[IWI_NET_KEY_PLACEMENT].value, &net));

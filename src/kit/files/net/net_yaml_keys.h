@@ -23,7 +23,8 @@ enum iwi_net_key {
     IWI_NET_KEY_PROGRESS,
     IWI_NET_KEY_ORIGIN,
     IWI_NET_KEY_SEGMENTS,
-    IWI_NET_KEY_MEMORY, /* of the whole file */
+    IWI_NET_KEY_MEMORY, /* of the whole file, as the next */
+    IWI_NET_KEY_NOISE,
     IWI_NET_KEY_LEVELS,
     IWI_NET_KEY_PLACEMENT, /* beside levels, as the next */
     IWI_NET_KEY_NICS,
@@ -54,6 +55,9 @@ IW_NODISCARD iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct i
 
 /* The NICs of a network whose levels have been read: a mapping. It is checked with the network. */
 IW_NODISCARD iw_status iwi_net_read_nics(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
+
+/* By how much messages are delayed: a sequence of quantiles. The network is checked. */
+IW_NODISCARD iw_status iwi_net_read_noise(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
 
 /* The node of each rank of a network whose levels and NICs have been read: a sequence. Last of all: what it
  * reads has to be released. */

@@ -50,9 +50,11 @@ static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, stru
         return iwi_yaml_fail(yaml, entries[IWI_NET_KEY_NICS].line, IW_ERR_FORMAT,
                              "key 'nics' belongs beside the levels: its key 'node' names one");
     }
-    if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
-        return iwi_yaml_fail(yaml, entries[IWI_NET_KEY_MEMORY].line, IW_ERR_FORMAT,
-                             "key 'memory' stands beside the levels, not in one");
+    for (size_t key = IWI_NET_KEY_MEMORY; key <= IWI_NET_KEY_NOISE; key++) {
+        if (entries[key].value != NULL) {
+            return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
+                                 "key '%s' stands beside the levels, not in one", iwi_net_keys[key].name);
+        }
     }
     IW_TRY(iwi_net_read_entries(yaml, node, entries, net));
     for (size_t i = 0; i < levels->count; i++) {
@@ -158,7 +160,7 @@ static iw_status check_no_parameters(const struct iwi_yaml *yaml, const struct i
     for (size_t key = 0; key < IWI_NET_KEYS; key++) {
         if (entries[key].value != NULL && key != IWI_NET_KEY_NAME && key != IWI_NET_KEY_FORMAT &&
             key != IWI_NET_KEY_ORIGIN && key != IWI_NET_KEY_LEVELS && key != IWI_NET_KEY_PLACEMENT &&
-            key != IWI_NET_KEY_NICS && key != IWI_NET_KEY_MEMORY) {
+            key != IWI_NET_KEY_NICS && key != IWI_NET_KEY_MEMORY && key != IWI_NET_KEY_NOISE) {
             return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
                                  "key '%s' belongs into one of the levels", iwi_net_keys[key].name);
         }

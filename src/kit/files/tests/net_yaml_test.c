@@ -93,7 +93,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
-         "S_at_least, progress, origin, segments, memory, levels, placement, nics, ranks, taper, "
+         "S_at_least, progress, origin, segments, memory, noise, levels, placement, nics, ranks, taper, "
          "L_half_round_trip, "
          "S_receiver_in_mpi, S_receiver_in_mpi_at_least, measured"},
         {"L: 1us\no: 1us\ng: 1us\nG: unknown\n", IW_ERR_FORMAT,
