@@ -72,11 +72,12 @@ typedef enum iw_change_kind {
     IW_CHANGE_REST, /* all parts that were too small to be tried alone */
     IW_CHANGE_CLASS,
     IW_CHANGE_SET,      /* one of opts->sets */
-    IW_CHANGE_ALL,      /* no noise is left, recorded or of specs */
+    IW_CHANGE_ALL,      /* no noise of the system is left, recorded or of specs */
     IW_CHANGE_TOGETHER, /* co-scheduling: nothing is removed, all nodes are hit at the same time */
     IW_CHANGE_RESERVE,  /* cores of each node left to the operating system */
     IW_CHANGE_REPLACE,  /* the slowest nodes are as fast as they should be */
-    IW_CHANGE_APART     /* nodes that are aligned are taken for independent: what that assumption would say */
+    IW_CHANGE_APART,    /* nodes that are aligned are taken for independent: what that assumption would say */
+    IW_CHANGE_NETWORK   /* the network delays no messages */
 } iw_change_kind;
 
 typedef struct iw_change {

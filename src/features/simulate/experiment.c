@@ -142,13 +142,17 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     iw_sim_opts opts = sim_opts(experiment, redraw, &stretch);
     const uint64_t trials = opts.trials;
     const iw_log errors = {iwi_pass_error, (void *)inquiry->log};
+    iw_net net = *inquiry->job.net;
     iw_sim_result *result;
 
-    opts.trials = iw_noise_source_count(noise) > 0 ? trials : 1;
+    if (variant->has_quiet_net) {
+        net.noise.point_count = 0;
+    }
+    opts.trials = iw_noise_source_count(noise) > 0 || net.noise.point_count > 0 ? trials : 1;
     opts.replaced_nodes = variant->replaced;
     stretch.work = iw_program_messages(program) * trials;
-    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, inquiry->job.net,
-                       noise, &opts, &result));
+    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, &net, noise, &opts,
+                       &result));
     inquiry->engine_seconds += result->engine_seconds;
     inquiry->work_done += stretch.work;
     if (experiment->noiseless_ps == 0) {

@@ -35,6 +35,7 @@ struct iwi_variant {
     bool is_apart;               /* nodes that are aligned are taken for independent */
     bool is_joined;              /* all ranks of a node are hit together */
     bool is_reserved;            /* some cores of each node do not compute */
+    bool has_quiet_net;          /* the network delays no messages */
     uint32_t replaced;           /* so many of the slowest nodes are as fast as they should be */
     const iw_sensitivity *added; /* what is supposed besides; NULL: nothing */
 };
@@ -43,7 +44,7 @@ struct iwi_variant {
 static inline bool iwi_is_removal(const struct iwi_variant *variant)
 {
     return !variant->is_together && !variant->is_apart && !variant->is_joined && !variant->is_reserved &&
-           variant->replaced == 0 && variant->added == NULL;
+           !variant->has_quiet_net && variant->replaced == 0 && variant->added == NULL;
 }
 
 struct iwi_experiment {

@@ -199,12 +199,22 @@ static iw_status add_named(const iw_log *log, const iw_noise_set *set, const iw_
 
 /* ---- remedies for the node ---- */
 
-static iw_status add_whole(const iw_log *log, const iw_noise_set *set, bool *is_removed,
+static iw_status add_whole(const iw_log *log, const iw_noise_set *set, const iw_net *net, bool *is_removed,
                            struct iwi_changes *changes)
 {
     memset(is_removed, true, set->part_count * sizeof *is_removed);
     IW_TRY(iwi_changes_add(log, set, IW_CHANGE_ALL, is_removed, changes));
-    snprintf(last(changes)->name, sizeof last(changes)->name, "all");
+    snprintf(last(changes)->name, sizeof last(changes)->name, "%s",
+             net->noise.point_count > 0 ? "all of the system" : "all");
+    return IW_OK;
+}
+
+static iw_status add_network(const iw_log *log, const iw_noise_set *set, bool *is_removed,
+                             struct iwi_changes *changes)
+{
+    clear(set, is_removed);
+    IW_TRY(iwi_changes_add(log, set, IW_CHANGE_NETWORK, is_removed, changes));
+    snprintf(last(changes)->name, sizeof last(changes)->name, "network noise");
     return IW_OK;
 }
 
@@ -270,7 +280,10 @@ static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_wh
         IW_TRY(add_named(log, set, &opts->sets[i], is_removed, changes));
     }
     if (set->part_count > 0) {
-        IW_TRY(add_whole(log, set, is_removed, changes));
+        IW_TRY(add_whole(log, set, opts->net, is_removed, changes));
+    }
+    if (opts->net->noise.point_count > 0) {
+        IW_TRY(add_network(log, set, is_removed, changes));
     }
     if (opts->wants_together && set->sync == IW_SYNC_NONE && set->part_count > 0) {
         IW_TRY(add_together(log, set, is_removed, changes));
@@ -312,5 +325,6 @@ struct iwi_variant iwi_variant_of(const iw_change *change)
                                 .is_together = change->kind == IW_CHANGE_TOGETHER,
                                 .is_apart = change->kind == IW_CHANGE_APART,
                                 .is_reserved = change->kind == IW_CHANGE_RESERVE,
+                                .has_quiet_net = change->kind == IW_CHANGE_NETWORK,
                                 .replaced = change->replaced_nodes};
 }

@@ -17,7 +17,8 @@ enum { MOST_ADVICE = 10 };
 
 IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
           [IW_CHANGE_SET] = "set", [IW_CHANGE_ALL] = "all", [IW_CHANGE_TOGETHER] = "together",
-          [IW_CHANGE_RESERVE] = "reserve", [IW_CHANGE_REPLACE] = "replace", [IW_CHANGE_APART] = "apart")
+          [IW_CHANGE_RESERVE] = "reserve", [IW_CHANGE_REPLACE] = "replace", [IW_CHANGE_APART] = "apart",
+          [IW_CHANGE_NETWORK] = "network")
 static const struct iwi_field change_fields[] = {
     IWI_ENUM(iw_change, kind, "kind", change_name),
     IWI_CHARS(iw_change, name),

@@ -40,7 +40,7 @@ static bool is_one_core(const iw_change *change)
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
 {
     switch (change->kind) {
-    case IW_CHANGE_ALL: return "all noise";
+    case IW_CHANGE_ALL: return strcmp(change->name, "all") == 0 ? "all noise" : "all noise of the system";
     case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
@@ -159,6 +159,13 @@ static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw
              iwi_change_words(doc, best), saving_words(doc, best->saving));
 }
 
+/* The delays of messages cost more than any source of the system. */
+static void say_network(struct iwi_document *doc, const iw_change *network)
+{
+    iwi_more(doc, " The largest part is noise of the network: without it the slowdown would be %s less.",
+             saving_words(doc, network->saving));
+}
+
 /* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
 static void say_idle_nodes(struct iwi_document *doc, const iw_whatif *whatif)
 {
@@ -185,6 +192,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_whatif *whatif)
 void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_change *best = first_change(whatif, IW_CHANGE_SOURCE);
+    const iw_change *network = first_change(whatif, IW_CHANGE_NETWORK);
 
     say_job(doc, whatif);
     if (isnan(whatif->now.value)) {
@@ -192,7 +200,10 @@ void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
         return;
     }
     say_now(doc, whatif);
-    if (best != NULL) {
+    if (network != NULL && iwi_is_worth_it(network) &&
+        (best == NULL || network->saving.value > best->saving.value)) {
+        say_network(doc, network);
+    } else if (best != NULL) {
         say_best(doc, whatif, best);
     }
     say_idle_nodes(doc, whatif);

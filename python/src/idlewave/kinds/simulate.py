@@ -91,6 +91,17 @@ class Nics:
 
 
 @dataclass(frozen=True)
+class PointsRow:
+    share: Optional[float]
+    delay_ns: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    points: List[PointsRow]
+
+
+@dataclass(frozen=True)
 class Net:
     name: str
     L_ns: float
@@ -105,6 +116,7 @@ class Net:
     placement: Optional[Literal["block", "round-robin", "list"]]
     nics: Optional[Nics]
     memory: Optional[Memory]
+    noise: Optional[Noise]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .shared import CaveatsRow, Remedy, Sensitivity
 
 @dataclass(frozen=True)
 class Change:
-    kind: Literal["source", "rest", "class", "set", "all", "together", "reserve", "replace", "apart"]
+    kind: Literal["source", "rest", "class", "set", "all", "together", "reserve", "replace", "apart", "network"]
     name: str
     removes: List[str]
     share: Optional[float]
