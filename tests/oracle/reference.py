@@ -262,6 +262,7 @@ class Graph(Rank):
         self.missing = [len(op["requires"]) + len(op["irequires"]) for op in self.ops]
         self.queues = {cpu: [] for cpu in self.is_busy}  # of a CPU, by (ready time, program order)
         self.arrived, self.choices, self.cause = {}, 0, ()  # why receives are reached now, in the order of matching
+        self.causes = {}  # of operations that something has let go: when, and the last of those at that instant
         for index in range(len(self.ops)):
             if self.missing[index] == 0:
                 self.ready(index)
@@ -271,11 +272,13 @@ class Graph(Rank):
         for index, op in enumerate(self.ops):
             if of in op[which]:
                 self.missing[index] -= 1
+                when, cause = self.causes.get(index, (-1, ()))
+                self.causes[index] = (self.clock.now, max(cause, self.cause) if when == self.clock.now else self.cause)
                 if self.missing[index] == 0:
                     self.ready(index)
 
     def ready(self, index):
-        cause = self.cause
+        cause = self.causes.get(index, (0, self.cause))[1]
         if self.ops[index]["kind"] == "recv":
             self.clock.at(self.clock.now, lambda: self.reach(index, cause), REACH, (cause, index))
         else:

@@ -329,8 +329,12 @@ static void write_noise(const struct random_case *c, iw_time until)
 /* Of each rank, for its sends in program order. */
 static void write_delays(const struct random_case *c)
 {
-    const iw_net_noise *noise = &c->net.noise;
+    const bool is_noisy = c->net.noise.point_count > 0;
+    struct iwi_delay_table table;
 
+    if (is_noisy) {
+        iwi_delay_table_init(&c->net.noise, &table);
+    }
     printf(",\"delays\":[");
     for (uint32_t rank = 0; rank < c->schedule->ranks; rank++) {
         uint64_t number = 0;
@@ -347,8 +351,7 @@ static void write_delays(const struct random_case *c)
                     iwi_net_noise_bits(c->seed, trial, rank, number, (enum iwi_carried)what);
 
                 printf("%s%" PRId64, what > 0 ? "," : "",
-                       noise->point_count == 0 ? 0
-                                               : iwi_net_noise_of(noise, bits.v[trial % IWI_DRAW_TRIALS]));
+                       is_noisy ? iwi_delay_of(&table, bits.v[trial % IWI_DRAW_TRIALS]) : INT64_C(0));
             }
             printf("]");
             number++;

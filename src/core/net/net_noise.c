@@ -13,6 +13,27 @@ uint32_t iwi_net_noise_level(const iw_net *net)
     return net->inner_count == 0 ? 0 : iwi_node_level(net) + 1;
 }
 
+void iwi_delay_table_init(const iw_net_noise *noise, struct iwi_delay_table *table)
+{
+    const uint32_t last = noise->point_count - 1;
+    uint32_t point = 0;
+
+    for (uint32_t i = 0; i < last; i++) {
+        const iw_net_noise_point *from = &noise->points[i], *to = from + 1;
+
+        table->share[i] = from->share;
+        table->delay_ps[i] = (double)from->delay_ps;
+        table->slope_ps[i] = (double)(to->delay_ps - from->delay_ps) / (to->share - from->share);
+    }
+    table->share[last] = 2.0;
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        while (table->share[point + 1] <= byte / 256.0) {
+            point++;
+        }
+        table->first[byte] = (uint8_t)point;
+    }
+}
+
 iw_status iwi_net_noise_check(const iw_log *log, const iw_net *net)
 {
     const iw_net_noise *noise = &net->noise;

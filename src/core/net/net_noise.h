@@ -11,25 +11,15 @@
 /* What travels: a message, and what a rendezvous sends before it. Each has draws of its own. */
 enum iwi_carried { IWI_CARRIED_DATA, IWI_CARRIED_REQUEST, IWI_CARRIED_ANSWER };
 
-/* Of a noise with points: the delay that a share u of all messages does not exceed, 0 < u < 1. */
-static inline iw_time iwi_net_noise_quantile(const iw_net_noise *noise, double u)
-{
-    uint32_t below = 0, above = noise->point_count - 1;
+/* The noise of a network, ready for many draws. */
+struct iwi_delay_table {
+    double share[IW_NET_NOISE_POINTS_MAX + 1]; /* of its points, rising; then more than any share */
+    double delay_ps[IW_NET_NOISE_POINTS_MAX], slope_ps[IW_NET_NOISE_POINTS_MAX]; /* up to the next point */
+    uint8_t first[256]; /* for bits that begin with this byte: the last point at or below all of them */
+};
 
-    while (above - below > 1) {
-        const uint32_t middle = (below + above) / 2;
-
-        if (noise->points[middle].share <= u) {
-            below = middle;
-        } else {
-            above = middle;
-        }
-    }
-    const iw_net_noise_point *from = &noise->points[below], *to = &noise->points[above];
-    const double part = (u - from->share) / (to->share - from->share);
-
-    return from->delay_ps + (iw_time)(part * (double)(to->delay_ps - from->delay_ps) + 0.5);
-}
+/* Of a noise that iwi_net_noise_check() has seen, with points. */
+void iwi_delay_table_init(const iw_net_noise *noise, struct iwi_delay_table *table);
 
 /* Random bits for what the send has carried that has `number` others of its rank before it in program order:
  * those of `trial` and of its neighbours. */
@@ -40,10 +30,16 @@ static inline struct iwi_draw_block iwi_net_noise_bits(uint64_t seed, uint64_t t
                           number);
 }
 
-/* The delay that random bits stand for. */
-static inline iw_time iwi_net_noise_of(const iw_net_noise *noise, uint64_t bits)
+/* The delay that random bits stand for: that which a share u of all messages does not exceed, 0 < u < 1. */
+static inline iw_time iwi_delay_of(const struct iwi_delay_table *table, uint64_t bits)
 {
-    return iwi_net_noise_quantile(noise, iwi_unit_of(bits));
+    const double u = iwi_unit_of(bits);
+    uint32_t point = table->first[bits >> 56];
+
+    while (table->share[point + 1] <= u) {
+        point++;
+    }
+    return (iw_time)(table->delay_ps[point] + (u - table->share[point]) * table->slope_ps[point] + 0.5);
 }
 
 /* Messages at this level and further out are delayed: those that leave a node. */

@@ -60,12 +60,12 @@ struct iwi_job {
     const iw_noise *noise;    /* NULL: none */
     const int64_t *node_factors; /* of work, in billionths, by rank / ranks_per_node; NULL: all are 1 */
     uint32_t ranks_per_node;
-    const iw_net_noise *net_noise; /* NULL: no message is delayed */
-    uint32_t noisy_level;          /* of the network: messages at it and further out are */
-    const uint32_t *send_numbers;  /* of each node of the schedule, if it is a send: how many its rank has
-                                      before it; NULL:  there is no schedule, or no noise of the network */
-    bool has_delays;               /* false: the program's delays are left out (noiseless reference) */
-    bool want_warnings;            /* of questionable programs: once per simulation is enough */
+    const struct iwi_delay_table *net_noise; /* NULL: no message is delayed */
+    uint32_t noisy_level;                    /* of the network: messages at it and further out are */
+    const uint32_t *send_numbers; /* of each node of the schedule, if it is a send: how many its rank has
+                                     before it; NULL:  there is no schedule, or no noise of the network */
+    bool has_delays;              /* false: the program's delays are left out (noiseless reference) */
+    bool want_warnings;           /* of questionable programs: once per simulation is enough */
     iw_rendezvous rendezvous;
     uint64_t seed, first_trial;
     uint32_t lanes;
@@ -87,7 +87,7 @@ static inline iw_time iwi_job_delay(const struct iwi_job *job, uint64_t trial, u
 {
     return job->net_noise == NULL || level < job->noisy_level
                ? 0
-               : iwi_net_noise_of(
+               : iwi_delay_of(
                      job->net_noise,
                      iwi_net_noise_bits(job->seed, trial, sender, number, what).v[trial % IWI_DRAW_TRIALS]);
 }

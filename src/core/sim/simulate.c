@@ -270,8 +270,8 @@ static iw_status split_work(const iw_log *log, const iw_noise *noise, const iw_s
 }
 
 static struct iwi_job make_job(const iw_program *program, const struct iwi_plan *plan, const iw_net *net,
-                               const struct iwi_levels *levels, const iw_noise *noise,
-                               const iw_sim_opts *opts)
+                               const struct iwi_levels *levels, const struct iwi_delay_table *delays,
+                               const iw_noise *noise, const iw_sim_opts *opts)
 {
     return (struct iwi_job){
         .program = program,
@@ -281,7 +281,7 @@ static struct iwi_job make_job(const iw_program *program, const struct iwi_plan 
         .memory_ps = program->compute_bytes == 0
                          ? 0
                          : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
-        .net_noise = net->noise.point_count > 0 ? &net->noise : NULL,
+        .net_noise = net->noise.point_count > 0 ? delays : NULL,
         .noisy_level = iwi_net_noise_level(net),
         .has_delays = true,
         .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
@@ -324,6 +324,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
+    struct iwi_delay_table delays;
     struct iwi_levels levels;
     int64_t *factors = NULL;
     uint32_t *send_numbers = NULL;
@@ -336,7 +337,10 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
         iwi_levels_release(&levels);
         return status;
     }
-    batches.job = make_job(program, &plan, net, &levels, noise, opts);
+    if (net->noise.point_count > 0) {
+        iwi_delay_table_init(&net->noise, &delays);
+    }
+    batches.job = make_job(program, &plan, net, &levels, &delays, noise, opts);
     status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
     if (status == IW_OK) {
         status = set_node_speeds(log, opts, &batches.job, &factors);

@@ -65,7 +65,7 @@ static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass
                                     copies[IWI_COPY_POSTED + out]);
             } else {
                 iwi_pass_closed(flow, &span, &passes[p], copies[IWI_COPY_CPU + now],
-                                copies[IWI_COPY_CPU + out]);
+                                copies[IWI_COPY_CPU + now], copies[IWI_COPY_CPU + out]);
             }
         }
         copy_columns(flow, shape, span.first, pass_count & 1, true);

@@ -187,7 +187,7 @@ static void pass_columns(struct exchange_run *run, struct turn *turn)
     for (size_t p = 0; p < run->pass_count; p++) {
         iw_time *now = turn->own[CPU];
 
-        iwi_pass_closed(run->flow, &span, &run->passes[p], now, turn->other);
+        iwi_pass_closed(run->flow, &span, &run->passes[p], now, now, turn->other);
         turn->own[CPU] = turn->other;
         turn->other = now;
     }

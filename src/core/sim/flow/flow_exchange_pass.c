@@ -279,7 +279,7 @@ iw_status iwi_exchange_pass(struct iwi_flow *flow, const struct iwi_span *all, c
     if (pass->is_rendezvous) {
         iwi_pass_rendezvous(flow, all, pass, flow->cpu, flow->posted, flow->other, flow->posted_other);
     } else {
-        iwi_pass_closed(flow, all, pass, flow->cpu, flow->other);
+        iwi_pass_closed(flow, all, pass, flow->cpu, flow->cpu, flow->other);
     }
     return IW_OK;
 }

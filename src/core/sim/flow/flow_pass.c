@@ -314,18 +314,18 @@ void iwi_pass_run(PASS_ARGUMENTS)
 
 /* Flips swap neighbouring stretches of `flip` elements; short ones are laid out first. */
 static void pass_flipped(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                         const iw_time *now, iw_time *out)
+                         const iw_time *now, const iw_time *left, iw_time *out)
 {
     const size_t stretch = pass->flip >= BLOCK ? pass->flip : BLOCK;
     iw_time near[BLOCK];
 
     for (size_t k = 0; k < span->count; k += stretch) {
         const size_t end = k + stretch < span->count ? k + stretch : span->count;
-        const iw_time *from = now + (k ^ pass->flip);
+        const iw_time *from = left + (k ^ pass->flip);
 
         if (pass->flip < BLOCK) {
             for (size_t n = k; n < end; n++) {
-                near[n - k] = now[n ^ pass->flip];
+                near[n - k] = left[n ^ pass->flip];
             }
             from = near;
         }
@@ -334,14 +334,14 @@ static void pass_flipped(struct iwi_flow *flow, const struct iwi_span *span, con
 }
 
 void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                     const iw_time *now, iw_time *out)
+                     const iw_time *now, const iw_time *left, iw_time *out)
 {
     if (pass->has_receive && pass->is_flip) {
-        pass_flipped(flow, span, pass, now, out);
+        pass_flipped(flow, span, pass, now, left, out);
         return;
     }
     if (pass->has_receive) {
-        iwi_pass_run(flow, span, pass, 0, pass->shift, now, now + span->count - pass->shift, out);
+        iwi_pass_run(flow, span, pass, 0, pass->shift, now, left + span->count - pass->shift, out);
     }
-    iwi_pass_run(flow, span, pass, pass->has_receive ? pass->shift : 0, span->count, now, now, out);
+    iwi_pass_run(flow, span, pass, pass->has_receive ? pass->shift : 0, span->count, now, left, out);
 }

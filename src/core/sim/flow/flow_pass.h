@@ -50,9 +50,10 @@ struct iwi_span {
 void iwi_pass_run(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                   size_t begin, size_t end, const iw_time *now, const iw_time *from, iw_time *out);
 
-/* All elements of a span that is closed in itself: element 0 follows the last one, or flips stay inside. */
+/* All elements of a span that is closed in itself: element 0 follows the last one, or flips stay inside.
+ * left[k] is when the message left that element k sent: now[k], or later where the network delays it. */
 void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
-                     const iw_time *now, iw_time *out);
+                     const iw_time *now, const iw_time *left, iw_time *out);
 
 /* The same for messages by rendezvous: posted[k] is when element k posted its receive of this round. */
 void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,

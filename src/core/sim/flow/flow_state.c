@@ -158,6 +158,7 @@ void iwi_flow_free(struct iwi_flow *flow)
         free(flow->begun[k]);
     }
     free(flow->pass_levels);
+    free(flow->left);
     free(flow->other);
     free(flow->posted_other);
     free_stream(flow->stream);
@@ -355,7 +356,7 @@ iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, size_t i, const str
         drawn->trials = trial / IWI_DRAW_TRIALS;
         drawn->bits = iwi_net_noise_bits(job->seed, trial, rank, number, IWI_CARRIED_DATA);
     }
-    return iwi_net_noise_of(job->net_noise, drawn->bits.v[trial % IWI_DRAW_TRIALS]);
+    return iwi_delay_of(job->net_noise, drawn->bits.v[trial % IWI_DRAW_TRIALS]);
 }
 
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,

@@ -45,6 +45,7 @@ struct iwi_flow {
     uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
     /* made when first used: */
     iw_time *posted_other;               /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *left;                       /* streaming rounds on a network with noise: when messages left */
     iw_time *other;                      /* streaming rounds: what `cpu` becomes in this pass */
     struct iwi_stream *stream;           /* the same: room for working in the cache */
     struct iwi_pass_levels *pass_levels; /* the same, on networks with levels: IWI_PASS_LEVELS of them */

@@ -19,6 +19,26 @@ static void swap(iw_time **a, iw_time **b)
     *b = kept;
 }
 
+/* Every rank has sent a message, and the network, which has no levels, delays it: the lanes of a rank are
+ * drawn together. */
+static void delay_all(struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    for (size_t i = 0; i < flow->count;) {
+        const uint64_t trial = job->first_trial + (i & (flow->lanes - 1));
+        const uint32_t rank = (uint32_t)(i >> flow->lane_shift), number = flow->sends_before[i];
+        const struct iwi_draw_block bits =
+            iwi_net_noise_bits(job->seed, trial, rank, number, IWI_CARRIED_DATA);
+        const size_t end = ((size_t)rank + 1) << flow->lane_shift;
+
+        for (size_t k = trial % IWI_DRAW_TRIALS; k < IWI_DRAW_TRIALS && i < end; k++, i++) {
+            flow->left[i] = flow->cpu[i] + iwi_delay_of(job->net_noise, bits.v[k]);
+            flow->sends_before[i] = number + 1;
+        }
+    }
+}
+
 static iw_status plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
 {
     const struct iwi_span all = {.count = flow->count,
@@ -32,12 +52,16 @@ static iw_status plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
     } else if (pass->is_rendezvous) {
         iwi_pass_rendezvous(flow, &all, pass, flow->cpu, flow->posted, flow->other, flow->posted_other);
     } else {
-        iwi_pass_closed(flow, &all, pass, flow->cpu, flow->other);
+        iwi_pass_closed(flow, &all, pass, flow->cpu, flow->left != NULL ? flow->left : flow->cpu,
+                        flow->other);
     }
     if (pass->is_rendezvous) {
         swap(&flow->posted, &flow->posted_other);
     }
     swap(&flow->cpu, &flow->other);
+    if (flow->left != NULL && pass->has_send) {
+        delay_all(flow);
+    }
     return IW_OK;
 }
 
@@ -52,6 +76,12 @@ static iw_status reserve(struct iwi_flow *flow, bool is_rendezvous)
     if (flow->pass_levels == NULL && flow->job->levels.count > 0) {
         flow->pass_levels = iwi_new_array(flow->log, IWI_PASS_LEVELS, sizeof *flow->pass_levels);
         if (flow->pass_levels == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
+    if (flow->left == NULL && flow->sends_before != NULL) {
+        flow->left = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
+        if (flow->left == NULL) {
             return IW_ERR_NOMEM;
         }
     }
@@ -84,7 +114,7 @@ static iw_status make_passes(const struct iwi_run *run, uint64_t number, size_t 
     const bool is_whole = flow->partition == NULL;
 
     *count_p = 0;
-    if (least_elements(flow) > IWI_WINDOW) {
+    if (least_elements(flow) > IWI_WINDOW && flow->left == NULL) {
         if (!run->is_rendezvous) {
             IW_TRY(iwi_pass_tiles(run, number, count_p));
         } else if (is_whole) {

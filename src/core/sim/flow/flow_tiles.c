@@ -44,7 +44,7 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
             edge += shift;
             iwi_pass_run(flow, &span, &passes[p], 0, count, now, before - shift, out);
         } else {
-            iwi_pass_closed(flow, &span, &passes[p], now, out);
+            iwi_pass_closed(flow, &span, &passes[p], now, now, out);
         }
         now = out;
     }

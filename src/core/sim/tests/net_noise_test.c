@@ -121,15 +121,18 @@ static void messages_inside_a_node_are_not_delayed(void **state)
 static void quantiles_lie_on_straight_lines(void **state)
 {
     const iw_net_noise noise = {3, {{0.0, 0}, {0.5, 10000}, {1.0, 30000}}};
+    struct iwi_delay_table table;
     double sum = 0.0;
 
     (void)state;
-    assert_int_equal(iwi_net_noise_quantile(&noise, 0.25), 5000);
-    assert_int_equal(iwi_net_noise_quantile(&noise, 0.5), 10000);
-    assert_int_equal(iwi_net_noise_quantile(&noise, 0.75), 20000);
+    iwi_delay_table_init(&noise, &table);
+    assert_int_equal(iwi_delay_of(&table, UINT64_C(1) << 62), 5000); /* u = 1/4 */
+    assert_int_equal(iwi_delay_of(&table, UINT64_C(1) << 63), 10000);
+    assert_int_equal(iwi_delay_of(&table, UINT64_C(3) << 62), 20000);
+    assert_int_equal(iwi_delay_of(&table, UINT64_MAX), 30000);
     assert_true(iw_net_noise_mean_ps(&noise) == 12500.0);
     for (uint64_t number = 0; number < 10000; number++) {
-        sum += (double)iwi_net_noise_of(&noise, iwi_net_noise_bits(1, 0, 3, number, IWI_CARRIED_DATA).v[0]);
+        sum += (double)iwi_delay_of(&table, iwi_net_noise_bits(1, 0, 3, number, IWI_CARRIED_DATA).v[0]);
     }
     assert_true(fabs(sum / 10000 / 12500 - 1) < 0.04); /* its standard deviation is 8780 */
 }
