@@ -1,7 +1,7 @@
 /* What making detours costs here: detours of known spins, as a loop that reads the clock meets them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/internal/inject.h>
+#include "features/replay/inject_calibrate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,23 +39,15 @@ struct gap {
     int64_t start_ns, end_ns;
 };
 
-/* One detour as the thread met it. */
-struct meeting {
-    double spin_ns, seen_ns, late_ns,
-        leave_ns; /* leave: from the end of the spin to the thread's next reading */
-};
-
-struct trial {
+struct watch {
     struct gap *gaps;
     size_t gap_room, gap_count;
     struct iwi_logbook book;
-    struct meeting *meetings;
-    double *column;
-    size_t room, count; /* of meetings */
+    struct iwi_calibration trial;
 };
 
 /* Instrumentation would be measured. */
-__attribute__((no_sanitize("address", "undefined", "thread"))) static void watch_gaps(struct trial *trial,
+__attribute__((no_sanitize("address", "undefined", "thread"))) static void watch_gaps(struct watch *watch,
                                                                                       int64_t end_ns)
 {
     int64_t last_ns = iwi_now_ns();
@@ -63,8 +55,8 @@ __attribute__((no_sanitize("address", "undefined", "thread"))) static void watch
     while (last_ns < end_ns) {
         const int64_t now_ns = iwi_now_ns();
 
-        if (now_ns - last_ns > GAP_NS && trial->gap_count < trial->gap_room) {
-            trial->gaps[trial->gap_count++] = (struct gap){.start_ns = last_ns, .end_ns = now_ns};
+        if (now_ns - last_ns > GAP_NS && watch->gap_count < watch->gap_room) {
+            watch->gaps[watch->gap_count++] = (struct gap){.start_ns = last_ns, .end_ns = now_ns};
         }
         last_ns = now_ns;
     }
@@ -82,13 +74,14 @@ static size_t count_in(const struct gap *gap, const struct iwi_logbook *book, si
 }
 
 /* Both lists ascend. Gaps with several detours are times in which another thread had the CPU. */
-static void match(struct trial *trial)
+static void match(struct watch *watch)
 {
-    const struct iwi_logbook *book = &trial->book;
+    const struct iwi_logbook *book = &watch->book;
+    struct iwi_calibration *trial = &watch->trial;
     size_t i = 0;
 
-    for (size_t at = 0; at < trial->gap_count; at++) {
-        const struct gap *gap = &trial->gaps[at];
+    for (size_t at = 0; at < watch->gap_count; at++) {
+        const struct gap *gap = &watch->gaps[at];
         size_t inside;
 
         while (i < book->count && book->made[i].entry_ns < gap->start_ns) {
@@ -99,10 +92,10 @@ static void match(struct trial *trial)
             const struct iwi_made *made = &book->made[i];
 
             trial->meetings[trial->count++] =
-                (struct meeting){.spin_ns = (double)made->spin_ns,
-                                 .seen_ns = (double)(gap->end_ns - gap->start_ns),
-                                 .late_ns = (double)(made->entry_ns - made->target_ns),
-                                 .leave_ns = (double)(gap->end_ns - made->end_ns)};
+                (struct iwi_met_detour){.spin_ns = (double)made->spin_ns,
+                                        .seen_ns = (double)(gap->end_ns - gap->start_ns),
+                                        .late_ns = (double)(made->entry_ns - made->target_ns),
+                                        .leave_ns = (double)(gap->end_ns - made->end_ns)};
         }
         i += inside;
     }
@@ -118,12 +111,12 @@ static double quantile(double *values, size_t count, double p)
 enum column { SEEN_EMPTY, EXTRA, LATE, LEAVE };
 
 /* Those with more than `extra_most_ns` beside the spin are left out; returns how many are in the column. */
-static size_t fill(struct trial *trial, enum column column, double extra_most_ns)
+static size_t fill(struct iwi_calibration *trial, enum column column, double extra_most_ns)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < trial->count; i++) {
-        const struct meeting *m = &trial->meetings[i];
+        const struct iwi_met_detour *m = &trial->meetings[i];
         const double extra_ns = m->seen_ns - m->spin_ns;
 
         if (extra_ns > extra_most_ns || (column == SEEN_EMPTY && m->spin_ns > 0) ||
@@ -153,19 +146,20 @@ static double densest(double *values, size_t count)
 
 static int by_lateness(const void *a, const void *b)
 {
-    const struct meeting *x = a, *y = b;
+    const struct iwi_met_detour *x = a, *y = b;
 
     return (x->late_ns > y->late_ns) - (x->late_ns < y->late_ns);
 }
 
 /* Medians of a third of the detours that spun, in the order of their lateness. */
-static void third(struct trial *trial, double extra_most_ns, size_t which, double *late_p, double *extra_p)
+static void third(struct iwi_calibration *trial, double extra_most_ns, size_t which, double *late_p,
+                  double *extra_p)
 {
     const size_t all = fill(trial, EXTRA, extra_most_ns), from = which * all / 3, to = (which + 1) * all / 3;
     size_t count = 0, number = 0;
 
     for (size_t i = 0; i < trial->count; i++) {
-        const struct meeting *m = &trial->meetings[i];
+        const struct iwi_met_detour *m = &trial->meetings[i];
 
         if (m->spin_ns > 0 && m->seen_ns - m->spin_ns <= extra_most_ns) {
             if (number >= from && number < to) {
@@ -180,7 +174,7 @@ static void third(struct trial *trial, double extra_most_ns, size_t which, doubl
 
 /* The slope of a resistant line: from the medians of the earliest third to those of the latest, so that no
  * few detours that met the host's noise decide. */
-static double late_share(struct trial *trial, double extra_most_ns)
+static double late_share(struct iwi_calibration *trial, double extra_most_ns)
 {
     double early_ns = 0, late_ns = 0, early_extra_ns = 0, late_extra_ns = 0;
 
@@ -193,14 +187,14 @@ static double late_share(struct trial *trial, double extra_most_ns)
     return fmin(fmax((late_extra_ns - early_extra_ns) / (late_ns - early_ns), 0), LATE_SHARE_MOST);
 }
 
-static bool has_enough(struct trial *trial)
+static bool has_enough(struct iwi_calibration *trial)
 {
     const size_t spun_count = fill(trial, EXTRA, INFINITY);
 
     return spun_count >= FEWEST && trial->count - spun_count >= FEWEST;
 }
 
-static iw_status evaluate(const iw_log *log, struct trial *trial, iw_inject_costs *costs_p)
+iw_status iwi_inject_evaluate(const iw_log *log, struct iwi_calibration *trial, iw_inject_costs *costs_p)
 {
     iw_inject_costs costs = {0};
     double most_ns, empty_most_ns;
@@ -250,30 +244,30 @@ static iw_status make_plan(const iw_log *log, size_t count, iw_inject_plan **pla
 }
 
 static iw_status run(const iw_log *log, const iw_inject_plan *plan, iw_back_end back_end, int64_t duration_ns,
-                     struct trial *trial)
+                     struct watch *watch)
 {
     iw_injector *injector;
 
-    trial->gap_count = 0;
-    trial->book.count = 0;
-    IW_TRY(iwi_injector_start_logged(log, plan, iwi_back_end_find(back_end), &trial->book, &injector));
-    watch_gaps(trial, iwi_now_ns() + duration_ns);
+    watch->gap_count = 0;
+    watch->book.count = 0;
+    IW_TRY(iwi_injector_start_logged(log, plan, iwi_back_end_find(back_end), &watch->book, &injector));
+    watch_gaps(watch, iwi_now_ns() + duration_ns);
     iw_injector_stop(injector, NULL);
-    match(trial);
+    match(watch);
     return IW_OK;
 }
 
 /* Again where the CPU is so busy that few are met. */
 static iw_status run_until_enough(const iw_log *log, iw_back_end back_end, int64_t duration_ns,
-                                  struct trial *trial)
+                                  struct watch *watch)
 {
     iw_inject_plan *plan;
     iw_status status;
 
-    IW_TRY(make_plan(log, trial->book.room, &plan));
-    status = run(log, plan, back_end, duration_ns, trial);
-    for (int i = 1; i < RUNS && status == IW_OK && !has_enough(trial); i++) {
-        status = run(log, plan, back_end, duration_ns, trial);
+    IW_TRY(make_plan(log, watch->book.room, &plan));
+    status = run(log, plan, back_end, duration_ns, watch);
+    for (int i = 1; i < RUNS && status == IW_OK && !has_enough(&watch->trial); i++) {
+        status = run(log, plan, back_end, duration_ns, watch);
     }
     iw_inject_plan_free(plan);
     return status;
@@ -283,23 +277,24 @@ static iw_status measure(const iw_log *log, iw_back_end back_end, int64_t durati
                          iw_inject_costs *costs_p)
 {
     const size_t detours = (size_t)(duration_ns / SPACING_NS) + 8;
-    struct trial trial = {.gap_room = 32 * detours, .book.room = detours, .room = RUNS * detours};
+    struct watch watch = {.gap_room = 32 * detours, .book.room = detours, .trial.room = RUNS * detours};
     iw_status status = IW_ERR_NOMEM;
 
-    trial.gaps = iwi_new_array(log, trial.gap_room, sizeof *trial.gaps);
-    trial.book.made = iwi_new_array(log, detours, sizeof *trial.book.made);
-    trial.meetings = iwi_new_array(log, trial.room, sizeof *trial.meetings);
-    trial.column = iwi_new_array(log, trial.room, sizeof *trial.column);
-    if (trial.gaps != NULL && trial.book.made != NULL && trial.meetings != NULL && trial.column != NULL) {
-        status = run_until_enough(log, back_end, duration_ns, &trial);
+    watch.gaps = iwi_new_array(log, watch.gap_room, sizeof *watch.gaps);
+    watch.book.made = iwi_new_array(log, detours, sizeof *watch.book.made);
+    watch.trial.meetings = iwi_new_array(log, watch.trial.room, sizeof *watch.trial.meetings);
+    watch.trial.column = iwi_new_array(log, watch.trial.room, sizeof *watch.trial.column);
+    if (watch.gaps != NULL && watch.book.made != NULL && watch.trial.meetings != NULL &&
+        watch.trial.column != NULL) {
+        status = run_until_enough(log, back_end, duration_ns, &watch);
     }
     if (status == IW_OK) {
-        status = evaluate(log, &trial, costs_p);
+        status = iwi_inject_evaluate(log, &watch.trial, costs_p);
     }
-    free(trial.gaps);
-    free(trial.book.made);
-    free(trial.meetings);
-    free(trial.column);
+    free(watch.gaps);
+    free(watch.book.made);
+    free(watch.trial.meetings);
+    free(watch.trial.column);
     return status;
 }
 
