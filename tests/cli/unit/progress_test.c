@@ -3,7 +3,9 @@
  */
 #include "process/progress.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/support.h"
 
@@ -131,6 +133,29 @@ static void nothing_is_drawn_within_the_first_second(void **state)
     assert_false(progress.is_drawn);
 }
 
+/* Half is done after ten seconds. */
+static void what_is_drawn_counts_from_the_start(void **state)
+{
+    const int before = dup(STDERR_FILENO);
+    struct progress progress;
+    char text[256] = "";
+    FILE *drawn = tmpfile();
+
+    (void)state;
+    assert_non_null(drawn);
+    progress_begin(&progress, 1.0, NULL);
+    progress.is_shown = true;
+    progress.start_s -= 10.0;
+    assert_int_equal(dup2(fileno(drawn), STDERR_FILENO), STDERR_FILENO);
+    progress_update(&progress, 0.5);
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(close(before), 0);
+    rewind(drawn);
+    assert_true(fread(text, 1, sizeof text - 1, drawn) > 0);
+    assert_non_null(strstr(text, "  50 %  0:1")); /* up to 19 s on a busy machine */
+    assert_int_equal(fclose(drawn), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +168,7 @@ int main(void)
         cmocka_unit_test(quiet_work_draws_no_bar),
         cmocka_unit_test(nothing_is_drawn_where_there_is_no_terminal),
         cmocka_unit_test(nothing_is_drawn_within_the_first_second),
+        cmocka_unit_test(what_is_drawn_counts_from_the_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,29 @@ static void replicas_keep_partners_and_rows_but_share_the_world(void **state)
     iwt_made_trace_release(&t);
 }
 
+/* Ranks of the world sit on nodes; members of another communicator may be anywhere. */
+static void only_the_world_knows_its_nodes(void **state)
+{
+    static const uint32_t row[] = {0, 1, 2};
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    iwt_made_trace_init(&t, 4);
+    iwt_trace_collective_all(&t, IWI_TRACE_ALLREDUCE, 0, 0, 8);
+    iwt_trace_collective_all(&t, IWI_TRACE_ALLREDUCE, iwt_trace_comm(&t, row, 3), 0, 8);
+    opts.nodes = (iw_nodes){.ranks = 2};
+    program = program_of(&t, &opts);
+    assert_int_equal(program->trace->operation_count, 2);
+    assert_int_equal(program->trace->operations[0].ranks, 4);
+    assert_int_equal(program->trace->operations[0].nodes.ranks, 2);
+    assert_int_equal(program->trace->operations[1].ranks, 3);
+    assert_int_equal(program->trace->operations[1].nodes.ranks, 0);
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
 static void delays_count_the_computations_of_the_base_rank(void **state)
 {
     static const iw_delay good = {.rank = 6, .step = 1, .time_ps = 5}, late = {.rank = 6, .step = 2};
@@ -121,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_must_be_a_multiple),
         cmocka_unit_test(replicas_keep_partners_and_rows_but_share_the_world),
+        cmocka_unit_test(only_the_world_knows_its_nodes),
         cmocka_unit_test(delays_count_the_computations_of_the_base_rank),
         cmocka_unit_test(what_cannot_be_stored_is_said_before_it_is_tried),
     };

@@ -252,6 +252,29 @@ static void quanta_are_taken_by_what_they_lost(void **state)
     iw_window_model_free(model);
 }
 
+/* What quanta lost is nobody's: five that lost 5 ms are few, not a source that is too rare. */
+static void losses_of_quanta_have_no_source_that_is_rare(void **state)
+{
+    iw_recording *recording = iwt_recording(1, 0);
+    int64_t now_ns = 0;
+    iw_window_model *model;
+
+    (void)state;
+    (void)iwt_source(recording, IW_CLASS_THREAD, "daemon");
+    recording->probe = IW_PROBE_FWQ;
+    recording->quantum_ns = 1000000;
+    for (int i = 0; i < 200000; i++) {
+        const int64_t took_ns = i % 40000 == 20000 ? 6000000 : 1000000;
+
+        iwt_sample(recording, 0, now_ns, (double)took_ns);
+        now_ns += took_ns;
+    }
+    recording->cpus[0].length_ns = now_ns;
+    model = model_of(recording, 1e6);
+    assert_int_equal(iw_window_model_horizon(model)->refusal, IW_REFUSAL_FEW);
+    iw_window_model_free(model);
+}
+
 static void bad_questions_are_errors(void **state)
 {
     struct iwt_log log;
@@ -304,6 +327,7 @@ int main(void)
         cmocka_unit_test(the_dominant_source_changes_with_the_ranks),
         cmocka_unit_test(parts_of_detours_count_for_their_sources),
         cmocka_unit_test(quanta_are_taken_by_what_they_lost),
+        cmocka_unit_test(losses_of_quanta_have_no_source_that_is_rare),
         cmocka_unit_test(bad_questions_are_errors),
         cmocka_unit_test(a_cpu_without_undisturbed_time_is_an_error),
     };

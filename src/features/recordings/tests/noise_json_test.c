@@ -142,6 +142,33 @@ static void what_is_drawn_is_there(void **state)
     iw_recording_free(recording);
 }
 
+/* Its bins from 2 us to 10 ms are empty but for three. */
+static void a_file_shows_what_the_recording_does(void **state)
+{
+    static const iw_doc_format formats[] = {IW_DOC_JSON, IW_DOC_TEXT, IW_DOC_HTML};
+    iw_recording *recording = noise_sample();
+    char *file = noise_written(recording, false, IW_DOC_JSON);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char *direct = noise_written(recording, false, formats[i]), *text = NULL;
+        iw_doc_file *read;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        assert_non_null(out);
+        assert_ok(iw_doc_read(NULL, "node.h5", file, strlen(file), &read));
+        assert_ok(iw_doc_write(NULL, iw_doc_of(read), formats[i], NULL, out));
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(text, direct);
+        iw_doc_close(read);
+        free(direct);
+        free(text);
+    }
+    free(file);
+    iw_recording_free(recording);
+}
+
 static void what_does_not_exist_is_null(void **state)
 {
     iw_recording *recording = iwt_recording(1, 1000);
@@ -174,6 +201,7 @@ int main(void)
         cmocka_unit_test(sources_and_cpus_have_rows),
         cmocka_unit_test(notes_and_attributes_are_there),
         cmocka_unit_test(what_is_drawn_is_there),
+        cmocka_unit_test(a_file_shows_what_the_recording_does),
         cmocka_unit_test(what_does_not_exist_is_null),
         cmocka_unit_test(names_that_are_no_utf8_are_made_so),
     };

@@ -105,6 +105,25 @@ static void equal_times_are_one_sentence(void **state)
     sample_release(&s);
 }
 
+/* From twice the time on, as in the text. */
+static void the_page_s_table_has_factors_where_times_double(void **state)
+{
+    static const double slow[][2] = {{1.0, 1.5}, {1.0, 2.0}};
+    static const char *const heads[] = {">Slowdown<", ">Relative<"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct sample s;
+
+        sample_init(&s);
+        sample_set_trials(&s, slow[i], 2);
+        sample_write(&s, IW_DOC_HTML);
+        assert_non_null(strstr(s.text, heads[i]));
+        assert_null(strstr(s.text, heads[1 - i]));
+        sample_release(&s);
+    }
+}
+
 static void a_file_shows_what_the_result_does(void **state)
 {
     static const iw_doc_format formats[] = {IW_DOC_TEXT, IW_DOC_HTML, IW_DOC_CSV, IW_DOC_JSON};
@@ -134,6 +153,7 @@ int main(void)
         cmocka_unit_test(many_trials_are_quantiles_only),
         cmocka_unit_test(a_single_trial_shows_when_its_ranks_end),
         cmocka_unit_test(equal_times_are_one_sentence),
+        cmocka_unit_test(the_page_s_table_has_factors_where_times_double),
         cmocka_unit_test(a_file_shows_what_the_result_does),
     };
 

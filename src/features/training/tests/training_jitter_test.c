@@ -146,6 +146,36 @@ static void host_and_device_are_two_resources(void **state)
     assert_true(ends[1] > OPS * work_ps + launch_ps + 9 * 50 * IW_PS_PER_US);
 }
 
+/* A device that takes twice as long during a detour, and work that ends just behind, or at, its begin. */
+static void work_is_stretched_to_the_picosecond(void **state)
+{
+    iw_training_opts opts = IW_TRAINING_OPTS_INIT;
+    struct iwi_train_jitter *jitter;
+    struct iwi_train_plan *plan;
+    struct iwi_train_run *run;
+    iw_training spec;
+    iw_time begin;
+
+    (void)state;
+    init(&spec, 1000);
+    assert_ok(iw_training_add_source(
+        NULL, &spec,
+        &(iw_training_source_text){.source = "periodic:1Hz,3ms", .where = "device", .factor = "2"}));
+    assert_ok(iwi_train_plan_new(NULL, &spec, &plan));
+    assert_ok(iwi_train_jitter_new(NULL, &spec, &opts, &jitter));
+    assert_ok(iwi_train_run_new(NULL, &spec, plan, jitter, &run));
+    begin = run->walks[0].next[0];
+    assert_true(begin > 0);
+    assert_int_equal(iwi_train_finish(run, IW_TRAINING_DEVICE, 0, 0, begin), begin);
+    assert_int_equal(iwi_train_finish(run, IW_TRAINING_DEVICE, 0, 0, begin + 1), begin + 2);
+    assert_int_equal(iwi_train_finish(run, IW_TRAINING_DEVICE, 0, 0, begin + IW_PS_PER_MS),
+                     begin + 2 * IW_PS_PER_MS);
+    iwi_train_run_free(run);
+    iwi_train_jitter_free(jitter);
+    iwi_train_plan_free(plan);
+    iw_training_release(&spec);
+}
+
 /* ---- whole programs ---- */
 
 static void init_program(iw_training *spec)
@@ -322,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_queue_absorbs_what_the_formula_says),
         cmocka_unit_test(a_slow_host_absorbs_nothing),
         cmocka_unit_test(host_and_device_are_two_resources),
+        cmocka_unit_test(work_is_stretched_to_the_picosecond),
         cmocka_unit_test(all_ranks_take_as_long_as_one_for_all),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(less_jitter_never_costs_more),

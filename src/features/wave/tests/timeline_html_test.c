@@ -113,6 +113,7 @@ static void small_runs_are_there_to_the_last_step(void **state)
     assert_int_equal(json_array_size(ranks), 18);
     assert_int_equal(json_integer_value(json_array_get(json_array_get(ranks, 5), 0)), 5);  /* rank */
     assert_int_equal(json_integer_value(json_array_get(json_array_get(ranks, 5), 2)), 20); /* steps */
+    assert_true(json_string_length(json_array_get(json_array_get(ranks, 5), 4)) >= 20);    /* a sign each */
     assert_int_equal(json_integer_value(json_array_get(front, 0)), 6);
     assert_int_equal(json_integer_value(json_array_get(front, 2)), INT64_C(6120000000));
     assert_int_equal(json_integer_value(json_array_get(front, 4)), INT64_C(6120000000));

@@ -4,17 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "kit/files/otf2/trace_otf2.h"
 #include "support/support.h"
 
 static iw_status taken(const struct iwi_otf2_rank *rank)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct iwi_otf2_head head = {.rank_count = 1};
     struct iw_trace *trace = NULL;
     struct iwt_log l;
-    char *bytes = NULL, *block;
-    size_t size = 0;
+    char *bytes = NULL, *pages, *block;
+    size_t size = 0, room;
     iw_status status;
     FILE *out = open_memstream(&bytes, &size);
 
@@ -22,14 +25,17 @@ static iw_status taken(const struct iwi_otf2_rank *rank)
     iwi_otf2_put_head(out, &head);
     iwi_otf2_put(out, rank, sizeof *rank);
     assert_int_equal(fclose(out), 0);
-    block = malloc(size); /* no byte larger */
-    assert_non_null(block);
+    room = (size + page - 1) / page * page;
+    pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + room, page, PROT_NONE), 0); /* nobody can read on */
+    block = pages + room - size;
     memcpy(block, bytes, size);
     free(bytes);
     iwt_log_init(&l);
     status = iwi_otf2_take(&l.log, "made", block, size, &trace);
     assert_int_equal(l.errors, 1);
-    free(block);
+    assert_int_equal(munmap(pages, room + page), 0);
     return status;
 }
 
