@@ -134,6 +134,7 @@ static void test_one_trial_claims_no_certainty(void **state)
     (void)state;
     sample.trials = 1;
     assert_says(&sample, "So few trials do not show how sure this is.");
+    assert_says(&sample, "%</td><td>-</td></tr>"); /* a median, and no interval */
 }
 
 static void test_what_varies_is_shown_side_by_side(void **state)
