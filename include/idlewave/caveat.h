@@ -28,6 +28,7 @@ typedef enum iw_caveat_kind {
     IW_CAVEAT_MISSING,    /* ranks of the run are missing */
     IW_CAVEAT_OLDER_BOOT, /* recorded before the machine was booted last */
     IW_CAVEAT_GROUPS,     /* communicators keep their traced size on more ranks */
+    IW_CAVEAT_OPAQUE,     /* calls of a traced run are not simulated: one-sided communication, files, ... */
     IW_CAVEAT_KINDS
 } iw_caveat_kind;
 
@@ -46,7 +47,8 @@ typedef struct iw_caveats {
     iw_caveat caveats[IW_CAVEATS_MOST];
 } iw_caveats;
 
-/** "busy", "short", "not_valid", "one_host", "missing", "older_boot", "groups"; NULL behind the last. */
+/** "busy", "short", "not_valid", "one_host", "missing", "older_boot", "groups", "opaque"; NULL behind the
+ * last. */
 IW_API const char *iw_caveat_name(unsigned kind);
 
 /** Whether one is known, of that kind; IW_CAVEAT_KINDS: of any. */
@@ -91,7 +93,7 @@ IW_API void iw_caveats_of_net(const iw_net *net, uint32_t ranks, iw_caveats *cav
 /** Of a run of which `there` of `all` ranks are known; all 0: how many there were is not known. */
 IW_API void iw_caveats_of_ranks(const char *name, uint32_t there, uint32_t all, iw_caveats *caveats);
 
-/** Of a trace on more ranks than it has. */
+/** Of what a traced run lacks, and of its trace on more ranks than it has. */
 IW_API void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats *caveats);
 
 #ifdef __cplusplus

@@ -182,6 +182,7 @@ typedef struct iw_traced {
     bool is_training;      /* a run of training, not of MPI */
     uint32_t fixed_groups; /* communicators of several, not all ranks, whose size stays when ranks multiply */
     char lost[160];        /* what the tracer says is missing: "the run died; ..."; "": nothing */
+    uint64_t opaque;       /* MPI calls that are not simulated: one-sided communication, files, ... */
 } iw_traced;
 
 /** The rule sets, for help texts; NULL past the last. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/net.h>
 #include <idlewave/noise_set.h>
 
@@ -229,32 +230,47 @@ static iw_cell_recording recording_of(const iw_certainty *certainty)
                                .sensitivity = reach->sensitivity};
 }
 
-enum { CAVEATS_SIZE = IW_CAVEATS_MOST * sizeof(iw_caveat) };
-
-/* NULL: none is known. Returns `buf` otherwise. */
-static char *list_caveats(const iw_noise_set *set, const iw_net *net, uint32_t ranks, char buf[CAVEATS_SIZE])
+static iw_status find_caveats(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                              uint32_t ranks, iw_caveats *caveats)
 {
-    iw_caveats caveats = {.count = 0};
+    const iw_noise_set *set = iwi_inputs_set(inputs, cell);
+    const iw_study_work *work = &inputs->study->works[cell->work];
+
+    *caveats = (iw_caveats){.count = 0};
+    if (set != NULL) {
+        iw_noise_set_caveats(set, caveats);
+    }
+    iw_caveats_of_net(&inputs->study->systems[cell->system].net, ranks, caveats);
+    if (work->is_trace) {
+        iw_trace_opts opts = work->trace_opts;
+        iw_traced traced;
+
+        opts.ranks = cell->ranks;
+        IW_TRY(iw_trace_recall(log, work->trace, &opts, &traced));
+        iw_caveats_of_traced(&traced, work->name, caveats);
+    }
+    return IW_OK;
+}
+
+char *iwi_cell_caveats(const iw_caveats *caveats, char buf[IWI_CELL_CAVEATS_SIZE])
+{
     size_t used = 0;
 
-    if (set != NULL) {
-        iw_noise_set_caveats(set, &caveats);
-    }
-    iw_caveats_of_net(net, ranks, &caveats);
-    for (size_t i = 0; i < caveats.count; i++) {
-        if (caveats.caveats[i].is_known) {
-            used += (size_t)snprintf(buf + used, CAVEATS_SIZE - used, "%s%s", used > 0 ? " | " : "",
-                                     caveats.caveats[i].text);
+    for (size_t i = 0; i < caveats->count; i++) {
+        if (caveats->caveats[i].is_known) {
+            used += (size_t)snprintf(buf + used, IWI_CELL_CAVEATS_SIZE - used, "%s%s", used > 0 ? " | " : "",
+                                     caveats->caveats[i].text);
         }
     }
     return used > 0 ? buf : NULL;
 }
 
 static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
-                            const iw_sim_result *simulated, const iw_certainty *certainty, char **line_p)
+                            const iw_sim_result *simulated, const iw_certainty *certainty,
+                            const iw_caveats *caveats, char **line_p)
 {
     const iw_study_system *system = &inputs->study->systems[cell->system];
-    char net_text[NET_TEXT_SIZE], caveats[CAVEATS_SIZE];
+    char net_text[NET_TEXT_SIZE], caveats_text[IWI_CELL_CAVEATS_SIZE];
     iw_cell_result result = {
         .system = system->name,
         .work = inputs->study->works[cell->work].name,
@@ -268,7 +284,7 @@ static iw_status write_line(const iw_log *log, const struct iwi_inputs *inputs, 
         .net_scale = cell->net_scale,
         .noise_share = noise_share(iwi_inputs_noise(inputs, cell)),
         .recording = recording_of(certainty),
-        .caveats = list_caveats(iwi_inputs_set(inputs, cell), &system->net, simulated->ranks, caveats),
+        .caveats = iwi_cell_caveats(caveats, caveats_text),
     };
     iw_status status = result.noise != NULL
                            ? new_laws_text(log, iwi_inputs_set(inputs, cell), &result.recording.laws)
@@ -292,15 +308,18 @@ iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const
 {
     iw_sim_result *simulated = NULL;
     iw_certainty certainty;
+    iw_caveats caveats;
     iw_status status;
 
     if (inputs->study->works[cell->work].training != NULL) {
         return iwi_cell_run_training(log, inputs, cell, threads, progress, line_p);
     }
     status = simulate(log, inputs, cell, threads, progress, &simulated, &certainty);
-
     if (status == IW_OK) {
-        status = write_line(log, inputs, cell, simulated, &certainty, line_p);
+        status = find_caveats(log, inputs, cell, simulated->ranks, &caveats);
+    }
+    if (status == IW_OK) {
+        status = write_line(log, inputs, cell, simulated, &certainty, &caveats, line_p);
     }
     iw_sim_result_free(simulated);
     return status;

@@ -17,7 +17,7 @@
 const char *iw_caveat_name(unsigned kind)
 {
     static const char *const names[] = {"busy",    "short",      "not_valid", "one_host",
-                                        "missing", "older_boot", "groups"};
+                                        "missing", "older_boot", "groups",    "opaque"};
 
     return kind < IW_CAVEAT_KINDS ? names[kind] : NULL;
 }
@@ -199,7 +199,7 @@ void iw_caveats_of_ranks(const char *name, uint32_t there, uint32_t all, iw_cave
 
 void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats *caveats)
 {
-    const bool is_one = traced->fixed_groups == 1;
+    const bool is_one = traced->fixed_groups == 1, is_one_call = traced->opaque == 1;
 
     if (traced->lost[0] != '\0') {
         add(caveats, IW_CAVEAT_MISSING, name, "the trace is incomplete: %s", traced->lost);
@@ -210,5 +210,12 @@ void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats 
             "the job, collectives in %s take longer than predicted",
             traced->fixed_groups, is_one ? "" : "s", is_one ? "s" : "", is_one ? "it" : "they",
             is_one ? "s" : "", is_one ? "it" : "them");
+    }
+    if (traced->opaque > 0) {
+        add(caveats, IW_CAVEAT_OPAQUE, name,
+            "%" PRIu64 " MPI call%s of the trace %s not simulated, only %s time counts, as work: one-sided "
+            "communication, files, or %s partners the trace lacks",
+            traced->opaque, is_one_call ? "" : "s", is_one_call ? "is" : "are", is_one_call ? "its" : "their",
+            is_one_call ? "a call whose" : "calls whose");
     }
 }

@@ -22,7 +22,7 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class CaveatsRow:
-    kind: Literal["busy", "short", "not_valid", "one_host", "missing", "older_boot", "groups"]
+    kind: Literal["busy", "short", "not_valid", "one_host", "missing", "older_boot", "groups", "opaque"]
     is_known: bool
     input: str
     text: str

@@ -302,6 +302,9 @@ static int simulate(struct ui *ui, const struct whatif_opts *opts, const struct 
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
+    if (q->traced != NULL) {
+        iw_caveats_of_traced(q->traced, q->what, &whatif->caveats);
+    }
     whatif->what = q->what;
     whatif->command = ui->command;
     whatif->noise = q->noise_names;

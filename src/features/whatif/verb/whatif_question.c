@@ -161,6 +161,7 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
     }
     if (code == UI_DONE) {
         (void)snprintf(q->what, sizeof q->what, "%s", program_name(&q->made->source, name));
+        q->traced = q->made->source.trace != NULL ? &q->made->source.traced : NULL;
     }
     return code;
 }

@@ -25,6 +25,7 @@ struct question {
     uint64_t ranks_per_node; /* 0: as recorded */
     iw_noise_set *noise;
     char *noise_names;            /* joined by " + " */
+    const iw_traced *traced;      /* of the first made; NULL: the program is no trace */
     char what[PROGRAM_NAME_SIZE]; /* "allreduce:ring", "run (256 replicas of 128 traced ranks)" */
 };
 

@@ -163,6 +163,23 @@ static void missing_ranks_and_groups_that_do_not_grow_are_told(void **state)
     traced.replicas = 4;
     iw_caveats_of_traced(&traced, "run", &caveats);
     assert_true(iw_caveats_have(&caveats, IW_CAVEAT_GROUPS));
+    assert_false(iw_caveats_have(&caveats, IW_CAVEAT_OPAQUE));
+}
+
+static void calls_that_are_not_simulated_are_told(void **state)
+{
+    iw_traced traced = {.ranks = 8, .replicas = 1, .opaque = 1};
+    iw_caveats caveats = {.count = 0};
+
+    (void)state;
+    iw_caveats_of_traced(&traced, "run", &caveats);
+    traced.opaque = 128;
+    iw_caveats_of_traced(&traced, "run", &caveats);
+    assert_int_equal(caveats.count, 2);
+    assert_int_equal(caveats.caveats[0].kind, IW_CAVEAT_OPAQUE);
+    assert_non_null(strstr(caveats.caveats[0].text, "1 MPI call of the trace is not simulated"));
+    assert_non_null(strstr(caveats.caveats[1].text, "128 MPI calls of the trace are not simulated"));
+    assert_string_equal(iw_caveat_name(IW_CAVEAT_OPAQUE), "opaque");
 }
 
 static void what_is_known_finds_room(void **state)
@@ -191,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_network_of_one_host_serves_its_own_ranks),
         cmocka_unit_test(a_measurement_that_does_not_count_says_why),
         cmocka_unit_test(missing_ranks_and_groups_that_do_not_grow_are_told),
+        cmocka_unit_test(calls_that_are_not_simulated_are_told),
         cmocka_unit_test(what_is_known_finds_room),
     };
 

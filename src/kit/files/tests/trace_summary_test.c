@@ -66,15 +66,18 @@ static void what_is_told_beside_a_prediction(void **state)
     assert_true(fabs(traced.mpi_share - 0.6) < 1e-9);
     assert_true(fabs(traced.cpu_share - 0.25) < 1e-9);
     assert_true(traced.is_by_cpu && traced.has_p2p);
+    assert_int_equal(traced.opaque, 0);
     assert_int_equal(traced.replica_compute, IW_REPLICA_RESAMPLE);
     opts.clock = IW_COMPUTE_WALL;
     opts.drops_p2p = true;
     opts.ranks = 0;
     calls0[0].compute_cpu_ps = -1;
+    calls1[0].kind = IWI_CALL_OPAQUE;
     assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.replicas, 1);
     assert_true(isnan(traced.cpu_share));
     assert_false(traced.is_by_cpu || traced.has_p2p);
+    assert_int_equal(traced.opaque, 1);
 }
 
 /* Of 4 ranks: world, two groups of data parallelism, one of tensors, one of a single rank, and one without

@@ -139,7 +139,8 @@ iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_tra
                     .has_p2p = info.sends > 0 && !opts->drops_p2p,
                     .replica_compute = opts->replica_compute,
                     .is_training = trace->is_training,
-                    .fixed_groups = fixed_groups};
+                    .fixed_groups = fixed_groups,
+                    .opaque = trace->is_training ? 0 : info.opaque};
     memcpy(traced_p->lost, trace->lost, sizeof traced_p->lost);
     iw_trace_summary_free(summary);
     return IW_OK;
