@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/fleet.h>
 #include <idlewave/log.h>
@@ -83,6 +84,7 @@ typedef struct iw_coincidence {
     size_t found_count;
     size_t source_count;
     iw_coincidence_source *sources; /* those that coincide first, then by share */
+    iw_caveats caveats;
 } iw_coincidence;
 
 /** Cuts the recordings to the time that all of them watched, and looks which sources hit nodes together.

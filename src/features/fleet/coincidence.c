@@ -14,6 +14,7 @@
 #include "core/base/base.h"
 #include "core/base/opts.h"
 #include "core/noise/recording_wall.h"
+#include "features/fleet/fleet_judge.h"
 
 /* Clocks that agree, timers that fire late, daemons that wake up one after the other. */
 static const int64_t widths_ns[] = {1000000, 30000000, 1000000000};
@@ -242,6 +243,31 @@ static size_t choose(const char *const *names, iw_recording **recordings, size_t
     return used;
 }
 
+/* Which nodes were at work, before the recordings are cut to pieces that do not say so. */
+static iw_status find_caveats(struct search *s, const char *const *names, iw_recording *const *recordings)
+{
+    struct iwi_busy_nodes busy = {.count = 0};
+    const char *first = "";
+
+    for (size_t i = 0; i < s->result->node_count; i++) {
+        iw_caveats caveats = {.count = 0};
+
+        iw_caveats_of_recording(recordings[i], names[i], &caveats);
+        if (iw_caveats_have(&caveats, IW_CAVEAT_BUSY)) {
+            char *node = iw_node_name(s->log, names[i]);
+
+            if (node == NULL) {
+                return IW_ERR_NOMEM;
+            }
+            first = busy.count == 0 ? names[i] : first;
+            iwi_busy_nodes_add(&busy, node);
+            free(node);
+        }
+    }
+    iw_caveats_of_nodes(first, busy.count, s->result->node_count, busy.names, &s->result->caveats);
+    return IW_OK;
+}
+
 static iw_status find(struct search *s, const char *const *names, iw_recording **recordings)
 {
     iw_coincidence *result = s->result;
@@ -253,6 +279,7 @@ static iw_status find(struct search *s, const char *const *names, iw_recording *
                         "takes 2 to 65535 to compare: record the nodes again, at the same time",
                         result->node_count);
     }
+    IW_TRY(find_caveats(s, names, recordings));
     IW_TRY(iw_recordings_cut_to_wall(s->log, names, recordings, result->node_count, &result->window));
     status = iwi_hit_table_fill(s->log, recordings, result->node_count, result->window.length_ns, &s->table);
     if (status == IW_OK) {

@@ -51,6 +51,7 @@ static const struct iwi_field coincidence_fields[] = {
     IWI_VALUE(iw_coincidence, false_alarms),
     IWI_VALUE(iw_coincidence, tests),
     IWI_OBJECTS(iw_coincidence, sources, source_count, source_schema, .is_row = true),
+    IWI_INLINE(iw_coincidence, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema coincidence_schema = IWI_SCHEMA(iw_coincidence, coincidence_fields);
 
@@ -238,6 +239,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Coincidence of the nodes in %s", c->name != NULL ? c->name : "a folder");
     iwi_subtitle(doc, "%zu nodes", c->node_count);
+    iwi_say_caveats(doc, &c->caveats, NULL);
     say_verdict(doc, c);
     iwi_section(doc, "together", "What hits nodes together");
     for (size_t i = 0; i < c->found_count && i < c->source_count; i++) {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, List, Literal, Optional
 
 from ..result import Result
+from .shared import CaveatsRow
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,4 @@ class Coincidence(Result):
     false_alarms: Optional[float]
     tests: int
     sources: List[SourcesRow]
+    caveats: Optional[List[CaveatsRow]]
