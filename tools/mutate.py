@@ -38,10 +38,12 @@ CASES = {
 }
 # where unit tests lie that are not in the folder's own tests/
 UNIT_TESTS = {"cli": "tests/cli/unit", "src/kit/html": "src/kit/doc/tests", "src/core/net": "src/core/sim/tests"}
-# what has no unit tests that reach it: real launchers, which get in each other's way, so that only two failures are one
+# what has no unit tests that reach it: real launchers, which get in each other's way, so that only two failures are one. Programs with
+# sanitizers need parts that have them too: of what is loaded into programs only these tests pass here
 OF_LAUNCHERS = {"mpi": [f"mpi/{name}_test_openmpi" for name in (
-    "launch", "refuse", "link", "net_measure", "clock_sync", "bench", "trace_events", "trace_failures", "trace_memory", "replay", "simulate_matrix")]}
-TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/idlewave/.*\.so$|lib/idlewave/.*-finish$|tests/mpi/bin/openmpi/")
+    "sanitized_link", "sanitized_trace", "sanitized_trace_failures", "sanitized_replay", "sanitized_bench", "sanitized_parts", "sanitized_simulate",
+    "refuse", "net_measure", "clock_sync", "simulate_matrix")]}
+TESTED = re.compile(r"(src|mpi|nccl|tests/cli)/.*_tests$|cli/(idlewave|iw_make_\w+|iw_plugin_start)$|lib/(idlewave|sanitized)/.*\.so$|lib/(idlewave|sanitized)/.*-finish$|tests/mpi/bin/openmpi/")
 BORROWED_S, UNKNOWN_S, ENOUGH_S = 0.4, 120, 75
 PATIENCE, LEAST_PATIENCE_S = 5, 8
 WHOLE_FOLDERS = ["cli", "mpi", "nccl"]
@@ -175,7 +177,7 @@ class Bench:
         words = {word.removeprefix(f"{self.build}/") for one in tests for word in one["command"]}
         beside = ["cli/iw_make_"] if "cli/idlewave" in words else []
         if any(one["name"] in names for one in tests for names in OF_LAUNCHERS.values()):
-            beside += ["cli/iw_plugin_start", "lib/idlewave/openmpi/", "lib/idlewave/plain/", "tests/mpi/bin/openmpi/"]
+            beside += ["cli/iw_plugin_start", "lib/idlewave/openmpi/", "lib/sanitized/openmpi/", "lib/idlewave/plain/", "tests/mpi/bin/openmpi/"]
         return sorted(one for one in self.targets if TESTED.match(one) and (one in words or one.startswith(tuple(beside))))
 
     def seconds(self, test, limit_s):
