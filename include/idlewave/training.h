@@ -23,7 +23,6 @@
 #include <idlewave/caveat.h>
 #include <idlewave/doc.h>
 #include <idlewave/estimate.h>
-#include <idlewave/noise.h>
 #include <idlewave/program.h>
 #include <idlewave/time.h>
 
@@ -241,15 +240,13 @@ typedef struct iw_training_opts {
     uint32_t replaced; /* GPUs that are exchanged, the slowest; 0: all that are slower than they should be */
     const char *const *tries; /* "KEY=VALUE[,KEY=VALUE...]": more variants; as many GPUs */
     uint32_t try_count;
-    /* Adds what a source names to its noise; NULL: iw_noise_add(), which knows specs and text files. */
-    iw_status (*open_noise)(const iw_log *log, iw_noise *noise, const char *spec_or_path);
 } iw_training_opts;
 
 #define IW_TRAINING_TRIES_MAX 8
 
-#define IW_TRAINING_OPTS_INIT                                                                   \
-    {                                                                                           \
-        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, {NULL, NULL}, true, 0, NULL, 0, NULL \
+#define IW_TRAINING_OPTS_INIT                                                             \
+    {                                                                                     \
+        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, {NULL, NULL}, true, 0, NULL, 0 \
     }
 
 /** One change of the bill, as part of the step as it is: positive numbers are saved. Where a changed program
@@ -322,7 +319,7 @@ typedef struct iw_training_result {
     iw_training_source sources[IW_TRAINING_SOURCES_MAX];
     uint32_t source_count;
     char slow[96];      /* which GPUs are slow: the law that places them anew in each trial; "": none */
-    iw_caveats caveats; /* of recordings, set by the caller */
+    iw_caveats caveats; /* of recordings */
 } iw_training_result;
 
 /** IW_ERR_RANGE: settings that do not fit together; IW_ERR_NOMEM. */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/files.h>
-#include <idlewave/recording.h>
 #include <idlewave/training.h>
 
 #include "core/base/base.h"
@@ -93,6 +91,7 @@ static iw_status write_line(const iw_log *log, const iw_study *study, const iw_c
 {
     const iw_study_work *work = &study->works[cell->work];
     char noise[NOISE_TEXT_SIZE], settings[IWI_SETTINGS_TEXT_SIZE], net[] = "of the training program";
+    char caveats[IWI_CELL_CAVEATS_SIZE];
     iw_cell_result result = {
         .system = study->systems[cell->system].name,
         .work = work->name,
@@ -107,6 +106,7 @@ static iw_status write_line(const iw_log *log, const iw_study *study, const iw_c
         .noise_share = NAN,
         .messages = trained->operations * work->training_steps,
         .recording = {.slowdown_low = NAN, .slowdown_high = NAN, .record_s = NAN},
+        .caveats = iwi_cell_caveats(&trained->caveats, caveats),
     };
 
     memcpy(result.id, cell->id, sizeof result.id);
@@ -129,7 +129,6 @@ iw_status iwi_cell_run_training(const iw_log *log, const struct iwi_inputs *inpu
     opts.seed = cell->seed;
     opts.threads = threads;
     opts.wants_bill = false;
-    opts.open_noise = iw_noise_open;
     opts.progress = progress;
     IW_TRY(make_program(log, inputs->study, cell, &spec));
     IW_TRY(iw_training_run(log, &spec, &opts, &trained));

@@ -15,8 +15,8 @@
 /* ---- what a program meets ---- */
 
 /* Random numbers follow the number of the source: "none" as often as there are sources before it. */
-static iw_status new_noise(const iw_log *log, const iw_training *spec, const iw_training_opts *opts,
-                           uint32_t number, iw_noise **noise_p)
+static iw_status new_noise(const iw_log *log, const iw_training *spec, uint32_t number, iw_noise **noise_p,
+                           iw_caveats *caveats)
 {
     const iw_training_source *source = &spec->sources[number];
     iw_noise *noise;
@@ -29,8 +29,7 @@ static iw_status new_noise(const iw_log *log, const iw_training *spec, const iw_
         status = iw_noise_add(log, noise, "none");
     }
     if (status == IW_OK) {
-        status = opts->open_noise != NULL ? opts->open_noise(log, noise, source->spec)
-                                          : iw_noise_add(log, noise, source->spec);
+        status = iwi_train_noise_open(log, noise, source->spec, caveats);
     }
     if (status == IW_OK && (source->where == IW_TRAINING_NETWORK || source->factor > 0) &&
         iwi_noise_has_phases(noise)) {
@@ -115,7 +114,7 @@ iw_status iwi_train_jitter_new(const iw_log *log, const iw_training *spec, const
     for (uint32_t i = 0; status == IW_OK && i < spec->source_count; i++) {
         const iw_training_source *source = &spec->sources[i];
 
-        status = new_noise(log, spec, opts, i, &jitter->sources[i].noise);
+        status = new_noise(log, spec, i, &jitter->sources[i].noise, &jitter->caveats);
         jitter->sources[i].where = source->where;
         jitter->sources[i].scope = source->scope;
         jitter->sources[i].is_skewed = source->skew_ps > 0;

@@ -22,7 +22,8 @@ struct iwi_train_jitter {
         int64_t factor; /* in billionths; 0: detours stop everything */
     } sources[IW_TRAINING_SOURCES_MAX];
     uint32_t count;
-    bool is_borrowed; /* the noise of the sources */
+    iw_caveats caveats; /* of recordings among them */
+    bool is_borrowed;   /* the noise of the sources */
     uint32_t node_gpus;
     uint64_t seed;
     iw_node_speeds *speeds; /* of GPUs, or NULL: all are alike */
@@ -73,6 +74,10 @@ struct iwi_train_run {
     int64_t *lengths[2];       /* F and B: [replica][micro-batch], in billionths */
     bool has_loader;
 };
+
+/* Adds what a source names, and appends what limits it. */
+IW_NODISCARD iw_status iwi_train_noise_open(const iw_log *log, iw_noise *noise, const char *name,
+                                            iw_caveats *caveats);
 
 /* The random sequence that a rank meets of a source. */
 struct iwi_stream_id iwi_train_stream(const struct iwi_train_run *run, uint32_t source, size_t index);

@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
+#include "features/training/step_run.h"
 #include "features/training/trials.h"
 
 /* ---- the rate of a GPU from what is published of a whole step ---- */
@@ -267,6 +268,7 @@ static iw_status run_jittery(const iw_log *log, struct iwi_trials *trials, iw_tr
 
     IW_TRY(iwi_train_jitter_new(log, trials->variants[0].spec, trials->opts, &jitter));
     trials->variants[0].jitter = jitter;
+    result->caveats = jitter->caveats;
     status = run_trials(log, trials, result);
     iwi_train_jitter_free(jitter);
     if (status == IW_OK) {

@@ -3,7 +3,6 @@
  */
 #include "features/training/verb/training_run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/idlewave.h>
@@ -19,49 +18,6 @@ int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training 
         }
     }
     return UI_DONE;
-}
-
-/* What is neither a spec nor a file may be the name of a collection; *found_p: NULL, or to be freed. */
-static iw_status find_noise(const iw_log *log, const char *spec_or_path, char **found_p)
-{
-    *found_p = NULL;
-    return iw_noise_form_of(spec_or_path) == IW_NOISE_ABSENT
-               ? iw_collection_find(log, IW_COLLECTED_NOISE, spec_or_path, found_p)
-               : IW_OK;
-}
-
-static iw_status open_noise(const iw_log *log, iw_noise *noise, const char *spec_or_path)
-{
-    char *found;
-    iw_status status = find_noise(log, spec_or_path, &found);
-
-    if (status == IW_OK) {
-        status = iw_noise_open(log, noise, found != NULL ? found : spec_or_path);
-    }
-    free(found);
-    return status;
-}
-
-static iw_status find_caveats(const iw_log *log, const iw_training *spec, iw_caveats *caveats)
-{
-    iw_status status = IW_OK;
-
-    for (size_t i = 0; i < spec->source_count && status == IW_OK; i++) {
-        const char *given = spec->sources[i].spec;
-        iw_recording *recording = NULL;
-        char *found;
-
-        status = find_noise(log, given, &found);
-        if (status == IW_OK && iw_noise_form_of(found != NULL ? found : given) == IW_NOISE_RECORDING) {
-            status = iw_recording_load(log, found != NULL ? found : given, &recording);
-        }
-        if (recording != NULL) {
-            iw_caveats_of_recording(recording, given, caveats);
-        }
-        iw_recording_free(recording);
-        free(found);
-    }
-    return status;
 }
 
 /* A word that is no path is a source whose name was meant. */
@@ -96,7 +52,6 @@ int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts 
     iw_status status;
     int code;
 
-    opts.open_noise = open_noise;
     progress_begin(&progress, 0, NULL);
     progress_tell(&progress, ui->verb, is_quiet);
     opts.progress = progress_calls(&progress);
@@ -109,10 +64,7 @@ int training_run(struct ui *ui, const iw_training *spec, const iw_training_opts 
         return ui_exit_of(status);
     }
     result->command = ui->command;
-    code = ui_exit_of(find_caveats(&ui->log, spec, &result->caveats));
-    if (code == UI_DONE) {
-        code = shown_write(ui, shown, iw_training_doc(result));
-    }
+    code = shown_write(ui, shown, iw_training_doc(result));
     iw_training_result_free(result);
     return code;
 }
