@@ -150,6 +150,10 @@ static void faults_of_systems_are_told(void **state)
         {SYSTEM("net: chic, skew: 5"), IW_ERR_FORMAT, AT(2) "key 'skew': '5' has no unit"},
         {SYSTEM("net: chic, skew: 5us"), IW_ERR_FORMAT,
          AT(2) "skew shifts synchronised noise, but system 'chic' has no cells with 'sync: start'"},
+        {"systems:\n  - {name: a, net: chic, sync: start}\n  - {name: b, net: chic, sync: none, skew: "
+         "5us}\n" IWT_PATTERNS "ranks: 8\n",
+         IW_ERR_FORMAT,
+         AT(3) "skew shifts synchronised noise, but system 'b' has no cells with 'sync: start'"},
         {"systems:\n  - {name: a, net: chic}\n  - {name: a, net: altix}\n" IWT_PATTERNS, IW_ERR_FORMAT,
          AT(3) "system 'a' is there already, in line 2; give it another name"},
         {SYSTEM("net: {L: 1h, o: 0, g: 0, G: 0}, net-scale: 0.5"), IW_ERR_RANGE,

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
@@ -78,6 +80,41 @@ static void a_replaced_gpu_is_as_fast_as_the_others(void **state)
     assert_close(row_of(result, "1 slow GPU replaced")->loss, 0, 1e-9);
     iw_training_result_free(result);
     iw_training_release(&spec);
+}
+
+/* What rounds to nothing is nothing, and what does not is shown. */
+static void hours_are_shown_from_half_a_tenth_on(void **state)
+{
+    static const struct {
+        double hours;
+        const char *end_of_row;
+    } cases[] = {{0.04, " 0.0\n"}, {0.07, " 0.1\n"}, {-0.04, " 0.0\n"}, {-0.07, " -0.1\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        iw_training_result *result;
+        char *text = NULL, *row;
+        iw_training spec;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        init(&spec, "1", "1");
+        spec.dp = 4;
+        set(&spec, "slow", "slow:1,1.5");
+        result = run(&spec, NULL, 0);
+        ((iw_training_change *)row_of(result, "1 slow GPU replaced"))->gpu_hours = cases[i].hours;
+        assert_ok(iw_doc_write(NULL, iw_training_doc(result), IW_DOC_TEXT, NULL, out));
+        assert_int_equal(fclose(out), 0);
+        row = strstr(text, "\n1 slow GPU replaced");
+        assert_non_null(row);
+        row[strcspn(row + 1, "\n") + 2] = '\0';
+        if (strstr(row, cases[i].end_of_row) == NULL) {
+            fail_msg("%g hours are%s", cases[i].hours, row);
+        }
+        free(text);
+        iw_training_result_free(result);
+        iw_training_release(&spec);
+    }
 }
 
 /* The last of two stages has twice the work: (F + B) of the first and 4 (F + B) of the last, 30 + 240 ms. A
@@ -394,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_replaced_gpu_is_as_fast_as_the_others),
+        cmocka_unit_test(hours_are_shown_from_half_a_tenth_on),
         cmocka_unit_test(a_slow_gpu_costs_what_its_stage_makes_of_it),
         cmocka_unit_test(more_microbatches_wait_less),
         cmocka_unit_test(microbatches_are_halved_where_they_can_be),

@@ -126,6 +126,27 @@ static void a_slow_host_absorbs_nothing(void **state)
     iw_training_release(&spec);
 }
 
+/* Micro-batches of unequal length, told of the forward or of the backward alone. */
+static void either_pass_may_vary_by_itself(void **state)
+{
+    static const char *const keys[] = {"forward-sigma", "backward-sigma"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        iw_training_opts opts = IW_TRAINING_OPTS_INIT;
+        iw_training_result *result;
+        iw_training spec;
+
+        init(&spec, QUEUE);
+        assert_ok(iw_training_set(NULL, &spec, keys[i], "0.2"));
+        opts.threads = 1;
+        assert_ok(iw_training_run(NULL, &spec, &opts, &result));
+        assert_true(result->step_time_ns[0] != result->step_time_ns[1]);
+        iw_training_result_free(result);
+        iw_training_release(&spec);
+    }
+}
+
 /* The same detours: on the host the lead absorbs them, on the device they count. */
 static void host_and_device_are_two_resources(void **state)
 {
@@ -351,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_queue_absorbs_what_the_formula_says),
         cmocka_unit_test(a_slow_host_absorbs_nothing),
+        cmocka_unit_test(either_pass_may_vary_by_itself),
         cmocka_unit_test(host_and_device_are_two_resources),
         cmocka_unit_test(work_is_stretched_to_the_picosecond),
         cmocka_unit_test(all_ranks_take_as_long_as_one_for_all),

@@ -124,6 +124,24 @@ static void processes_are_followed_over_generations(void **state)
     fake_root_remove(root);
 }
 
+/* A control group, and one below it. */
+static void processes_of_a_group_are_those_of_all_below_it(void **state)
+{
+    struct taken taken = {.count = 0};
+    char root[FAKE_ROOT_SIZE];
+    struct iwi_watched_job job = {.root = root, .cgroup = root};
+
+    (void)state;
+    fake_root_make(root);
+    fake_root_file(root, "/cgroup.procs", "50\n60\n");
+    fake_root_file(root, "/step_0/cgroup.procs", "70\n");
+    fake_root_file(root, "/step_0/cpu.max", "max 100000\n");
+    assert_int_equal(iwi_job_each_process(NULL, &job, take, &taken), IW_OK);
+    assert_int_equal(taken.count, 3);
+    assert_int_equal(taken.pids[0] + taken.pids[1] + taken.pids[2], 50 + 60 + 70);
+    fake_root_remove(root);
+}
+
 /* The object has names of its sources, which are texts of their own; it is there whatever the linker
  * optimises. */
 static void what_is_embedded_knows_no_build_folder(void **state)
@@ -143,6 +161,7 @@ int main(void)
         cmocka_unit_test(sources_have_the_names_that_record_gives),
         cmocka_unit_test(threads_and_dead_processes_are_no_jobs),
         cmocka_unit_test(processes_are_followed_over_generations),
+        cmocka_unit_test(processes_of_a_group_are_those_of_all_below_it),
         cmocka_unit_test(what_is_embedded_knows_no_build_folder),
     };
 
