@@ -63,12 +63,20 @@ static const struct iwi_field spectrum_fields[] = {
     IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema),
     IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema),
     IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema),
+};
+/* As a report of the recording has it, which has the recording's caveats. */
+const struct iwi_schema iwi_spectrum_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
+
+/* A spectrum by itself has them too. */
+static const struct iwi_field whole_fields[] = {
+    {.key = "spectrum", /* of the same object */
+     .type = IWI_T_OBJECT,
+     .holder = IWI_INLINED,
+     .size = sizeof(iw_noise_spectrum),
+     .of = &iwi_spectrum_schema},
     IWI_INLINE(iw_noise_spectrum, caveats, iwi_caveats_schema),
 };
-/* In a report of the recording, which has its caveats, without them. */
-const struct iwi_schema iwi_spectrum_schema = {sizeof(iw_noise_spectrum), spectrum_fields,
-                                               sizeof spectrum_fields / sizeof spectrum_fields[0] - 1};
-static const struct iwi_schema whole_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
+static const struct iwi_schema whole_schema = IWI_SCHEMA(iw_noise_spectrum, whole_fields);
 
 iw_status iwi_spectrum_check(const iw_log *log, const char *name, const iw_noise_spectrum *spectrum)
 {
