@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 
 /* What is kept of a line: two numbers fit; only comments may be longer. */
-enum { LINE_SIZE = 256, NUMBER_SIZE = 64 };
+enum { LINE_SIZE = 256, NUMBER_SIZE = 64, NODE_SIZE = 64 };
 
 struct reader {
     const iw_log *log;
@@ -24,6 +24,11 @@ struct reader {
     iw_time said_ps; /* '# length_ns', 0: none */
     iw_time netgauge_period_ps;
     struct iwi_detour_rows rows;
+    struct {              /* the run of netgauge that is being read */
+        size_t first;     /* its first row */
+        iw_time begin_ps; /* where it stands behind those before it */
+        char node[NODE_SIZE];
+    } run;
     size_t start_capacity, duration_capacity;
 };
 
@@ -127,27 +132,6 @@ static bool find_header(const struct reader *r, size_t at, const char *key, size
     return true;
 }
 
-/* `at` is behind the '#'. */
-static iw_status read_comment(struct reader *r, size_t at)
-{
-    size_t from, to;
-    iw_status status;
-
-    if (find_header(r, at, "length_ns", &from, &to)) {
-        status = read_number(r, from, to, "ns", &r->said_ps);
-        return status == IW_OK ? IW_OK : fail_number(r, from, to, "length", status);
-    }
-    /* another program's comment: what it says is taken only if it makes sense */
-    if (find_header(r, at, "Measurement period", &from, &to)) {
-        iw_time period_ps;
-
-        if (read_number(r, from, to, "s", &period_ps) == IW_OK) {
-            r->netgauge_period_ps = period_ps;
-        }
-    }
-    return IW_OK;
-}
-
 static iw_status add_row(struct reader *r, iw_time start_ps, iw_time duration_ps)
 {
     struct iwi_detour_rows *rows = &r->rows;
@@ -166,6 +150,119 @@ static iw_status add_row(struct reader *r, iw_time start_ps, iw_time duration_ps
     rows->count++;
     return IW_OK;
 }
+
+/* ---- runs ---- */
+
+/* Where the last detour of the run ends, counted from the begin of the run. */
+static iw_time run_end(const struct reader *r)
+{
+    iw_time end_ps = 0;
+
+    for (size_t i = r->run.first; i < r->rows.count; i++) {
+        end_ps = iwi_max(end_ps, r->rows.start_ps[i] + r->rows.duration_ps[i] - r->run.begin_ps);
+    }
+    return end_ps;
+}
+
+/* The length of the run that was read last, 0: it does not say. netgauge's period ends with its last detour;
+ * it only says more than the data when detours were taken out. */
+static iw_time choose_length(const struct reader *r)
+{
+    const iw_time end_ps = run_end(r);
+
+    if (r->said_ps > 0) {
+        return r->said_ps;
+    }
+    return r->netgauge_period_ps > end_ps + netgauge_rounding_ps ? r->netgauge_period_ps : 0;
+}
+
+/* A run begins with a detour and ends with one. Behind each other they would touch and be one that never was,
+ * so the first of the next run takes the place of the last. */
+static iw_time drop_last_detour(struct reader *r)
+{
+    struct iwi_detour_rows *rows = &r->rows;
+    size_t last = r->run.first;
+    iw_time start_ps;
+
+    for (size_t i = r->run.first; i < rows->count; i++) {
+        last = rows->start_ps[i] > rows->start_ps[last] ? i : last;
+    }
+    start_ps = rows->start_ps[last];
+    rows->count--;
+    rows->start_ps[last] = rows->start_ps[rows->count];
+    rows->duration_ps[last] = rows->duration_ps[rows->count];
+    return start_ps;
+}
+
+/* netgauge adds to files that are there: one run behind another, each from time 0. */
+static iw_status begin_run(struct reader *r)
+{
+    const iw_time length_ps = choose_length(r);
+
+    if (r->rows.count == r->run.first) {
+        return IW_OK;
+    }
+    if (length_ps > 0 && length_ps < run_end(r)) {
+        return iwi_fail(
+            r->log, IW_ERR_RANGE,
+            "'%s:%zu': the length of the run before this line is less than the end of its last detour",
+            r->path, r->line_number);
+    }
+    r->run.begin_ps = length_ps > 0 ? r->run.begin_ps + length_ps : drop_last_detour(r);
+    if (r->run.begin_ps > IW_TIME_INPUT_MAX) {
+        return iwi_fail(r->log, IW_ERR_RANGE, "'%s:%zu': the runs before this line last longer than 240h",
+                        r->path, r->line_number);
+    }
+    r->run.first = r->rows.count;
+    r->said_ps = 0;
+    r->netgauge_period_ps = 0;
+    return IW_OK;
+}
+
+/* Runs of one node follow each other; those of two are two recordings. */
+static iw_status check_node(struct reader *r, size_t at)
+{
+    const size_t end = find_number_end(r, at);
+    char node[NODE_SIZE];
+
+    snprintf(node, sizeof node, "%.*s", (int)(end - at), r->line + at);
+    if (r->run.node[0] != '\0' && strcmp(node, r->run.node) != 0) {
+        return iwi_fail(r->log, IW_ERR_FORMAT,
+                        "'%s:%zu': a run of node '%s' follows one of '%s': split the file, one file per node",
+                        r->path, r->line_number, node, r->run.node);
+    }
+    memcpy(r->run.node, node, sizeof node);
+    return IW_OK;
+}
+
+/* `at` is behind the '#'. */
+static iw_status read_comment(struct reader *r, size_t at)
+{
+    size_t from, to;
+    iw_status status;
+
+    if (find_header(r, at, "Benchmark Method", &from, &to)) {
+        return begin_run(r);
+    }
+    if (find_header(r, at, "Nodename", &from, &to)) {
+        return check_node(r, from);
+    }
+    if (find_header(r, at, "length_ns", &from, &to)) {
+        status = read_number(r, from, to, "ns", &r->said_ps);
+        return status == IW_OK ? IW_OK : fail_number(r, from, to, "length", status);
+    }
+    /* another program's comment: what it says is taken only if it makes sense */
+    if (find_header(r, at, "Measurement period", &from, &to)) {
+        iw_time period_ps;
+
+        if (read_number(r, from, to, "s", &period_ps) == IW_OK) {
+            r->netgauge_period_ps = period_ps;
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- rows ---- */
 
 static iw_status fail_columns(const struct reader *r, const char *problem, iw_status status)
 {
@@ -201,7 +298,7 @@ static iw_status read_data(struct reader *r, size_t at)
     if (rest < r->length ? r->line[rest] != '#' : r->is_cut) {
         return fail_columns(r, "there is more than two numbers", IW_ERR_FORMAT);
     }
-    return add_row(r, start_ps, duration_ps);
+    return add_row(r, r->run.begin_ps + start_ps, duration_ps);
 }
 
 static iw_status read_lines(struct reader *r)
@@ -225,21 +322,6 @@ static iw_status read_lines(struct reader *r)
     return IW_OK;
 }
 
-/* netgauge's period ends with its last detour; it only says more than the data when detours were taken out.
- */
-static iw_time choose_length(const struct reader *r)
-{
-    iw_time end_ps = 0;
-
-    if (r->said_ps > 0) {
-        return r->said_ps;
-    }
-    for (size_t i = 0; i < r->rows.count; i++) {
-        end_ps = iwi_max(end_ps, r->rows.start_ps[i] + r->rows.duration_ps[i]);
-    }
-    return r->netgauge_period_ps > end_ps + netgauge_rounding_ps ? r->netgauge_period_ps : 0;
-}
-
 iw_status iwi_detour_text_read(const iw_log *log, FILE *in, const char *path, struct iwi_detour_rows *rows_p)
 {
     struct reader r = {.log = log, .in = in, .path = path};
@@ -250,6 +332,7 @@ iw_status iwi_detour_text_read(const iw_log *log, FILE *in, const char *path, st
         return status;
     }
     r.rows.length_ps = choose_length(&r);
+    r.rows.length_ps += r.rows.length_ps > 0 ? r.run.begin_ps : 0;
     *rows_p = r.rows;
     return IW_OK;
 }

@@ -298,6 +298,63 @@ static void a_folder_is_not_a_noise_file(void **unused)
     iw_noise_free(noise);
 }
 
+static void runs_of_netgauge_follow_each_other(void **unused)
+{
+    struct iwi_detour_rows rows = read_text("# Benchmark Method: selfish\n# Nodename: n1\n0 5\n100 7\n250 9\n"
+                                            "# Measurement period: 0.00 s\n"
+                                            "# Benchmark Method: selfish\n# Nodename: n1\n0 4\n60 6\n");
+
+    (void)unused;
+    /* the detour at 250 ends the first run, that at 0 of the second takes its place */
+    assert_int_equal(rows.count, 4);
+    expect_row(&rows, 0, 0, 5000);
+    expect_row(&rows, 1, 100000, 7000);
+    expect_row(&rows, 2, 250000, 4000);
+    expect_row(&rows, 3, 310000, 6000);
+    assert_int_equal(rows.length_ps, 0);
+    iwi_detour_rows_release(&rows);
+}
+
+static void a_run_that_says_its_length_keeps_its_last_detour(void **unused)
+{
+    struct iwi_detour_rows rows =
+        read_text("# Benchmark Method: selfish\n0 5\n100 7\n# Measurement period: 2 s\n"
+                  "# Benchmark Method: selfish\n0 4\n60 6\n# length_ns: 500\n");
+
+    (void)unused;
+    assert_int_equal(rows.count, 4);
+    expect_row(&rows, 1, 100000, 7000);
+    expect_row(&rows, 2, 2 * IW_PS_PER_S, 4000);
+    expect_row(&rows, 3, 2 * IW_PS_PER_S + 60000, 6000);
+    assert_int_equal(rows.length_ps, 2 * IW_PS_PER_S + 500000);
+    iwi_detour_rows_release(&rows);
+}
+
+static void a_run_without_detours_is_none(void **unused)
+{
+    struct iwi_detour_rows rows = read_text("# Benchmark Method: selfish\n# Measurement period: 2 s\n"
+                                            "# Benchmark Method: selfish\n0 4\n60 6\n");
+
+    (void)unused;
+    assert_int_equal(rows.count, 2);
+    expect_row(&rows, 1, 60000, 6000);
+    iwi_detour_rows_release(&rows);
+}
+
+static void runs_that_cannot_follow_each_other_are_refused(void **unused)
+{
+    (void)unused;
+    expect_refused("# Benchmark Method: selfish\n# Nodename: n1\n0 5\n9 1\n"
+                   "# Benchmark Method: selfish\n# Nodename: n2\n0 4\n",
+                   IW_ERR_FORMAT, "a.noise:6", "a run of node 'n2' follows one of 'n1'");
+    expect_refused(
+        "# Benchmark Method: selfish\n0 5\n100 7\n# length_ns: 50\n# Benchmark Method: selfish\n0 4\n",
+        IW_ERR_RANGE, "a.noise:5", "less than the end of its last detour");
+    expect_refused("0 5\n# length_ns: 500e12\n# Benchmark Method: selfish\n0 5\n# length_ns: 500e12\n"
+                   "# Benchmark Method: selfish\n0 5\n",
+                   IW_ERR_RANGE, "a.noise:6", "longer than 240h");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +373,10 @@ int main(void)
         cmocka_unit_test(a_file_becomes_a_source_named_after_its_path),
         cmocka_unit_test(a_file_without_detours_is_accepted_with_a_warning),
         cmocka_unit_test(a_folder_is_not_a_noise_file),
+        cmocka_unit_test(runs_of_netgauge_follow_each_other),
+        cmocka_unit_test(a_run_that_says_its_length_keeps_its_last_detour),
+        cmocka_unit_test(a_run_without_detours_is_none),
+        cmocka_unit_test(runs_that_cannot_follow_each_other_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

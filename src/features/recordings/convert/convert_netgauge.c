@@ -72,12 +72,44 @@ static iw_status add_rows(const iw_log *log, const struct iwi_detour_rows *trace
     return IW_OK;
 }
 
-static iw_status build(const iw_log *log, const struct iwi_detour_rows *trace, iw_recording *recording)
+/* What netgauge says of its loop and node. Of several runs the bluntest counts: it saw the least. */
+static iw_status read_facts(const struct iwi_import *in, struct iwi_cpu_facts *facts, iw_recording *recording)
 {
-    const struct iwi_cpu_facts facts = {.length_ns = round_to_ns(trace->length_ps)};
-    struct iwi_rows rows = {.want_union = true};
-    iw_status status = iwi_rows_add_facts(log, &rows, &facts);
+    struct iwi_lines lines = iwi_lines_of(in->data, in->size);
+    struct iwi_piece line;
+    double t_min_ns = 0, percent;
 
+    while (iwi_next_line(&lines, &line)) {
+        struct iwi_piece text = iwi_trim_blanks(line);
+        char host[64];
+
+        if (!iwi_take_prefix(&text, "#")) {
+            continue;
+        }
+        if (iwi_take_key(&text, "Minimal cycle length [ns]")) {
+            t_min_ns = iwi_read_real(text, &t_min_ns) ? t_min_ns : 0;
+        } else if (iwi_take_key(&text, "Threshold") && iwi_take_key(&text, "[% minimal cycle length]")) {
+            if (iwi_read_real(text, &percent) && t_min_ns * percent / 100 > facts->threshold_ns) {
+                facts->t_min_ns = t_min_ns;
+                facts->threshold_ns = t_min_ns * percent / 100;
+            }
+        } else if (iwi_take_key(&text, "Nodename") && iwi_piece_size(text) > 0) {
+            snprintf(host, sizeof host, "%.*s", (int)iwi_min((int64_t)iwi_piece_size(text), 63), text.at);
+            IW_TRY(iw_recording_set(in->log, recording, "host", host));
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status build(const struct iwi_import *in, const struct iwi_detour_rows *trace,
+                       iw_recording *recording)
+{
+    const iw_log *log = in->log;
+    struct iwi_cpu_facts facts = {.length_ns = round_to_ns(trace->length_ps)};
+    struct iwi_rows rows = {.want_union = true};
+    iw_status status = read_facts(in, &facts, recording);
+
+    status = status == IW_OK ? iwi_rows_add_facts(log, &rows, &facts) : status;
     status = status == IW_OK ? add_rows(log, trace, &rows) : status;
     status = status == IW_OK ? iwi_rows_fill(log, &rows, recording) : status;
     iwi_rows_release(&rows);
@@ -110,7 +142,7 @@ static iw_status read_netgauge(const struct iwi_import *in, iw_recording **recor
     IW_TRY(read_trace(in, &trace));
     status = iw_recording_new(in->log, 0, &recording);
     if (status == IW_OK) {
-        status = build(in->log, &trace, recording);
+        status = build(in, &trace, recording);
     }
     iwi_detour_rows_release(&trace);
     if (status != IW_OK) {

@@ -91,6 +91,34 @@ static void netgauge_length_before_the_last_detour_is_refused(void **state)
     expect_refused(&iwi_convert_netgauge, "# length_ns: 10\n5 20\n", IW_ERR_FORMAT, "behind the length");
 }
 
+/* As `netgauge -x noise` writes it when a file of an earlier run is there. */
+static void netgauge_runs_of_a_node_are_one_recording(void **state)
+{
+    iw_recording *recording =
+        import_text(&iwi_convert_netgauge, "# Benchmark Method: selfish\n"
+                                           "# Nodename: n1\n"
+                                           "# Minimal cycle length [ns]: 20.0 \n"
+                                           "# Threshold: [% minimal cycle length]: 900 \n"
+                                           "0.00\t500.00\n70000.00\t400.00\n"
+                                           "# Benchmark Method: selfish\n"
+                                           "# Nodename: n1\n"
+                                           "# Minimal cycle length [ns]: 25.5 \n"
+                                           "# Threshold: [% minimal cycle length]: 900 \n"
+                                           "0.00\t300.00\n10000.00\t600.00\n");
+    const iw_detours *cpu = &recording->cpus[0];
+
+    (void)state;
+    assert_int_equal(cpu->count, 3);
+    assert_int_equal(cpu->start_ns[1], 70000);
+    assert_int_equal(cpu->duration_ns[1], 300);
+    assert_int_equal(cpu->start_ns[2], 80000);
+    assert_int_equal(cpu->length_ns, 80600);
+    assert_true(cpu->t_min_ns == 25.5); /* of the blunter run */
+    assert_true(cpu->threshold_ns == 9 * 25.5);
+    assert_string_equal(iw_recording_get(recording, "host"), "n1");
+    iw_recording_free(recording);
+}
+
 /* LogGOPSim takes an empty last line for a detour. */
 static void netgauge_ends_without_a_newline(void **state)
 {
@@ -356,6 +384,7 @@ int main(void)
         cmocka_unit_test(netgauge_is_rounded_to_nanoseconds_at_both_ends),
         cmocka_unit_test(netgauge_detours_that_overlap_are_one),
         cmocka_unit_test(netgauge_length_before_the_last_detour_is_refused),
+        cmocka_unit_test(netgauge_runs_of_a_node_are_one_recording),
         cmocka_unit_test(netgauge_ends_without_a_newline),
         cmocka_unit_test(sysjitter_stamps_are_ends),
         cmocka_unit_test(sysjitter_sorted_by_length_is_read_too),
