@@ -68,6 +68,7 @@ C_LIBRARY = {
 
 PLUG_POINTS = {
     "iwi_kinds": "declared by kit/doc, filled by src/features/tables.c",
+    "iwi_net_readers": "declared by kit/files, filled by src/features/tables.c",
     "iwi_trace_readers": "declared by kit/files, filled by src/features/tables.c",
     "poll": "of cli/process/patient_polls.c: takes the place of libc's",
     "verbs": "declared by cli/options, filled by cli/verbs.c",

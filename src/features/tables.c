@@ -99,3 +99,10 @@ const struct iwi_trace_reader *const iwi_trace_readers[] = {
 #endif
     NULL,
 };
+
+const struct iwi_net_reader *const iwi_net_readers[] = {
+#if IW_FEATURE_NETWORK
+    &iwi_loggp_net_reader,
+#endif
+    NULL,
+};

@@ -1,10 +1,11 @@
-/* What features define for the tables of the kit: kinds of results, and readers of traces.
+/* What features define for the tables of the kit: kinds of results, readers of traces and of networks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_TABLES_H
 #define IWI_TABLES_H
 
 #include "kit/doc/doc.h"
+#include "kit/files/net/net_reader.h"
 #include "kit/files/trace/trace_open.h"
 
 extern const struct iwi_kind iwi_bench_kind;
@@ -43,5 +44,7 @@ extern const struct iwi_kind iwi_whatif_kind;
 extern const struct iwi_kind iwi_whatif_plan_kind;
 
 extern const struct iwi_trace_reader iwi_visits_trace_reader;
+
+extern const struct iwi_net_reader iwi_loggp_net_reader;
 
 #endif

@@ -150,7 +150,7 @@ static iw_status combine_level(const struct combination *c, const iw_net_level *
     level->eager_inside = limit_of(c, first->name, true);
     iwi_net_smallest(level);
     level->L = latency;
-    iwi_net_segments(level);
+    iwi_net_segments(level, &iwi_net_own_fineness);
     return IW_OK;
 }
 

@@ -112,7 +112,7 @@ static iw_status evaluate_levels(const iw_log *log, const iw_net_samples *sample
         memcpy(level->name, of->name, sizeof level->name);
         IW_TRY(iwi_net_points(log, of, level));
         iwi_net_smallest(level);
-        iwi_net_segments(level);
+        iwi_net_segments(level, &iwi_net_own_fineness);
     }
     return IW_OK;
 }

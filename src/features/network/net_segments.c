@@ -13,6 +13,7 @@
 #include "features/network/net_points.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PS_PER_NS 1e3
 #define FS_PER_NS 1e6
@@ -70,6 +71,42 @@ static double begin_of(const struct fit *fit, const struct iwi_net_line *before,
 }
 
 /* ---- sharing out ---- */
+
+/* Which share of a message the CPUs have, as measured. */
+static double cpu_share(const struct fit *fit, size_t point)
+{
+    return fmin((fit->o_send[point] + fit->o_recv[point]) / fit->whole[point], 1);
+}
+
+/* Where in a line the share has moved away from that of its first point; its end, if nowhere. */
+static size_t find_step(const struct fit *fit, const struct iwi_net_line *line, double step)
+{
+    size_t at = line->first + 1;
+
+    while (at < line->first + line->count && fabs(cpu_share(fit, at) - cpu_share(fit, line->first)) <= step) {
+        at++;
+    }
+    return at;
+}
+
+/* A protocol may leave the round trip as it is and change who is busy meanwhile: lines end there too. */
+static size_t split_at_overheads(const struct fit *fit, const struct iwi_net_fineness *fineness,
+                                 struct iwi_net_line *lines, size_t count)
+{
+    for (size_t i = 0; fineness->share_step > 0 && i < count && count < fineness->most; i++) {
+        const size_t end = lines[i].first + lines[i].count,
+                     at = find_step(fit, &lines[i], fineness->share_step);
+
+        if (at < end) {
+            memmove(&lines[i + 2], &lines[i + 1], (count - i - 1) * sizeof *lines);
+            lines[i + 1] = iwi_net_fit_line(fit->bytes, fit->whole, fit->whole, at, end - at);
+            lines[i] =
+                iwi_net_fit_line(fit->bytes, fit->whole, fit->whole, lines[i].first, at - lines[i].first);
+            count++;
+        }
+    }
+    return count;
+}
 
 /* Mean of values - O (k - from), weighted as the fit of `whole` is. */
 static double level_at_begin(const struct fit *fit, const struct iwi_net_line *line, const double *values,
@@ -259,7 +296,9 @@ static void collect(iw_net_level *level, struct fit *fit, iw_estimate *whole)
     }
 }
 
-void iwi_net_segments(iw_net_level *level)
+const struct iwi_net_fineness iwi_net_own_fineness = {IWI_NET_TOLERANCE, IW_NET_SEGMENTS_MAX + 1, 0};
+
+void iwi_net_segments(iw_net_level *level, const struct iwi_net_fineness *fineness)
 {
     struct iwi_net_line lines[IW_NET_SEGMENTS_MAX + 1];
     iw_net_segment segments[IW_NET_SEGMENTS_MAX + 1] = {{.from_bytes = 1}};
@@ -268,8 +307,8 @@ void iwi_net_segments(iw_net_level *level)
     size_t count;
 
     collect(level, &fit, whole);
-    count = iwi_net_split(fit.bytes, whole, level->point_count, IWI_NET_TOLERANCE, IW_NET_SEGMENTS_MAX + 1,
-                          lines);
+    count = iwi_net_split(fit.bytes, whole, level->point_count, fineness->tolerance, fineness->most, lines);
+    count = split_at_overheads(&fit, fineness, lines, count);
     level->net = (iw_net){.S_bytes = level->eager_computing.bytes};
     for (size_t i = 0; i < count; i++) {
         struct piece piece = {.from = i == 0 ? 1 : begin_of(&fit, &lines[i - 1], &lines[i]),

@@ -12,6 +12,7 @@
 
 #include "core/base/base.h"
 #include "kit/files/io/input.h"
+#include "kit/files/net/net_reader.h"
 
 #define FORMAT "idlewave.net/2"
 #define OLD_FORMAT "idlewave.net/1" /* levels without sizes: a simulation takes one */
@@ -377,14 +378,49 @@ iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, cons
     return read_net(yaml, node, name, NULL, net_p);
 }
 
+/* ---- files of other tools ---- */
+
+static const struct iwi_net_reader *find_reader(const char *data, size_t size)
+{
+    size_t i = 0;
+
+    while (iwi_net_readers[i] != NULL && !iwi_net_readers[i]->matches(data, size)) {
+        i++;
+    }
+    return iwi_net_readers[i];
+}
+
+static iw_status read_foreign(const iw_log *log, const struct iwi_net_reader *reader, const char *path,
+                              const char *data, size_t size, const char *level, iw_net *net_p)
+{
+    iw_net net;
+
+    if (level != NULL) {
+        return iwi_fail(log, IW_ERR_USAGE, "there is no level '%.60s' in '%s': %s has no levels", level, path,
+                        reader->what);
+    }
+    IW_TRY(reader->read(log, path, data, size, &net));
+    iwi_name_of_path(path, net.name, sizeof net.name);
+    net.S_bytes = IWI_NET_DEFAULT_S_BYTES;
+    IW_TRY(iw_net_check(log, &net));
+    *net_p = net;
+    return IW_OK;
+}
+
+/* ---- from memory, from a path ---- */
+
 iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
                               const char *level, iw_net *net_p)
 {
     char net_name[sizeof net_p->name];
+    const struct iwi_net_reader *reader = find_reader(data, size);
     struct iwi_yaml yaml;
     iw_status status;
 
     iwi_name_of_path(name, net_name, sizeof net_name);
+    if (reader != NULL) {
+        return read_foreign(log, reader, name, data, size, level, net_p);
+    }
     IW_TRY(iwi_yaml_open(log, name, data, size, "L: 5us", &yaml));
     status = read_net(&yaml, iwi_yaml_root(&yaml), net_name, level, net_p);
     iwi_yaml_close(&yaml);
