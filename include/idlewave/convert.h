@@ -46,8 +46,9 @@ typedef struct iw_import_opts {
     }
 
 /** Reads a file of one of the formats; `path` "-" is standard input. IW_ERR_USAGE (no such format, or none
- * told), IW_ERR_UNSUPPORTED (this build cannot read it), IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_TRUNCATED,
- * IW_ERR_RANGE. Formats that a library decodes (trace.dat, jitterdebugger) are read in a child process. */
+ * told; a length is needed), IW_ERR_UNSUPPORTED (this build cannot read it), IW_ERR_IO, IW_ERR_FORMAT,
+ * IW_ERR_TRUNCATED, IW_ERR_RANGE. Formats that a library decodes (trace.dat, jitterdebugger) are read in a
+ * child process. */
 IW_API IW_NODISCARD iw_status iw_recording_import(const iw_log *log, const char *path,
                                                   const iw_import_opts *opts, iw_recording **recording_p);
 

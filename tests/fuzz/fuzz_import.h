@@ -16,7 +16,7 @@ static inline iw_recording *iwt_fuzz_import(const struct iwi_convert_ops *ops, c
     const iw_import_opts opts = IW_IMPORT_OPTS_INIT;
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};
-    const struct iwi_import in = {&log, "in", data, size};
+    const struct iwi_import in = {.log = &log, .path = "in", .data = data, .size = size};
     iw_recording *recording = NULL;
     const iw_status status = iwi_import_memory(&in, ops, &opts, &recording);
 

@@ -235,6 +235,13 @@ static iw_status check_node(struct reader *r, size_t at)
     return IW_OK;
 }
 
+/* Two columns of numbers as well, but of other things. */
+static iw_status fail_method(const struct reader *r, const char *what)
+{
+    return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:%zu': this is output of %s, which does not list detours",
+                    r->path, r->line_number, what);
+}
+
 /* `at` is behind the '#'. */
 static iw_status read_comment(struct reader *r, size_t at)
 {
@@ -242,7 +249,12 @@ static iw_status read_comment(struct reader *r, size_t at)
     iw_status status;
 
     if (find_header(r, at, "Benchmark Method", &from, &to)) {
-        return begin_run(r);
+        return to - from == strlen("selfish") && memcmp(r->line + from, "selfish", to - from) == 0
+                   ? begin_run(r)
+                   : fail_method(r, "another method of netgauge than selfish");
+    }
+    if (find_header(r, at, "Ticks per ns", &from, &to)) {
+        return fail_method(r, "FTQ");
     }
     if (find_header(r, at, "Nodename", &from, &to)) {
         return check_node(r, from);

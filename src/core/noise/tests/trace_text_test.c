@@ -341,6 +341,15 @@ static void a_run_without_detours_is_none(void **unused)
     iwi_detour_rows_release(&rows);
 }
 
+static void columns_of_other_benchmarks_are_refused(void **unused)
+{
+    (void)unused;
+    expect_refused("# Benchmark Method: fwq\n1 20.5\n", IW_ERR_FORMAT, "a.noise:1",
+                   "another method of netgauge");
+    expect_refused("# Frequency 1000.0\n# Ticks per ns: 2.1\n0 5000\n", IW_ERR_FORMAT, "a.noise:2",
+                   "output of FTQ");
+}
+
 static void runs_that_cannot_follow_each_other_are_refused(void **unused)
 {
     (void)unused;
@@ -376,6 +385,7 @@ int main(void)
         cmocka_unit_test(runs_of_netgauge_follow_each_other),
         cmocka_unit_test(a_run_that_says_its_length_keeps_its_last_detour),
         cmocka_unit_test(a_run_without_detours_is_none),
+        cmocka_unit_test(columns_of_other_benchmarks_are_refused),
         cmocka_unit_test(runs_that_cannot_follow_each_other_are_refused),
     };
 

@@ -15,8 +15,11 @@
 #include "kit/files/io/input.h"
 
 const struct iwi_convert_ops *const iwi_convert_formats[] = {
-    &iwi_convert_idlewave, &iwi_convert_netgauge, &iwi_convert_csv,           &iwi_convert_sysjitter,
-    &iwi_import_osnoise,   &iwi_import_trace_dat, &iwi_import_jitterdebugger, NULL,
+    &iwi_convert_idlewave,  &iwi_import_ftq, /* before netgauge, which has two columns of numbers too */
+    &iwi_convert_netgauge,  &iwi_convert_csv,
+    &iwi_convert_sysjitter, &iwi_import_osnoise,
+    &iwi_import_trace_dat,  &iwi_import_jitterdebugger,
+    &iwi_import_fwq,        NULL,
 };
 
 const iw_convert_format *iw_convert_format_at(size_t index)
@@ -231,7 +234,8 @@ iw_status iw_recording_import(const iw_log *log, const char *path, const iw_impo
         IW_TRY(iwi_convert_find(log, opts->format, false, &ops));
     }
     IW_TRY(iwi_input_open(log, is_stdin ? "/dev/stdin" : path, &input));
-    in = (struct iwi_import){log, path, input.data, input.size};
+    in = (struct iwi_import){
+        .log = log, .path = path, .data = input.data, .size = input.size, .length_ns = opts->length_ns};
     status = iwi_import_memory(&in, ops, opts, recording_p);
     iwi_input_close(&input);
     return status;

@@ -44,6 +44,8 @@ extern const struct iwi_convert_ops iwi_convert_idlewave;
 extern const struct iwi_convert_ops iwi_convert_netgauge;
 extern const struct iwi_convert_ops iwi_convert_sysjitter;
 extern const struct iwi_convert_ops iwi_convert_csv;
+extern const struct iwi_convert_ops iwi_import_fwq;
+extern const struct iwi_convert_ops iwi_import_ftq;
 extern const struct iwi_convert_ops iwi_import_osnoise;
 extern const struct iwi_convert_ops iwi_import_trace_dat;
 extern const struct iwi_convert_ops iwi_import_jitterdebugger;

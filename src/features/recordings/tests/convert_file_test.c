@@ -91,7 +91,7 @@ static void every_format_has_a_name_and_can_be_read(void **state)
                          iwi_convert_formats[count]->write != NULL ||
                              iwi_convert_formats[count]->write_file != NULL);
     }
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 9);
 }
 
 static void the_suffix_tells_the_format_and_hdf5_keeps_all(void **state)

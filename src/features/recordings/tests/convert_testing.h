@@ -20,7 +20,7 @@ static inline iw_status import_bytes(struct iwt_log *log, const struct iwi_conve
                                      size_t size, iw_recording **recording_p)
 {
     const iw_import_opts opts = IW_IMPORT_OPTS_INIT;
-    struct iwi_import in = {&log->log, "in", data, size};
+    struct iwi_import in = {.log = &log->log, .path = "in", .data = data, .size = size};
 
     iwt_log_init(log);
     return iwi_import_memory(&in, ops, &opts, recording_p);

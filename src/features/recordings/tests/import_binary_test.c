@@ -48,7 +48,7 @@ static iw_status ask_for_much(const struct iwi_import *in, FILE *out)
 
 static void a_child_gives_back_what_it_wrote(void **state)
 {
-    const struct iwi_import in = {NULL, "in", "abcd", 4};
+    const struct iwi_import in = {.path = "in", .data = "abcd", .size = 4};
     struct iwi_child_result result;
 
     (void)state;
@@ -61,7 +61,7 @@ static void a_child_gives_back_what_it_wrote(void **state)
 static void a_child_gets_no_more_memory_than_there_is(void **state)
 {
     struct iwt_log log;
-    const struct iwi_import in = {&log.log, "in", "", 0};
+    const struct iwi_import in = {.log = &log.log, .path = "in", .data = "", .size = 0};
     struct iwi_child_result result;
 
     (void)state;
@@ -73,7 +73,7 @@ static void a_child_gets_no_more_memory_than_there_is(void **state)
 static void an_error_of_a_child_is_passed_on(void **state)
 {
     struct iwt_log log;
-    const struct iwi_import in = {&log.log, "in", "", 0};
+    const struct iwi_import in = {.log = &log.log, .path = "in", .data = "", .size = 0};
     struct iwi_child_result result;
 
     (void)state;
@@ -90,7 +90,7 @@ static void a_crash_of_a_child_is_an_error(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct iwt_log log;
-        const struct iwi_import in = {&log.log, "in", "", 0};
+        const struct iwi_import in = {.log = &log.log, .path = "in", .data = "", .size = 0};
         struct iwi_child_result result;
 
         iwt_log_init(&log);

@@ -46,7 +46,8 @@ static const char description[] =
     "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name what "
     "a format cannot hold.\nReads and writes: idlewave (our HDF5), netgauge (text; LogGOPSim reads it too), "
     "csv (as 'noise show --format csv' writes it), sysjitter (a file of --raw). Only reads: osnoise (text of "
-    "tracefs, of rtla -t or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5).\nnetgauge "
+    "tracefs, of rtla -t or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5), fwq "
+    "(LLNL's), ftq (a thread's file, or counts.dat with times.dat beside it).\nnetgauge "
     "and sysjitter have one file per CPU: for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
     "unless --cpu chooses one.";
 

@@ -14,6 +14,7 @@ struct iwi_import {
     const char *path; /* for messages; a real path only where needs_file is set */
     const char *data;
     size_t size;
+    int64_t length_ns; /* what was said of its length; 0: nothing */
 };
 
 /* Decodes `in` and writes records to `out`. Errors go to in->log, as everywhere; the first is passed on. */
