@@ -103,6 +103,7 @@ const struct iwi_trace_reader *const iwi_trace_readers[] = {
 const struct iwi_net_reader *const iwi_net_readers[] = {
 #if IW_FEATURE_NETWORK
     &iwi_loggp_net_reader,
+    &iwi_osu_net_reader,
 #endif
     NULL,
 };

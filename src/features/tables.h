@@ -46,5 +46,6 @@ extern const struct iwi_kind iwi_whatif_plan_kind;
 extern const struct iwi_trace_reader iwi_visits_trace_reader;
 
 extern const struct iwi_net_reader iwi_loggp_net_reader;
+extern const struct iwi_net_reader iwi_osu_net_reader;
 
 #endif

@@ -73,7 +73,8 @@ const struct verb verb_net_show = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE|NAME",
-    .argument_help = "a network (YAML, or netgauge's loggp), or one that is built in",
+    .argument_help =
+        "a network (YAML, or output of netgauge's loggp or osu_latency), or one that is built in",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,
