@@ -84,6 +84,10 @@ IW_API IW_NODISCARD iw_status iw_digest_make(const iw_log *log, const char *node
                                              const iw_recording *recording, iw_digest **digest_p);
 IW_API void iw_digest_free(iw_digest *digest);
 
+/** A digest of a file of another tool, which iw_is_runq_file() tells; its node has the file's name without
+ * ".out". IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_NOMEM. */
+IW_API IW_NODISCARD iw_status iw_digest_import(const iw_log *log, const char *path, iw_digest **digest_p);
+
 /** How long detours are; all 0: there are none. */
 typedef struct iw_detour_lengths {
     double median_ns, p99_ns; /* of their number; from powers of two, so right to a factor of two */

@@ -89,7 +89,8 @@ IW_API bool iw_is_folder(const char *path);
  */
 IW_API IW_NODISCARD iw_status iw_folder_list(const iw_log *log, const char *path, iw_folder **folder_p);
 
-/** The same with files of digests, which tell less of a node than simulations need, but enough for a fleet.
+/** The same with files of digests and of statistics of run queues, which tell less of a node than simulations
+ * need, but enough for a fleet.
  */
 IW_API IW_NODISCARD iw_status iw_folder_list_nodes(const iw_log *log, const char *path, iw_folder **folder_p);
 
@@ -104,6 +105,10 @@ IW_API void iw_recordings_free(iw_recording **recordings, size_t count);
 
 /** Whether it begins as files of digests do. */
 IW_API bool iw_is_digest_file(const char *path);
+
+/** Whether it has statistics of run queues (docs/reference/formats/noise-import.md), which iw_digest_import()
+ * reads. */
+IW_API bool iw_is_runq_file(const char *path);
 
 /* ---- networks ---- */
 

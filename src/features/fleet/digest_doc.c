@@ -86,6 +86,13 @@ static void say_verdict(struct iwi_document *doc, const iw_digest *digest)
         iwi_verdict(doc, "%s had no detours.", digest->node);
         return;
     }
+    if (lengths.median_ns <= 0.0) { /* of other tools */
+        iwi_verdict(
+            doc,
+            "%s loses %s of its time to noise. How long its detours are is not known; the longest took %s.",
+            digest->node, share_of(doc, digest, all), iwi_ns_short(doc, lengths.longest_ns));
+        return;
+    }
     iwi_verdict(doc,
                 "%s loses %s of its time to noise. Half of its detours take up to about %s, 99 in 100 up to "
                 "%s; the longest took %s.",
@@ -110,6 +117,12 @@ static size_t next_source(const iw_digest *digest, size_t last)
     return next;
 }
 
+/* 0: not known. */
+static const char *length_text(struct iwi_document *doc, double ns)
+{
+    return ns > 0.0 ? iwi_ns_short(doc, ns) : "-";
+}
+
 static void show_sources(struct iwi_document *doc, const iw_digest *digest)
 {
     const double seconds = fmax(watched_ns(digest), 1.0) / 1e9;
@@ -124,7 +137,7 @@ static void show_sources(struct iwi_document *doc, const iw_digest *digest)
         if (source->count > 0) {
             iwi_row(doc, i == 0 ? "all together" : iwi_fleet_source_name(doc, &source->source),
                     share_of(doc, digest, source), iwi_rate(doc, (double)source->count / seconds),
-                    iwi_ns_short(doc, lengths.median_ns), iwi_ns_short(doc, lengths.p99_ns),
+                    length_text(doc, lengths.median_ns), length_text(doc, lengths.p99_ns),
                     iwi_ns_short(doc, lengths.longest_ns));
         }
     }

@@ -99,6 +99,11 @@ static const struct row rows[] = {
       "stop it, or let it run elsewhere: AllowedCPUs= in its systemd unit, taskset -pc, a cgroup cpuset, "
       "Slurm's core specialisation (-S)",
       true}},
+    {IW_CLASS_UNKNOWN, /* waits of threads, of statistics of run queues */
+     "* waiting",
+     {"give its threads CPUs of their own",
+      "look which processes share the CPUs of this node; bind the job's ranks, and leave a CPU to helpers",
+      false}},
 };
 
 static const iw_remedy unnamed = {

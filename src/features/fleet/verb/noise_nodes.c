@@ -136,9 +136,11 @@ static iw_status step(const iw_log *log, struct noise_nodes *nodes, iw_digest **
         if (iw_is_digest_file(path)) {
             return open_digests(log, nodes, file, path);
         }
-        return noise_share_has_begin(&nodes->share, file)
-                   ? digest_recording(log, path, nodes->is_by_host, digest_p)
-                   : IW_OK;
+        if (!noise_share_has_begin(&nodes->share, file)) {
+            return IW_OK;
+        }
+        return iw_is_runq_file(path) ? iw_digest_import(log, path, digest_p)
+                                     : digest_recording(log, path, nodes->is_by_host, digest_p);
     }
     if (!noise_share_is_over(&nodes->share, file, nodes->open)) {
         status = iw_digest_file_next(log, nodes->open, digest_p);

@@ -15,6 +15,7 @@
 
 #include "core/base/base.h"
 #include "kit/files/io/digest_magic.h"
+#include "kit/files/io/runq_magic.h"
 #include "kit/files/recording/noise_hdf5.h"
 
 bool iw_is_folder(const char *path)
@@ -24,17 +25,32 @@ bool iw_is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-bool iw_is_digest_file(const char *path)
+/* How many bytes the file begins with, up to `size`; none if it cannot be read. */
+static size_t read_begin(const char *path, char *begin, size_t size)
 {
-    char magic[IWI_DIGEST_MAGIC_BYTES];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is_it = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-                       memcmp(magic, IWI_DIGEST_MAGIC, sizeof magic) == 0;
+    const ssize_t count = fd >= 0 ? read(fd, begin, size) : -1;
 
     if (fd >= 0) {
         (void)close(fd);
     }
-    return is_it;
+    return count > 0 ? (size_t)count : 0;
+}
+
+bool iw_is_digest_file(const char *path)
+{
+    char magic[IWI_DIGEST_MAGIC_BYTES];
+
+    return read_begin(path, magic, sizeof magic) == sizeof magic &&
+           memcmp(magic, IWI_DIGEST_MAGIC, sizeof magic) == 0;
+}
+
+bool iw_is_runq_file(const char *path)
+{
+    char begin[IWI_RUNQ_WITHIN_BYTES];
+    const size_t count = read_begin(path, begin, sizeof begin);
+
+    return memmem(begin, count, IWI_RUNQ_KEY, sizeof IWI_RUNQ_KEY - 1) != NULL;
 }
 
 static bool is_visible(const char *name)
@@ -56,7 +72,7 @@ static bool is_noise_file(const char *path)
 
 static bool is_of_nodes(const char *path)
 {
-    return is_noise_file(path) || iw_is_digest_file(path);
+    return is_noise_file(path) || iw_is_digest_file(path) || iw_is_runq_file(path);
 }
 
 typedef bool (*accept_fn)(const char *path);

@@ -1,0 +1,11 @@
+/* What files with statistics of run queues are told by.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef IWI_RUNQ_MAGIC_H
+#define IWI_RUNQ_MAGIC_H
+
+#define IWI_RUNQ_NAME "final_aggregated_summary_river"
+#define IWI_RUNQ_KEY "\"" IWI_RUNQ_NAME "\""
+enum { IWI_RUNQ_WITHIN_BYTES = 16384 }; /* of the file's begin: messages stand before */
+
+#endif
