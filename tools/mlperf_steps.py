@@ -15,21 +15,33 @@ import sys
 MARK = ":::MLLOG "
 LONGEST_SHARE = 0.05
 PAUSE_S = 0.1
+LEAST_STEPS = 40
+
+
+def entries(path):
+    """What was logged, in order; other output of the job is left out."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if MARK not in line:
+                continue
+            try:
+                entry = json.loads(line[line.index(MARK) + len(MARK):])
+                yield entry["key"], entry["value"]
+            except (ValueError, KeyError, TypeError):
+                raise SystemExit(f"'{path}:{number}': not a line of MLPerf's logging, which has a JSON object with 'key' and 'value'") from None
 
 
 def step_times(path):
     """Seconds of each step, in order."""
     times, is_first = [], True
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            if MARK not in line:
-                continue
-            entry = json.loads(line[line.index(MARK) + len(MARK):])
-            is_first |= entry["key"] == "block_start"
-            if entry["key"] == "tracked_stats" and "train_step_time" in entry["value"]:
-                if not is_first:
-                    times.append(entry["value"]["train_step_time"])
-                is_first = False
+    for key, value in entries(path):
+        is_first |= key == "block_start"
+        if key == "tracked_stats" and isinstance(value, dict) and "train_step_time" in value:
+            if not is_first:
+                times.append(value["train_step_time"])
+            is_first = False
+    if len(times) < LEAST_STEPS:
+        raise SystemExit(f"'{path}': {len(times)} step times, at least {LEAST_STEPS} are needed")
     return times
 
 
@@ -41,6 +53,13 @@ def tenth_percentile(times):
 def above(times, base):
     """The mean over `base`, in per cent."""
     return 100 * (statistics.fmean(times) / base - 1)
+
+
+def excesses(half):
+    """What the steps of the second half of a run have over their 10th percentile in per cent: all, those but the longest 5 %, those longest."""
+    base, ordered = tenth_percentile(half), sorted(half)
+    kept = int(len(half) * (1 - LONGEST_SHARE))
+    return above(half, base), above(ordered[:kept], base), above(ordered[kept:], base)
 
 
 def correlation(times):
@@ -59,12 +78,10 @@ def main():
         times = step_times(path)
         base = tenth_percentile(times)
         half = times[len(times) // 2:]
-        half_base = tenth_percentile(half)
-        kept = int(len(half) * (1 - LONGEST_SHARE))
-        ordered = sorted(half)
+        of_all, of_most, of_longest = excesses(half)
         pauses = sum(time > statistics.median(half) + PAUSE_S for time in half)
         print(f"{path[-60:]:<60} {base:8.3f} {above(times, base):5.2f} % {above(times[:len(times) // 8], base):6.2f} % "
-              f"{above(half, half_base):7.2f} % {above(ordered[:kept], half_base):7.2f} % {above(ordered[kept:], half_base):8.1f} % "
+              f"{of_all:7.2f} % {of_most:7.2f} % {of_longest:8.1f} % "
               f"{pauses:4d}/{len(half)} {correlation(half):6.2f}")
 
 
