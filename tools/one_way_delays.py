@@ -72,7 +72,7 @@ def quantiles(grid, shares, points=POINTS):
     below, table = 0.0, [(0.0, 0.0)]
     for time, following, share in zip(grid, grid[1:] + grid[-1:], shares):
         below += share
-        if share > 1e-12:
+        if share > 1e-8:  # as_yaml() prints nine digits
             table.append((min(below, 1.0), (time + following) / 2))
     table[-1] = (1.0, table[-1][1])
     while len(table) > points:  # leave out the point whose absence moves the mean least
