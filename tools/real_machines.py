@@ -3,9 +3,10 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: real_machines.py FOLDER --idlewave FILE --keep DIR [--only MACHINE] [--data DIR] [--picture FILE]
+Usage: real_machines.py FOLDER --idlewave FILE --keep DIR [--predict] [--only MACHINE] [--data DIR] [--picture FILE]
     FOLDER is a copy of DanieleDeSensi/cloud_noise_data, with its archives or with MACHINE/DATE/DATE unpacked.
     DIR keeps what was simulated, the predictions and their SHA-256. Predictions that are there are compared, not made again.
+    --predict stops when they are registered.
 
 Stages: read inputs (real_inputs.py), predict from them and from runs on the smallest node count (real_model.py), register, open all runs and
 compare (real_pages.py). --picture needs matplotlib, all else only Python. Takes about a quarter of an hour.
@@ -58,6 +59,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--idlewave", type=pathlib.Path, required=True)
     parser.add_argument("--keep", type=pathlib.Path, required=True)
+    parser.add_argument("--predict", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="MACHINE")
     parser.add_argument("--picture", type=pathlib.Path, default=None)
     data_page.add_option(parser)
@@ -70,6 +72,8 @@ def main():
             inputs.register(path, predictions(folder, real_model.Lab(options.idlewave.resolve(), options.keep), machines))
         seal = inputs.opened(path)
         print(f"predictions: {seal.digest}", file=sys.stderr)
+        if options.predict:
+            return
         rows = compared(folder, seal, machines)
         real_pages.write(options.data, rows, seal.digest, inputs.published(folder.root))
         if options.picture:

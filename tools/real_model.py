@@ -17,7 +17,8 @@ import real_inputs as inputs
 QUANTITIES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # and the mean, and the share of late runs
 LATE = 1.5            # a run is late that takes so many times the median
 Z = 1.96
-DRIFT = 0.07          # chosen by hand: log error of the model for the first doubling of nodes; grows with the root of doublings
+DRIFT = 0.055         # chosen by hand: log error for the first doubling of nodes, grows with its root; the median interval is then 1.5 wide
+SPARE_NS = 0.1        # for each further piece of a network: more than what is lost by rounding
 LARGE = 65536         # chosen by hand: the delays of larger messages grow with their bytes, and come from netgauge's large messages
 RECORDINGS = 2        # of the dates nearest to the session
 TRIALS, PING_TRIALS, ROUNDS = 2000, 20000, 4
@@ -163,17 +164,27 @@ class Network:
     def __init__(self, answer):
         self.first, self.segments = answer["net"], answer.get("net_segments") or []
 
-    @staticmethod
-    def _costs(costs, factor, place=0):
+    def _pieces(self, factor):
+        """(from, costs in ns) of each piece. Rounding must not make a message cheaper where a piece begins."""
         keys = {"L": "L_ns", "o_s": "o_send_ns", "o_r": "o_recv_ns", "g": "g_ns", "G": "G_ns_per_byte", "O": "O_ns_per_byte"}
-        spare = {"L": 0.1 * place * factor, "g": 0.1 * place * factor}  # ns: rounded costs must not fall where a segment begins
-        return ", ".join(f"{key}: {costs[name] * factor + spare.get(key, 0.0):.9f}ns" for key, name in keys.items())
+        before = None
+        for place, piece in enumerate([self.first, *self.segments]):
+            begin, costs = piece.get("from_bytes", 1), {key: piece[name] * factor for key, name in keys.items()}
+            costs["L"] += SPARE_NS * place * factor
+            costs["g"] += SPARE_NS * place * factor
+            if before:
+                more = begin - 1 - before[0]
+                least = sum(before[1][key] for key in ("o_s", "L", "o_r")) + more * (round(before[1]["G"], 6) + 2 * round(before[1]["O"], 6))
+                costs["L"] += max(least + 0.005 - sum(costs[key] for key in ("o_s", "L", "o_r")), 0.0)
+                costs["g"] = max(costs["g"], before[1]["g"] + more * round(before[1]["G"], 6))
+            before = begin, costs
+            yield before
 
     def text(self, factor, delays=()):
-        lines = ["{" + self._costs(self.first, factor) + f", S: {self.first['S_bytes']}"]
-        if self.segments:
-            segments = (f"{{from: {s['from_bytes']}, {self._costs(s, factor, place)}}}" for place, s in enumerate(self.segments, 1))
-            lines.append(f", segments: [{', '.join(segments)}]")
+        (_, first), *others = [(begin, ", ".join(f"{key}: {value:.9f}ns" for key, value in costs.items())) for begin, costs in self._pieces(factor)]
+        lines = ["{" + first + f", S: {self.first['S_bytes']}"]
+        if others:
+            lines.append(", segments: [" + ", ".join(f"{{from: {begin}, {costs}}}" for begin, costs in others) + "]")
         if delays:
             lines.append(", " + one_way_delays.as_yaml(delays))
         return "".join(lines) + "}\n"
