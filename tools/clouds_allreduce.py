@@ -192,10 +192,17 @@ def back_test(tried):
             + data_page.table(["cloud", ", ".join(map(str, SHORT)) + " bytes", ", ".join(map(str, LONG)) + " bytes"], rows))
 
 
+def straight_errors(folder, compared):
+    """Absolute log errors of two guesses without a simulation: as on 128 nodes, and once more as much longer as 128 take than 64."""
+    before, last = medians(folder, FITTED[-2]), medians(folder, FITTED[-1])
+    known = [(key, middle) for key, middle in compared if key in before and key in last]
+    return ([abs(math.log(middle / last[key])) for key, middle in known], [abs(math.log(middle * before[key] / last[key] ** 2)) for key, middle in known])
+
+
 def text(folder, predictions):
     """Predicted and measured on 256 nodes."""
     measured = read(folder, "allreduce", "avg_latency_us", HELD_OUT)
-    rows, inside, errors, quiet = [], 0, [], []
+    rows, inside, errors, quiet, compared = [], 0, [], [], []
     for row in predictions["rows"]:
         values = measured.get((row["cloud"], row["bytes"]), [])
         if not values:
@@ -204,14 +211,18 @@ def text(folder, predictions):
         is_inside = row["low_us"] <= middle <= row["high_us"]
         inside += is_inside
         errors.append(abs(math.log(middle / row["us"])))
+        compared.append(((row["cloud"], row["bytes"]), middle))
         quiet.append(abs(math.log(middle / row["quiet_us"])))
         rows.append([row["cloud"], row["bytes"], f"{row['rate_hz']:.2g}", row["senders"] or "all", shown(row["quiet_us"]), shown(row["us"]),
                      f"{shown(row['low_us'])} to {shown(row['high_us'])}", shown(middle), f"{shown(min(values))} to {shown(max(values))}", len(values),
                      "yes" if is_inside else "no"])
     if not rows:
         return "Nothing was measured on 256 nodes."
+    same, grown = straight_errors(folder, compared)
+    guesses = f"as on 128 nodes: {statistics.fmean(same):.2f}; once more as much longer as 128 take than 64: {statistics.fmean(grown):.2f}" if same else "none"
     head = ["cloud", "bytes", "detours of 1 ms per s and rank (fitted)", "ranks of a node that send at once (fitted)", "predicted without noise, us",
             "predicted, us", "95 % interval, us", "measured median, us", "least to largest run, us", "runs", "inside"]
     return (f"{inside} of {len(rows)} medians are inside. Mean absolute log error: {statistics.fmean(errors):.2f}; without noise: {statistics.fmean(quiet):.2f}. "
+            f"Guesses without a simulation: {guesses}. "
             f"Median width of the intervals: a factor of {statistics.median(row['high_us'] / row['low_us'] for row in predictions['rows']):.1f}.\n\n"
             + data_page.table(head, rows) + "\n\n" + back_test(predictions["back_test"]))
