@@ -192,37 +192,59 @@ def back_test(tried):
             + data_page.table(["cloud", ", ".join(map(str, SHORT)) + " bytes", ", ".join(map(str, LONG)) + " bytes"], rows))
 
 
-def straight_errors(folder, compared):
-    """Absolute log errors of two guesses without a simulation: as on 128 nodes, and once more as much longer as 128 take than 64."""
+def growth_guess(before, last, key):
+    """Once more as much longer as 128 nodes take than 64: a guess without a simulation."""
+    return last[key] ** 2 / before[key] if key in before and key in last else math.nan
+
+
+def compared(folder, predictions):
+    """What was predicted, with the values measured on 256 nodes and logarithms of measured over predicted."""
+    measured, found = read(folder, "allreduce", "avg_latency_us", HELD_OUT), []
     before, last = medians(folder, FITTED[-2]), medians(folder, FITTED[-1])
-    known = [(key, middle) for key, middle in compared if key in before and key in last]
-    return ([abs(math.log(middle / last[key])) for key, middle in known], [abs(math.log(middle * before[key] / last[key] ** 2)) for key, middle in known])
+    for row in predictions["rows"]:
+        key = (row["cloud"], row["bytes"])
+        if key in measured:
+            middle = statistics.median(measured[key])
+            found.append(row | {"values": measured[key], "middle": middle, "inside": row["low_us"] <= middle <= row["high_us"],
+                                "error": math.log(middle / row["us"]), "quiet_error": math.log(middle / row["quiet_us"]),
+                                "same_error": math.log(middle / last.get(key, math.nan)), "grown_error": math.log(middle / growth_guess(before, last, key))})
+    return found
+
+
+def mean_of(rows, key):
+    """Of absolute logarithms; those that could not be made do not count."""
+    return f"{statistics.fmean([abs(row[key]) for row in rows if math.isfinite(row[key])] or [math.nan]):.2f}"
+
+
+def shifted(rows, tried):
+    """What the usual error on 128 nodes would have made of the predictions, had they been shifted by it."""
+    shift = {kind: statistics.median([error for errors in tried.values() for error in errors[kind]] or [0.0]) for kind in ("short", "long")}
+    errors = [(row, row["error"] - shift["short" if row["bytes"] in SHORT else "long"]) for row in rows]
+    inside = sum(math.log(row["low_us"] / row["us"]) <= error <= math.log(row["high_us"] / row["us"]) for row, error in errors)
+    return (f"Not registered: shifted by the median error on 128 nodes, which was known (factors of {math.exp(shift['short']):.2f} and {math.exp(shift['long']):.2f}), "
+            f"{inside} of {len(rows)} would be inside, with a mean absolute log error of {statistics.fmean(abs(error) for _, error in errors):.2f}.")
+
+
+def cloud_table(rows):
+    by_cloud = {}
+    for row in rows:
+        by_cloud.setdefault(row["cloud"], []).append(row)
+    return data_page.table(["cloud", "inside", "mean absolute log error", "without noise", "guess: as on 128 nodes", "guess: growth goes on"],
+                           [[cloud, f"{sum(row['inside'] for row in of_cloud)} of {len(of_cloud)}",
+                             *(mean_of(of_cloud, key) for key in ("error", "quiet_error", "same_error", "grown_error"))] for cloud, of_cloud in
+                            [*by_cloud.items(), ("all", rows)]])
 
 
 def text(folder, predictions):
     """Predicted and measured on 256 nodes."""
-    measured = read(folder, "allreduce", "avg_latency_us", HELD_OUT)
-    rows, inside, errors, quiet, compared = [], 0, [], [], []
-    for row in predictions["rows"]:
-        values = measured.get((row["cloud"], row["bytes"]), [])
-        if not values:
-            continue
-        middle = statistics.median(values)
-        is_inside = row["low_us"] <= middle <= row["high_us"]
-        inside += is_inside
-        errors.append(abs(math.log(middle / row["us"])))
-        compared.append(((row["cloud"], row["bytes"]), middle))
-        quiet.append(abs(math.log(middle / row["quiet_us"])))
-        rows.append([row["cloud"], row["bytes"], f"{row['rate_hz']:.2g}", row["senders"] or "all", shown(row["quiet_us"]), shown(row["us"]),
-                     f"{shown(row['low_us'])} to {shown(row['high_us'])}", shown(middle), f"{shown(min(values))} to {shown(max(values))}", len(values),
-                     "yes" if is_inside else "no"])
+    rows = compared(folder, predictions)
     if not rows:
         return "Nothing was measured on 256 nodes."
-    same, grown = straight_errors(folder, compared)
-    guesses = f"as on 128 nodes: {statistics.fmean(same):.2f}; once more as much longer as 128 take than 64: {statistics.fmean(grown):.2f}" if same else "none"
     head = ["cloud", "bytes", "detours of 1 ms per s and rank (fitted)", "ranks of a node that send at once (fitted)", "predicted without noise, us",
             "predicted, us", "95 % interval, us", "measured median, us", "least to largest run, us", "runs", "inside"]
-    return (f"{inside} of {len(rows)} medians are inside. Mean absolute log error: {statistics.fmean(errors):.2f}; without noise: {statistics.fmean(quiet):.2f}. "
-            f"Guesses without a simulation: {guesses}. "
-            f"Median width of the intervals: a factor of {statistics.median(row['high_us'] / row['low_us'] for row in predictions['rows']):.1f}.\n\n"
-            + data_page.table(head, rows) + "\n\n" + back_test(predictions["back_test"]))
+    lines = [[row["cloud"], row["bytes"], f"{row['rate_hz']:.2g}", row["senders"] or "all", shown(row["quiet_us"]), shown(row["us"]),
+              f"{shown(row['low_us'])} to {shown(row['high_us'])}", shown(row["middle"]), f"{shown(min(row['values']))} to {shown(max(row['values']))}",
+              len(row["values"]), "yes" if row["inside"] else "no"] for row in rows]
+    width = statistics.median(row["high_us"] / row["low_us"] for row in rows)
+    return "\n\n".join([f"{sum(row['inside'] for row in rows)} of {len(rows)} medians are inside. Median width of the intervals: a factor of {width:.1f}.",
+                        cloud_table(rows), shifted(rows, predictions["back_test"]), data_page.table(head, lines), back_test(predictions["back_test"])])
