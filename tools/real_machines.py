@@ -43,14 +43,22 @@ def predictions(folder, lab, machines):
     return json.dumps({"series": found}, indent=1, sort_keys=True) + "\n"
 
 
-def compared(folder, seal, machines):
-    """Each registered prediction with what was measured."""
-    by_name = {f"{s.session.parent.parent.name}/{s.session.name} {s.collective} {s.size}": s for machine in machines for s in folder.series(machine)}
+def compared(folder, lab, seal, machines):
+    """Each registered prediction with what was measured, and with what was simulated before corrections."""
+    by_name = {f"{s.session.parent.parent.name}/{s.session.name} {s.collective} {s.size}": (s, folder.recordings(machine))
+               for machine in machines for s in folder.series(machine)}
     measured, rows = inputs.Measured(seal), []
     for prediction in json.loads(seal.path.read_text(encoding="utf-8"))["series"]:
-        series = by_name.get(f"{prediction['session']} {prediction['collective']} {prediction['bytes']}")
-        for nodes in sorted(map(int, prediction["predicted"])) if series else ():
-            rows.append(dict(prediction, nodes=nodes, models=prediction["predicted"][str(nodes)], measured=real_model.summary(measured.times(series, nodes))))
+        name = f"{prediction['session']} {prediction['collective']} {prediction['bytes']}"
+        if name not in by_name:
+            continue
+        series, recordings = by_name[name]
+        simulated = real_model.uncorrected(lab, series, recordings, measured)
+        for nodes in sorted(map(int, prediction["predicted"])):
+            times = measured.times(series, nodes)
+            halves = [real_model.summary(half) for half in (times[:len(times) // 2], times[len(times) // 2:])]
+            rows.append(dict(prediction, nodes=nodes, models=prediction["predicted"][str(nodes)], simulated=simulated[nodes],
+                             measured=real_model.summary(times), halves=halves))
     return rows
 
 
@@ -67,14 +75,14 @@ def main():
     options.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="idlewave-real-") as scratch:
         folder, machines = inputs.Folder(inputs.unpacked(options.folder, pathlib.Path(scratch))), chosen(options.only)
-        path = options.keep / "predictions.json"
+        lab, path = real_model.Lab(options.idlewave.resolve(), options.keep), options.keep / "predictions.json"
         if not path.exists():
-            inputs.register(path, predictions(folder, real_model.Lab(options.idlewave.resolve(), options.keep), machines))
+            inputs.register(path, predictions(folder, lab, machines))
         seal = inputs.opened(path)
         print(f"predictions: {seal.digest}", file=sys.stderr)
         if options.predict:
             return
-        rows = compared(folder, seal, machines)
+        rows = compared(folder, lab, seal, machines)
         real_pages.write(options.data, rows, seal.digest, inputs.published(folder.root))
         if options.picture:
             real_pages.draw(options.picture, rows)

@@ -403,12 +403,23 @@ def nearest(folders, session):
     return sorted(folders, key=lambda folder: (abs(inputs.when(folder) - inputs.when(session)), str(folder)))[:RECORDINGS]
 
 
+def adjusted(lab, series, folders, times):
+    """(recordings, models) whose medians are right on the smallest node count."""
+    recorded = [lab.recorded(folder) for folder in nearest(folders, series.session)]
+    return recorded, {name: Model(lab, series, recorded, times, name == "network") for name in ("system", "network")}
+
+
+def uncorrected(lab, series, folders, measured):
+    """Of each larger node count and model, what was simulated: without what the model missed on the smallest node count."""
+    _, models = adjusted(lab, series, folders, measured.times(series, series.nodes[0]))
+    return {nodes: {name: summary([time for times in model.times(nodes) for time in times]) for name, model in models.items()} for nodes in series.nodes[1:]}
+
+
 def predict(lab, series, folders, measured):
     """The predictions of one series for all node counts but the smallest, and what was adjusted."""
-    recorded = [lab.recorded(folder) for folder in nearest(folders, series.session)]
     first, times = series.nodes[0], measured.times(series, series.nodes[0])
     smallest, runs, step = summary(times), independent_runs(times), clock_step(times)
-    models = {name: Model(lab, series, recorded, times, name == "network") for name in ("system", "network")}
+    recorded, models = adjusted(lab, series, folders, times)
     fitted = FittedModel(lab, series, recorded, times)
     found = {str(nodes): {**{name: predicted_by(model, smallest, nodes, runs, step, first) for name, model in models.items()},
                           "fitted": predicted_by_fit(fitted, nodes, runs, step, first)} for nodes in series.nodes[1:]}

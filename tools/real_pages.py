@@ -12,7 +12,7 @@ import statistics
 import data_page
 import real_model
 
-PAGE = "docs/validation/real-machines.md"
+PAGE = "validation/real-machines.md"
 TIMES = ("p50", "p90", "p99", "mean")  # what is counted; late shares are shown beside them
 MODELS = {"system": "without network noise", "network": "with measured network noise", "fitted": "with network noise as 4 nodes see it"}
 INSTANCES = {"DEEP-EST": ("DEEP-EST", "HPC (Metal)"), "Alps": ("Alps", "HPC (Metal)"), "Daint": ("Daint", "HPC (Metal)"), "GCP": ("GCP", "HPC"),
@@ -61,7 +61,8 @@ def grouped(rows, key):
 
 def scores(rows, what, key):
     head = [what, "cases"] + [f"{title}: {column}" for title in MODELS.values() for column in ("inside", "width", "error")]
-    groups = {"all": rows, **grouped(rows, key)}
+    quiet = [row for row in rows if row["machine"] != "Daint"]
+    groups = {"all": rows, **({"all but Daint": quiet} if what == "machine" and 0 < len(quiet) < len(rows) else {}), **grouped(rows, key)}
     return data_page.table(head, [[name, len(group), *itertools.chain(*(score(group, model) for model in MODELS))] for name, group in groups.items()])
 
 
@@ -71,41 +72,63 @@ def of_quantities(rows):
 
 
 def late(rows):
-    """What share of runs is late, and which part of that is predicted."""
+    """What share of runs is late, and what explains it: simulated, without the correction by the smallest node count."""
     table = []
     for machine, group in grouped(rows, lambda row: row["machine"]).items():
         means = [statistics.fmean(row["measured"]["late"] for row in group)]
-        means += [statistics.fmean(row["models"][model]["late"][0] for row in group) for model in MODELS]
+        means += [statistics.fmean(row["simulated"][model]["late"] for row in group) for model in ("system", "network")]
         hits = [sum(inside(row, model, "late") for row in group) for model in MODELS]
-        table.append([machine, len(group), *(f"{100 * mean:.1f} %" for mean in means), *(f"{hit} of {len(group)}" for hit in hits)])
-    return data_page.table(["machine", "cases", "measured", *MODELS.values(), *(f"inside, {title}" for title in MODELS.values())], table)
+        tails = [statistics.median(math.log(row[kind]["p99"] / row[kind]["p50"]) for row in group)
+                 for group, kind in ((group, "measured"), *(([row["simulated"] for row in group], model) for model in ("system", "network")))]
+        table.append([machine, len(group), *(f"{100 * mean:.1f} %" for mean in means), *(f"{math.exp(tail):.2f}" for tail in tails),
+                      *(f"{hit} of {len(group)}" for hit in hits)])
+    head = [f"{what}: {source}" for what in ("late", "p99 by p50") for source in ("measured", "system noise", "and measured network noise")]
+    return data_page.table(["machine", "cases", *head, *(f"inside, {title}" for title in MODELS.values())], table)
 
 
-def spread(values):
-    return f"{statistics.fmean(values):+.2f} ± {statistics.pstdev(values):.2f}"
-
-
-def missing(rows):
-    """log(measured / predicted) of the median and of p99 by node count: a model without something misses more on more nodes."""
+def with_median(rows):
+    """How many p90, p99 and means are inside as predicted, and if the median had been known: what is missing is the time without noise, or the noise."""
     table = []
-    for (machine, nodes), group in sorted(grouped(rows, lambda row: (row["machine"], row["nodes"])).items()):
-        table.append([machine, nodes, len(group), *(spread([-error(row, model, name) for row in group]) for name in ("p50", "p99") for model in MODELS)])
-    return data_page.table(["machine", "nodes", "cases", *(f"{name}, {title}" for name in ("p50", "p99") for title in MODELS.values())], table)
+    for machine, group in {**({"all": rows} if rows else {}), **grouped(rows, lambda row: row["machine"])}.items():
+        line = [machine]
+        for model in MODELS:
+            before = after = 0
+            for row, name in itertools.product(group, TIMES[1:]):
+                known = row["measured"]["p50"] / row["models"][model]["p50"][0]
+                _, low, high = row["models"][model][name]
+                before += inside(row, model, name)
+                after += low * known <= row["measured"][name] <= high * known
+            line += [f"{100 * count / len(group) / len(TIMES[1:]):.0f} %" for count in (before, after)]
+        table.append(line)
+    return data_page.table(["machine", *(f"{title}: {column}" for title in MODELS.values() for column in ("as predicted", "median known"))], table)
+
+
+def growth(rows):
+    """Measured by predicted medians of each program, by node count."""
+    nodes, table = sorted({row["nodes"] for row in rows}), []
+    for (machine, collective, size), group in sorted(grouped(rows, lambda row: (row["machine"], row["collective"], row["bytes"])).items()):
+        line = [machine, collective, size]
+        for count in nodes:
+            ratios = [math.exp(-error(row, "system", "p50")) for row in group if row["nodes"] == count]
+            line.append(" ".join(f"{ratio:.2f}" for ratio in ratios) or "-")
+        table.append(line)
+    return data_page.table(["machine", "collective", "bytes", *(f"{count} nodes" for count in nodes)], table)
+
+
+def difference(pairs, name):
+    return f"{statistics.median(abs(math.log(a[name] / b[name])) for a, b in pairs):.2f}" if pairs else "-"
 
 
 def drift(rows):
-    """|log| of what two sessions of one machine measured of the same program on the same nodes, beside the error of predictions of the same cases."""
+    """Median |log| between two halves of a run, two sessions of a machine, and prediction and measurement."""
     table = []
     for machine, group in grouped(rows, lambda row: row["machine"]).items():
-        twins = [pair for twin in grouped(group, lambda row: (row["collective"], row["bytes"], row["nodes"])).values() for pair in itertools.combinations(twin, 2)]
-        if twins:
-            row = [machine, len(twins)]
-            for name in TIMES:
-                between = statistics.median(abs(math.log(a["measured"][name] / b["measured"][name])) for a, b in twins)
-                ours = statistics.median(min(abs(error(r, model, name)) for model in ("system",)) for pair in twins for r in pair)
-                row.append(f"{between:.2f} / {ours:.2f}")
-            table.append(row)
-    return data_page.table(["machine", "pairs of sessions", *TIMES], table)
+        twins = grouped(group, lambda row: (row["collective"], row["bytes"], row["nodes"])).values()
+        sessions = [(a["measured"], b["measured"]) for twin in twins for a, b in itertools.combinations(twin, 2)]
+        for name in TIMES:
+            ours = [f"{statistics.median(abs(error(row, model, name)) for row in group):.2f}" for model in MODELS]
+            table.append([machine, name, difference([row["halves"] for row in group], name), difference(sessions, name), *ours])
+    return data_page.table(["machine", "quantity", "halves of a run", "two sessions", *(f"predicted {title}" for title in MODELS.values())], table)
 
 
 def cases(rows):
@@ -142,21 +165,27 @@ def of_loggopsim(path):
 
 
 def beside_loggopsim(rows, path):
+    """Errors of both; LogGOPSim's times also scaled to the median on the smallest node count, as ours are."""
     published, both = of_loggopsim(path), collections.defaultdict(list)
     for row in rows:
-        times = published.get((*INSTANCES[row["machine"]], row["collective"], row["bytes"], row["nodes"]))
-        if times:
-            theirs = real_model.summary(times)
+        machine = *INSTANCES[row["machine"]], row["collective"], row["bytes"]
+        times, smallest = published.get((*machine, row["nodes"])), published.get((*machine, row["smallest"]["nodes"]))
+        if times and smallest:
+            theirs, factor = real_model.summary(times), row["smallest"]["p50"] / real_model.summary(smallest)["p50"]
             for name in TIMES:
-                both[row["machine"], row["collective"], row["bytes"], row["nodes"]].append(
-                    [abs(math.log(theirs[name] / row["measured"][name])), *(abs(error(row, model, name)) for model in MODELS)])
+                scaled = [abs(math.log(theirs[name] * f / row["measured"][name])) for f in (1.0, factor)]
+                came_out = [abs(math.log(row["simulated"][model][name] / row["measured"][name])) for model in ("system", "network")]
+                both[row["machine"], row["collective"], row["bytes"], row["nodes"]].append([*scaled, *came_out, *(abs(error(row, model, name)) for model in MODELS)])
     every = [errors for group in both.values() for errors in group]
     if not every:
         return "No case has a prediction of both."
-    table = [[*key, len(group), *(f"{statistics.fmean(column):.2f}" for column in zip(*group))] for key, group in [(("all", "", "", ""), every), *sorted(both.items())]]
-    nearer = sum(errors[1] < errors[0] for errors in every)
-    return (data_page.table(["machine", "collective", "bytes", "nodes", "quantities", "LogGOPSim", *MODELS.values()], table)
-            + f"\n\nWithout network noise, idlewave is nearer in {percent(nearer, len(every))} quantities.")
+    quiet = [errors for key, group in both.items() for errors in group if key[0] != "Daint"]
+    groups = [(("all", "", "", ""), every), (("all but Daint", "", "", ""), quiet), *sorted(both.items())]
+    table = [[*key, len(group), *(f"{statistics.fmean(column):.2f}" for column in zip(*group))] for key, group in groups if group]
+    ours = ["system noise, scaled", "and measured network noise, scaled", *(f"predicted {title}" for title in MODELS.values())]
+    nearer = [f"{title}: {percent(sum(errors[2 + place] < errors[1] for errors in every), len(every))}" for place, title in enumerate(ours)]
+    head = ["machine", "collective", "bytes", "nodes", "quantities", "LogGOPSim", "LogGOPSim, scaled", *ours]
+    return data_page.table(head, table) + "\n\nNearer than LogGOPSim, scaled, are: " + "; ".join(nearer) + "."
 
 
 def note(digest):
@@ -172,10 +201,13 @@ def write(folder, rows, digest, published):
             scores(counted, "machine", lambda row: row["machine"]), of_quantities(counted), scores(counted, "nodes", lambda row: row["nodes"]),
             scores(counted, "collective", lambda row: row["collective"]), scores(counted, "bytes", lambda row: row["bytes"])]
     data_page.write(folder, "real-machines-summary", "Real machines: how many predictions hold", tool, PAGE, "\n\n".join(text))
-    text = ["## Late runs\nRuns that take over 1.5 times their median: mean share over all cases, and in how many cases the interval holds.", late(counted),
-            "## By node count\nNatural logarithm of measured by predicted: mean and standard deviation over cases.", missing(counted),
-            "## Between sessions\nMedian absolute logarithm of the same quantity in two sessions of one machine / of predicted (without network noise) "
-            "by measured in the same cases.", drift(counted)]
+    text = ["## Late runs and tails\nRuns that take over 1.5 times their median, mean share over all cases; p99 by p50, median over all cases. What was simulated stands here as it "
+            "came out, without the correction by 4 nodes. Inside: in how many cases the registered interval of the late share holds.", late(counted),
+            "## If the median had been known\nHow many p90, p99 and means are inside, as predicted and after all of a case is scaled to its measured median.",
+            with_median(counted),
+            "## By program\nMeasured by predicted medians without network noise, of each session.", growth(counted),
+            "## How steady the machines are\nMedian absolute logarithm: of two halves of one run, of two sessions with the same program, of prediction by "
+            "measurement.", drift(counted)]
     data_page.write(folder, "real-machines-missing", "Real machines: what the predictions miss", tool, PAGE, "\n\n".join(text))
     data_page.write(folder, "real-machines-adjusted", "Real machines: what was adjusted on 4 nodes", tool, PAGE, adjusted(rows))
     for machine, group in grouped(rows, lambda row: row["machine"]).items():
@@ -184,7 +216,9 @@ def write(folder, rows, digest, published):
     if published:
         data_page.write(folder, "real-machines-loggopsim", "Real machines: beside LogGOPSim", tool, PAGE,
                         "Mean absolute logarithm of predicted by measured over p50, p90, p99 and mean, wherever the authors published a prediction of "
-                        "LogGOPSim with system and network noise (`simulations/total.tar.xz`).\n\n" + beside_loggopsim(counted, published))
+                        "LogGOPSim with system and network noise (`simulations/total.tar.xz`). Scaled: all of its times by the "
+                        "factor that makes its median on 4 nodes that of the session; what idlewave simulated is adjusted in the same way, and stands without and with "
+                        "the further corrections that predictions have.\n\n" + beside_loggopsim(counted, published))
 
 
 def draw(path, rows):
