@@ -121,12 +121,14 @@ def blocks_of(size):
 
 
 @functools.lru_cache(maxsize=None)
-def delays(machine, folder, size, count=100000):
+def delays(machine, folder, size, ranks, count=100000):
     """(least L, least G) in us, and by how much messages of `size` bytes exceed what these make of them, L and G being drawn for each.
-    A message above S pays L three times, as in the copy of LogGOPSim that they used."""
+    A message above S pays L three times, as in the copy of LogGOPSim that they used. Jobs of one switch have its G, larger ones only
+    the other, since noise is of one level."""
     draw = random.Random(1)
+    byte_ps = machine.G if ranks <= machine.switch else machine.G_far
     latencies = drawn(folder / "ng_netnoise_mpi_lat.out", machine.L)
-    byte_times = drawn(folder / "ng_netnoise_mpi_bw.out", 1e-6 * machine.G_far)
+    byte_times = drawn(folder / "ng_netnoise_mpi_bw.out", 1e-6 * byte_ps)
     times, blocks = latencies_of(machine, size), blocks_of(size - 1)
     floor = min(latencies), min(byte_times)
     least = times * floor[0] + (size - 1) * floor[1]
@@ -168,7 +170,9 @@ def schedule(collective, ranks, size, is_graph):
             receive = f"r{number}: recv {piece}b from {(rank - step) % ranks} tag {tag}\n"
             send = f"s{number}: send {piece}b to {(rank + step) % ranks} tag {tag}\n"
             if is_graph:
-                yield send + receive + (f"s{number} requires r{number - 1}\n" if number else "")
+                work = f"c{number}: calc 0\nc{number} requires r{number - 1}\ns{number} requires c{number}\n"  # which meets noise
+                after = work if collective == "dissemination" else f"s{number} requires r{number - 1}\n"
+                yield send + receive + (after if number else "")
             else:
                 after = f"r{number} requires w{number - 1}\n" if number else ""
                 yield (f"{receive}{after}{send}s{number} irequires r{number}\n"
@@ -197,13 +201,12 @@ class Tool:
         collective, size, ranks, noise = case
         is_graph = rules == "loggopsim"
         goal = self.written(f"{collective}-{ranks}-{size}-{is_graph}.goal", schedule(collective, ranks, size, is_graph))
+        piece = size if collective == "dissemination" else size // ranks
         floor, extra = None, ()
         if "net" in noise:
-            piece = size if collective == "dissemination" else size // ranks
-            floor, found = delays(machine, machine.folder(self.data), piece)
+            floor, found = delays(machine, machine.folder(self.data), piece, ranks)
             extra = quantiles(found)
-        piece = size if collective == "dissemination" else size // ranks
-        net = self.written(f"{machine.name}-{piece}-{'net' in noise}.yaml".replace("/", ""), network(machine, piece, floor, extra))
+        net = self.written(f"{machine.name}-{ranks}-{piece}-{'net' in noise}.yaml".replace("/", ""), network(machine, piece, floor, extra))
         words = [self.binary, "simulate", goal, "--net", net, "--trials", str(trials), "--format", "json"]
         words += ["--rules", "loggopsim"] if is_graph else []
         if "os" in noise:

@@ -1,4 +1,4 @@
-"""What tools/real_simulators.py and tools/real_milc.py make of small made data, with the command.
+"""What tools/real_simulators.py, real_milc.py and real_independence.py make of small made data, with the command.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -15,6 +15,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import real_independence as independence  # noqa: E402
 import real_milc as milc  # noqa: E402
 import real_simulators as simulators  # noqa: E402
 
@@ -94,8 +95,10 @@ class Simulators(unittest.TestCase):
         self.assertLess(max(values), 2 * ALPS.L)
 
     def test_delays_of_a_large_message_have_three_latencies(self):
-        ((latency, byte_time), small), (_, large) = (simulators.delays(ALPS, ALPS.folder(self.folder), size, 2000) for size in (16, 65536))
+        ((latency, byte_time), small), (_, large) = (simulators.delays(ALPS, ALPS.folder(self.folder), size, 64, 2000)
+                                                         for size in (16, 65536))
         self.assertAlmostEqual(latency * 3 + 65535 * byte_time + large[1000], 3 * ALPS.L + 65535e-6 * ALPS.G_far, delta=0.4)
+        self.assertLess(simulators.delays(ALPS, ALPS.folder(self.folder), 65536, 16, 10)[0][1], byte_time)
         self.assertGreater(large[1900], 2.5 * small[1900])
         pairs = simulators.quantiles(small)
         self.assertEqual((len(pairs), pairs[0], pairs[-1]), (64, (0.0, 0.0), (1.0, small[-1])))
@@ -139,6 +142,27 @@ class Milc(unittest.TestCase):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| tiny | ")]
         self.assertEqual([row[:6] for row in rows], [["tiny", "0", "3.010", "2.01", "2.00", "2.01"], ["tiny", "1", "3.010", "0.01", "0.00", "0.01"]])
         self.assertIn("| daint, 2022-07-14 | 3.00 | -0.3 % |", page)
+
+
+def made_barriers(folder, lates):
+    """Of `lates` runs in 1,000, the last rank is 7 us late; a barrier of N nodes takes log2(N) us."""
+    for nodes, late in lates.items():
+        quiet = (nodes - 1).bit_length()
+        rows = [f"16 {quiet} {quiet + (7 if number < late else 0)} " for number in range(1000)]
+        (folder / f"nwaydissemination_nocompute_{nodes}_16.csv").write_text("#MessageSize Rank0Time(us)\n" + "\n".join(rows) + "\n")
+
+
+class Independence(unittest.TestCase):
+    def test_lateness_of_few_nodes_says_that_of_many(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "machine" / "date" / "date"
+            folder.mkdir(parents=True)
+            made_barriers(folder, {4: 20, 8: 59, 16: 99})  # 1 - 0.98^3 = 5.9 %; 1 - 0.98^8 = 14.9 %; together 1 - 0.98^2 = 4.0 %
+            rows = [line.split(" | ") for line in run(independence, scratch).splitlines() if line.startswith("| machine | date | ")][1:]
+        self.assertEqual([row[2] for row in rows], ["4", "8", "16"])
+        self.assertEqual([row[5] for row in rows], ["2.0 %", "5.9 %", "9.9 %"])
+        self.assertEqual([row[7] for row in rows], ["-", "5.9 %", "15 %"])
+        self.assertEqual([row[8].rstrip(" |") for row in rows], ["-", "3.0 %", "4.0 %"])
 
 
 if __name__ == "__main__":
