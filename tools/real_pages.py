@@ -115,6 +115,16 @@ def growth(rows):
     return data_page.table(["machine", "collective", "bytes", *(f"{count} nodes" for count in nodes)], table)
 
 
+def unadjusted(rows):
+    """Medians by the measured network alone, and with the factor that is right on the smallest node count."""
+    table = []
+    for machine, group in grouped(rows, lambda row: row["machine"]).items():
+        errors = [[abs(math.log(row["simulated"][model]["p50"] / row["measured"]["p50"])) for row in group] for model in ("unadjusted", "system")]
+        table.append([machine, len(group), *(f"{average(column):.2f}" for column in errors for average in (statistics.median, statistics.fmean))])
+    head = [f"{network}: {average}" for network in ("network as measured", "and one factor from 4 nodes") for average in ("median", "mean")]
+    return data_page.table(["machine", "cases", *head], table)
+
+
 def difference(pairs, name):
     return f"{statistics.median(abs(math.log(a[name] / b[name])) for a, b in pairs):.2f}" if pairs else "-"
 
@@ -205,7 +215,8 @@ def write(folder, rows, digest, published):
             "came out, without the correction by 4 nodes. Inside: in how many cases the registered interval of the late share holds.", late(counted),
             "## If the median had been known\nHow many p90, p99 and means are inside, as predicted and after all of a case is scaled to its measured median.",
             with_median(counted),
-            "## By program\nMeasured by predicted medians without network noise, of each session.", growth(counted),
+            "## Without the factor\nAbsolute logarithm of simulated by measured medians: by netgauge's network alone and no noise, and with the one factor.",
+            unadjusted(counted), "## By program\nMeasured by predicted medians without network noise, of each session.", growth(counted),
             "## How steady the machines are\nMedian absolute logarithm: of two halves of one run, of two sessions with the same program, of prediction by "
             "measurement.", drift(counted)]
     data_page.write(folder, "real-machines-missing", "Real machines: what the predictions miss", tool, PAGE, "\n\n".join(text))
@@ -221,29 +232,39 @@ def write(folder, rows, digest, published):
                         "the further corrections that predictions have.\n\n" + beside_loggopsim(counted, published))
 
 
+COLOURS = dict(zip(MODELS, ("#1f77b4", "#d95f02", "#4d9221")))
+
+
+def draw_machine(panel, ticker, machine, rows):
+    """Measured by predicted of each case, filled where it lies in the interval."""
+    for (place, name), (number, model) in itertools.product(enumerate(TIMES), enumerate(MODELS)):
+        for index, row in enumerate(rows):
+            x = place + 0.28 * (number - 1) + 0.2 * (index / max(len(rows) - 1, 1) - 0.5)
+            panel.plot(x, math.exp(-error(row, model, name)), "o", markersize=3.5, markeredgewidth=0.7, markeredgecolor=COLOURS[model],
+                       markerfacecolor=COLOURS[model] if inside(row, model, name) else "none", alpha=0.8)
+    panel.axhline(1.0, color="black", linewidth=0.8)
+    panel.set_yscale("log")
+    panel.set_ylim(min(panel.get_ylim()[0], 0.4), max(panel.get_ylim()[1], 2.5))
+    panel.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.yaxis.set_minor_formatter(ticker.NullFormatter())
+    panel.set_xticks(range(len(TIMES)), TIMES)
+    panel.set_title(f"{machine}: {len(rows)} cases", fontsize=11)
+    panel.grid(axis="y", linewidth=0.3)
+
+
 def draw(path, rows):
-    """One panel a machine: measured by predicted of each case, filled where it lies in the interval."""
+    """One panel a machine."""
     import matplotlib  # pylint: disable=import-outside-toplevel
     matplotlib.use("Agg")
-    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    from matplotlib import pyplot, ticker  # pylint: disable=import-outside-toplevel
     machines = grouped(rows, lambda row: row["machine"])
-    figure, panels = pyplot.subplots(2, math.ceil(len(machines) / 2), figsize=(13, 7), sharey=True, squeeze=False)
-    colours = dict(zip(MODELS, ("#1f77b4", "#d95f02", "#4d9221")))
+    figure, panels = pyplot.subplots(2, math.ceil(len(machines) / 2), figsize=(13, 7), squeeze=False)
     for panel, (machine, group) in zip(panels.flat, machines.items()):
-        for (place, name), (number, model) in itertools.product(enumerate(TIMES), enumerate(MODELS)):
-            for index, row in enumerate(group):
-                x = place + 0.28 * (number - 1) + 0.2 * (index / max(len(group) - 1, 1) - 0.5)
-                held = inside(row, model, name)
-                panel.plot(x, math.exp(-error(row, model, name)), "o", markersize=3.5, markerfacecolor=colours[model] if held else "none",
-                           markeredgecolor=colours[model], markeredgewidth=0.7, alpha=0.8)
-        panel.axhline(1.0, color="black", linewidth=0.8)
-        panel.set_yscale("log")
-        panel.set_xticks(range(len(TIMES)), TIMES)
-        panel.set_title(f"{machine}: {len(group)} cases", fontsize=11)
-        panel.grid(axis="y", linewidth=0.3)
+        draw_machine(panel, ticker, machine, group)
     for panel in panels[:, 0]:
         panel.set_ylabel("measured / predicted")
-    handles = [pyplot.Line2D([], [], marker="o", linestyle="", color=colours[model], label=title) for model, title in MODELS.items()]
+    handles = [pyplot.Line2D([], [], marker="o", linestyle="", color=COLOURS[model], label=title) for model, title in MODELS.items()]
     handles.append(pyplot.Line2D([], [], marker="o", linestyle="", color="grey", markerfacecolor="none", label="outside the 95 % interval"))
     figure.legend(handles=handles, loc="lower center", ncol=4, frameon=False)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
