@@ -6,8 +6,10 @@ SPDX-License-Identifier: BSD-3-Clause
 import collections
 import datetime
 import hashlib
+import lzma
 import pathlib
 import re
+import shutil
 import tarfile
 
 NAME = re.compile(r"^(\w+?)_(\d+)_(\d+)\.csv$")
@@ -38,6 +40,16 @@ def when(path):
     return datetime.datetime.strptime(path.name, "%Y_%m_%d_%H_%M_%S")
 
 
+def extract(archive, folder):
+    """Regular files only, and none outside of the folder. (extractall() of older Pythons has no filter.)"""
+    for member in archive:
+        name = pathlib.PurePosixPath(member.name)
+        if member.isfile() and not name.is_absolute() and ".." not in name.parts:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with open(folder / name, "wb") as out:
+                shutil.copyfileobj(archive.extractfile(member), out)
+
+
 def unpacked(folder, scratch):
     """The folder itself, or a temporary one with what its archives hold."""
     if any(path.is_dir() for path in folder.glob("*/*/*")):
@@ -46,8 +58,11 @@ def unpacked(folder, scratch):
     if not archives:
         raise Error(f"'{folder}' has neither folders MACHINE/DATE/DATE nor archives MACHINE/DATE.tar.xz")
     for path in [*archives, *folder.glob("simulations/total.tar.xz")]:
-        with tarfile.open(path) as archive:
-            archive.extractall(scratch / path.parent.name / path.name[:-7], filter="data")
+        try:
+            with tarfile.open(path) as archive:
+                extract(archive, scratch / path.parent.name / path.name[:-7])
+        except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+            raise Error(f"'{path}': {error}") from error
     return scratch
 
 

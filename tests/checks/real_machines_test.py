@@ -168,9 +168,14 @@ class RealMachines(unittest.TestCase):
             path.parent.mkdir(parents=True, exist_ok=True)
             with tarfile.open(path, "w:xz") as archive:
                 archive.add(self.root / "data" / name / name.split("/")[1], arcname=name.split("/")[1])
+                archive.add(self.root / "data" / RECORDING / RECORDING.split("/")[1] / "ng_loggp.out", arcname="../../../outside")
         folder = inputs.Folder(inputs.unpacked(packed, scratch))
         self.assertEqual([s[2:] for s in folder.series(self.machines[0])], [s[2:] for s in self.folder.series(self.machines[0])])
         self.assertEqual(len(folder.recordings(self.machines[0])), 1)
+        self.assertFalse((self.root / "outside").exists())
+        path.write_bytes(path.read_bytes()[:200])
+        with self.assertRaisesRegex(inputs.Error, RECORDING.split("/")[1]):
+            inputs.unpacked(packed, scratch)
 
     def test_programs_send_what_they_receive(self):
         for name, program in model.PROGRAMS.items():
