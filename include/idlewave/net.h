@@ -106,21 +106,42 @@ IW_API IW_NODISCARD iw_status iw_memory_parse(const iw_log *log, const char *tex
 enum { IW_MEMORY_TEXT_SIZE = 96 };
 IW_API char *iw_memory_text(const iw_memory *memory, char buf[IW_MEMORY_TEXT_SIZE]);
 
-/** The noise of a network: how much longer messages take that leave a node, each by a draw of its own
- * (docs/explanation/semantics.md, rule 16). */
+/** The noise of a network: how much longer messages take that leave a node (docs/explanation/semantics.md,
+ * rule 16). Quantiles give each message a draw of its own, a series keeps bursts. */
 enum { IW_NET_NOISE_POINTS_MAX = 64 };
 typedef struct iw_net_noise_point {
     double share;     /* of all messages */
     iw_time delay_ps; /* that this share does not exceed; linear between two points */
 } iw_net_noise_point;
 
+/** Recorded delays in the order of time. Each holds for every_ps; after the last the first follows. */
+#define IW_NET_SERIES_MAX (UINT32_C(1) << 20)
+typedef struct iw_delay_series {
+    uint32_t count; /* 0: there is none */
+    iw_time every_ps;
+    iw_time mean_ps, longest_ps; /* of the delays */
+    iw_time *delays_ps;          /* copies of a network share them; iw_net_release() */
+} iw_delay_series;
+
 typedef struct iw_net_noise {
-    uint32_t point_count;                               /* 0: messages take what the network says */
+    uint32_t point_count;                               /* 0: no quantiles are given */
     iw_net_noise_point points[IW_NET_NOISE_POINTS_MAX]; /* rising, from a share of 0 to one of 1 */
+    iw_delay_series series;                             /* instead of quantiles */
 } iw_net_noise;
 
-/** By how much a message is delayed on average. */
+typedef struct iw_net iw_net;
+
+/** Does it delay messages? Without noise they take what the network says. */
+IW_API bool iw_net_is_noisy(const iw_net *net);
+
+/** By how much a message is delayed on average, and at most. */
 IW_API double iw_net_noise_mean_ps(const iw_net_noise *noise);
+IW_API iw_time iw_net_noise_longest_ps(const iw_net_noise *noise);
+
+/** Replaces the noise of a network by a copy of a series. IW_ERR_NOMEM; IW_ERR_RANGE as iw_net_check(). The
+ * network is left as it was then. */
+IW_API IW_NODISCARD iw_status iw_net_set_series(const iw_log *log, iw_net *net, const iw_time *delays_ps,
+                                                uint32_t count, iw_time every_ps);
 
 /** How a network was measured, as far as its file says. */
 typedef struct iw_net_origin {
@@ -129,7 +150,7 @@ typedef struct iw_net_origin {
     char not_valid[160];   /* why the measurement does not count; "": it does */
 } iw_net_origin;
 
-typedef struct iw_net {
+struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
         iw_net_costs costs;
@@ -147,7 +168,7 @@ typedef struct iw_net {
     iw_memory memory; /* of the machine that the network is part of */
     iw_net_noise noise;
     iw_net_origin origin;
-} iw_net;
+};
 
 /** Table III of the 2010 paper, and machines with levels (docs/how-to/machines.md). NULL: an unknown name. */
 IW_API const iw_net *iw_net_builtin(const char *name);
@@ -168,7 +189,7 @@ IW_API const char *iw_net_level_name(const iw_net *net, uint32_t level);
  * is. */
 IW_API IW_NODISCARD iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks);
 
-/** Frees the list of a network that was read; others have nothing to free. */
+/** Frees the list and the series of a network that was read; others have nothing to free. */
 IW_API void iw_net_release(iw_net *net);
 
 /** A network `factor` times faster: L, g and G, also of NICs, are divided by it, o and O stay. Where segments

@@ -9,6 +9,7 @@ simulate(case) gives the end of each rank in ps, or None in a deadlock. A case i
   ops: of each rank its operations: kind (calc, send, recv, wait), n (ps or bytes), peer and tag (None: any), nonblocking,
     sync, phase, cpu, nic, requires (of a wait: its requests), irequires;
   delays: of each rank, of each of its sends, by how much the network delays data, request and answer (rule 16);
+  series, instead of these, or None: delays and every of a recorded series, and of pairs of nodes [lower, higher, offset];
   detours: of each rank [start, end) in ps; extra: of each rank the work that noise and delays add to its compute phases.
 Nothing is drawn here. One clock goes through all that happens, in the order of time.
 """
@@ -17,6 +18,7 @@ import bisect
 import heapq
 import itertools
 
+DATA, REQUEST, ANSWER = range(3)  # what the network delays
 HAPPEN, REACH, MATCH, SERVE = range(4)  # at one instant: ends and arrivals; receives are reached, wildcards matched; CPUs choose
 
 
@@ -49,7 +51,7 @@ class Noise:
 class Cost:
     """What a message of some bytes costs at a level: rules 2, 3, 5 and 10."""
 
-    def __init__(self, level, size, is_rts_cts, delays):
+    def __init__(self, level, size, is_rts_cts, delay):
         first, L, o_s, o_r, g, G, O = [1] + [level[key] for key in ("L", "o_s", "o_r", "g", "G", "O")]
         for segment in level["segments"]:
             if size >= segment[0]:
@@ -57,15 +59,27 @@ class Cost:
         further = max(size - first, 0)
         cpu, transfer = (O * further + 500) // 1000, (G * further + 500) // 1000
         self.send, self.receive, self.gap, self.wire = o_s + cpu, o_r + cpu, g + transfer, L + transfer
-        data, request, answer = delays
-        self.wire += data
-        self.notice = level["L"] + request if is_rts_cts else 0
-        self.answer = 2 * level["o_r"] + level["o_s"] + level["L"] + answer if is_rts_cts else 0
-        self.is_device = level["device"]
+        self.latency, self.control_cpu = level["L"], (level["o_r"], level["o_s"])
+        self.is_rts_cts, self.delay, self.is_device = is_rts_cts, delay, level["device"]
+
+    def arrival(self, t):
+        """Of bytes that leave at t."""
+        return t + self.wire + self.delay(DATA, t)
+
+    def notice(self, t):
+        """When the receiver knows of a rendezvous whose CPU part ends at t."""
+        return t + self.latency + self.delay(REQUEST, t) if self.is_rts_cts else t
+
+    def start(self, t):
+        """Of a transfer, both sides of which are ready at t."""
+        if not self.is_rts_cts:
+            return t
+        o_r, o_s = self.control_cpu
+        return t + o_r + o_s + self.latency + o_r + self.delay(ANSWER, t + o_r + o_s)
 
 
 class Net:
-    """Rule 11."""
+    """Rules 11 and 16."""
 
     def __init__(self, case):
         net, ranks = case["net"], case["ranks"]
@@ -79,12 +93,23 @@ class Net:
             self.places = [rank % nodes * size + rank // nodes for rank in range(ranks)]
         elif isinstance(placement, list):
             self.places = [node * size + placement[:rank].count(node) for rank, node in enumerate(placement[:ranks])]
+        self.series = case["series"]
+        self.offsets = {(low, high): offset for low, high, offset in self.series["offsets"]} if self.series else {}
 
-    def cost(self, one, other, size, delays):
+    def delay(self, one, other, drawn):
+        """By how much the network delays which part of a message that leaves at some time."""
+        if not self.series:
+            return lambda part, t: drawn[part]
+        offset = self.offsets[tuple(sorted(self.places[rank] // max(self.node_ranks, 1) for rank in (one, other)))]
+        delays, every = self.series["delays"], self.series["every"]
+        return lambda part, t: delays[(offset + t) // every % len(delays)]
+
+    def cost(self, one, other, size, drawn):
         for level in self.levels:
-            is_noisy = not 0 < level["ranks"] <= self.node_ranks
+            is_noisy = one != other and not 0 < level["ranks"] <= self.node_ranks
             if not level["ranks"] or self.places[one] // level["ranks"] == self.places[other] // level["ranks"]:
-                return Cost(level, size, self.is_rts_cts, delays if is_noisy else (0, 0, 0))
+                delay = self.delay(one, other, drawn) if is_noisy else lambda part, t: 0
+                return Cost(level, size, self.is_rts_cts, delay)
         raise ValueError("no level")
 
 
@@ -93,8 +118,8 @@ class Message:
 
     def __init__(self, source, op, index, cost, is_rendezvous, cpu_end):
         self.source, self.index, self.tag, self.cost, self.is_rendezvous = source, index, op["tag"], cost, is_rendezvous
-        self.arrival = None if is_rendezvous else cpu_end + cost.wire
-        self.seen = cpu_end + cost.notice if is_rendezvous else self.arrival
+        self.arrival = None if is_rendezvous else cost.arrival(cpu_end)
+        self.seen = cost.notice(cpu_end) if is_rendezvous else self.arrival
         self.x, self.partner = cpu_end, None
 
 
@@ -157,8 +182,8 @@ class Mail:
     def meet(message, receive):
         message.partner, receive.partner = receive, message
         if message.is_rendezvous:
-            message.x = max(message.seen, receive.posted) + message.cost.answer
-            message.arrival = message.x + message.cost.wire
+            message.x = message.cost.start(max(message.seen, receive.posted))
+            message.arrival = message.cost.arrival(message.x)
         message.source.met(message)
         receive.owner.met(receive)
 

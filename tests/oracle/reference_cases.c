@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/net/level.h"
 #include "core/net/net_noise.h"
 #include "core/noise/stream.h"
 #include "core/sim/tests/random_program.h"
@@ -186,6 +187,7 @@ static void choose_net(struct random_case *c)
     const struct zeros zeros = {which != 1, which == 1 || which == 0, iwt_below(random, 3) > 0};
 
     c->net = c->is_coarse ? coarse_net(random) : iwt_random_segmented_net(random);
+    iwt_make_series(random, c->is_coarse ? IWT_NS(3) : 90000, &c->net);
     c->net.nics.sharing = IW_NIC_MAX_RATE;
     c->net.S_bytes = iwt_below(random, 2) ? 1000 : c->is_coarse ? 1 : iwt_below(random, 300);
     if (iwt_below(random, 2)) {
@@ -326,6 +328,41 @@ static void write_noise(const struct random_case *c, iw_time until)
     printf("]");
 }
 
+/* Of all pairs of nodes: unordered, as their messages may go either way. */
+static void write_series(const struct random_case *c)
+{
+    const iw_delay_series *series = &c->net.noise.series;
+    const uint32_t of_node = c->net.inner_count == 0 ? 1 : c->net.inner[iwi_node_level(&c->net)].ranks;
+    struct iwi_levels levels;
+    const char *comma = "";
+    uint32_t nodes = 0;
+
+    if (series->count == 0) {
+        printf(",\"series\":null");
+        return;
+    }
+    assert_ok(iwi_levels_init(NULL, &c->net, c->schedule->ranks, &levels));
+    for (uint32_t rank = 0; rank < c->schedule->ranks; rank++) {
+        const uint32_t node = (levels.count == 0 ? rank : iwi_level_place(&levels, rank)) / of_node;
+
+        nodes = node >= nodes ? node + 1 : nodes;
+    }
+    iwi_levels_release(&levels);
+    printf(",\"series\":{\"every\":%" PRId64 ",\"delays\":[", series->every_ps);
+    for (uint32_t i = 0; i < series->count; i++) {
+        printf("%s%" PRId64, i > 0 ? "," : "", series->delays_ps[i]);
+    }
+    printf("],\"offsets\":[");
+    for (uint32_t high = 0; high < nodes; high++) {
+        for (uint32_t low = 0; low < high; low++) {
+            printf("%s[%" PRIu32 ",%" PRIu32 ",%" PRId64 "]", comma, low, high,
+                   iwi_series_offset(series, c->seed, c->opts.first_trial, high, low));
+            comma = ",";
+        }
+    }
+    printf("]}");
+}
+
 /* Of each rank, for its sends in program order. */
 static void write_delays(const struct random_case *c)
 {
@@ -406,6 +443,7 @@ static void write_case(uint64_t seed)
     until = write_ends(&c);
     write_noise(&c, until);
     write_delays(&c);
+    write_series(&c);
     printf("}\n");
     release_case(&c);
 }

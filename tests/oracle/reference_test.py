@@ -39,7 +39,8 @@ def features(case):
         "not in order": not case["in_order"],
         "irequires": any(op["irequires"] for op in ops),
         "waits for several": any(op["kind"] == "wait" and len(op["requires"]) > 1 for op in ops),
-        "network noise": any(any(parts) for delays in case["delays"] for parts in delays),
+        "network noise, quantiles": any(any(parts) for delays in case["delays"] for parts in delays),
+        "network noise, series": case["series"] is not None,
         "detours": any(case["detours"]),
         "extra work": any(extra for rank in case["extra"] for extra in rank),
     }
@@ -65,7 +66,7 @@ def simulate(case):
     """The end of each rank, then that of the last one without noise and delays; None if one of the two is a deadlock."""
     ends = reference.simulate(case)
     quiet = {"detours": [[]] * case["ranks"], "extra": [[0] * len(extra) for extra in case["extra"]],
-             "delays": [[(0, 0, 0)] * len(delays) for delays in case["delays"]]}
+             "delays": [[(0, 0, 0)] * len(delays) for delays in case["delays"]], "series": None}
     noiseless = reference.simulate({**case, **quiet})
     return None if ends is None or noiseless is None else ends + [max(noiseless)]
 
@@ -78,7 +79,7 @@ def main():
     parser.add_argument("--show", type=int, default=10, help="differences")
     args = parser.parse_args()
     made = subprocess.Popen([args.cases, str(args.first), str(args.count)], stdout=subprocess.PIPE, text=True)
-    seen, different, ran = collections.Counter(), collections.Counter(), collections.Counter()
+    seen, different, noisy, ran = (collections.Counter() for _ in range(4))
     cases = operations = deadlocks = differing = 0
     began = time.monotonic()
     for line in made.stdout:
@@ -87,6 +88,9 @@ def main():
         expected = simulate(case)
         cases, operations, deadlocks = cases + 1, operations + sum(map(len, case["ops"])), deadlocks + (expected is None)
         seen.update(names)
+        if any(name.startswith("network noise") for name in names):
+            noisy.update(names)
+            ran.update(f"{engine} with network noise" for engine, ends in case["ends"].items() if ends != "ERR_UNSUPPORTED")
         found = {engine: difference(expected, ends) for engine, ends in case["ends"].items()}
         ran.update(engine for engine, ends in case["ends"].items() if ends != "ERR_UNSUPPORTED")
         if any(found.values()):
@@ -99,8 +103,9 @@ def main():
         sys.exit(f"{args.cases} failed")
     print(f"{cases} cases, {operations} operations, {deadlocks} deadlocks; "
           + ", ".join(f"{count} by {engine}" for engine, count in ran.items()) + f"; {time.monotonic() - began:.0f} s")
+    print("  cases with network noise")
     for name, count in seen.most_common():
-        print(f"{count:7} {name}" + (f" ({different[name]} differ)" if different[name] else ""))
+        print(f"{count:7} {noisy[name]:9} {name}" + (f" ({different[name]} differ)" if different[name] else ""))
     print(f"{differing} cases differ")
     sys.exit(differing > 0 or cases != args.count)
 

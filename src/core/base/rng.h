@@ -29,7 +29,8 @@ enum iwi_purpose {
     IWI_DRAW_LENGTH,      /* of a micro-batch */
     IWI_DRAW_COPY,        /* start offset of a further copy of recorded CPUs on a node */
     IWI_DRAW_COINCIDENCE, /* how far recorded CPUs are shifted against each other */
-    IWI_DRAW_MESSAGE      /* by how much the network delays it */
+    IWI_DRAW_MESSAGE,     /* by how much the network delays it */
+    IWI_DRAW_PAIR         /* start offset of a pair of nodes in a series of such delays */
 };
 
 struct iwi_draw_id {

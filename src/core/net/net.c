@@ -38,6 +38,8 @@ void iw_net_release(iw_net *net)
 {
     free(net->list.nodes);
     net->list = (iw_node_list){.count = 0};
+    free(net->noise.series.delays_ps);
+    net->noise.series = (iw_delay_series){.count = 0};
 }
 
 static iw_status check_value(const iw_log *log, const iw_net *net, const char *what, int64_t value,

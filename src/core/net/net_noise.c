@@ -3,6 +3,10 @@
  */
 #include "core/net/net_noise.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/base/base.h"
 #include "core/net/level.h"
 
@@ -18,6 +22,10 @@ void iwi_delay_table_init(const iw_net_noise *noise, struct iwi_delay_table *tab
     const uint32_t last = noise->point_count - 1;
     uint32_t point = 0;
 
+    table->series = noise->series.count > 0 ? &noise->series : NULL;
+    if (table->series != NULL) {
+        return;
+    }
     for (uint32_t i = 0; i < last; i++) {
         const iw_net_noise_point *from = &noise->points[i], *to = from + 1;
 
@@ -34,15 +42,47 @@ void iwi_delay_table_init(const iw_net_noise *noise, struct iwi_delay_table *tab
     }
 }
 
-iw_status iwi_net_noise_check(const iw_log *log, const iw_net *net)
+iw_time iwi_series_offset(const iw_delay_series *series, uint64_t seed, uint64_t trial, uint32_t node,
+                          uint32_t other)
+{
+    const uint32_t lower = node < other ? node : other, higher = node < other ? other : node;
+
+    return (iw_time)iwi_draw_below((struct iwi_draw_id){seed, trial, IWI_DRAW_PAIR, 0, lower}, higher,
+                                   (uint64_t)series->every_ps * series->count);
+}
+
+static iw_status check_series(const iw_log *log, const iw_net *net, const iw_delay_series *series)
+{
+    if (net->noise.point_count > 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "network '%s': its noise is either quantiles or a series, not both", net->name);
+    }
+    if (series->count > IW_NET_SERIES_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': the series of its noise has more than 2^20 delays",
+                        net->name);
+    }
+    if (series->every_ps < 1 || series->every_ps > IW_TIME_INPUT_MAX / series->count) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "network '%s': the series of its noise must last from 1 ps per delay to 10 days in all",
+            net->name);
+    }
+    for (uint32_t i = 0; i < series->count; i++) {
+        if (series->delays_ps[i] < 0 || series->delays_ps[i] > MAX_DELAY_PS) {
+            return iwi_fail(log, IW_ERR_RANGE,
+                            "network '%s': delay %u in the series of its noise must be from 0 to 1 h",
+                            net->name, i + 1);
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status check_points(const iw_log *log, const iw_net *net)
 {
     const iw_net_noise *noise = &net->noise;
     const iw_net_noise_point *points = noise->points;
     const uint32_t count = noise->point_count;
 
-    if (count == 0) {
-        return IW_OK;
-    }
     if (count < 2 || count > IW_NET_NOISE_POINTS_MAX || points[0].share != 0.0 ||
         points[count - 1].share != 1.0) {
         return iwi_fail(
@@ -66,9 +106,62 @@ iw_status iwi_net_noise_check(const iw_log *log, const iw_net *net)
     return IW_OK;
 }
 
+iw_status iwi_net_noise_check(const iw_log *log, const iw_net *net)
+{
+    if (net->noise.series.count > 0) {
+        return check_series(log, net, &net->noise.series);
+    }
+    return net->noise.point_count > 0 ? check_points(log, net) : IW_OK;
+}
+
+iw_status iw_net_set_series(const iw_log *log, iw_net *net, const iw_time *delays_ps, uint32_t count,
+                            iw_time every_ps)
+{
+    iw_delay_series series = {.count = count, .every_ps = every_ps};
+    iw_net noisy = *net;
+    double sum = 0.0;
+    iw_status status;
+
+    if (count == 0) {
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s': the series of its noise is empty", net->name);
+    }
+    series.delays_ps = iwi_new_array(log, count, sizeof *series.delays_ps);
+    if (series.delays_ps == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    memcpy(series.delays_ps, delays_ps, count * sizeof *delays_ps);
+    noisy.noise = (iw_net_noise){.series = series};
+    status = check_series(log, &noisy, &series);
+    if (status != IW_OK) {
+        free(series.delays_ps);
+        return status;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sum += (double)delays_ps[i];
+        series.longest_ps = iwi_max(series.longest_ps, delays_ps[i]);
+    }
+    series.mean_ps = llround(sum / count);
+    free(net->noise.series.delays_ps);
+    net->noise = (iw_net_noise){.series = series};
+    return IW_OK;
+}
+
+bool iw_net_is_noisy(const iw_net *net)
+{
+    return net->noise.point_count > 0 || net->noise.series.count > 0;
+}
+
+iw_time iw_net_noise_longest_ps(const iw_net_noise *noise)
+{
+    if (noise->series.count > 0) {
+        return noise->series.longest_ps;
+    }
+    return noise->point_count > 0 ? noise->points[noise->point_count - 1].delay_ps : 0;
+}
+
 double iw_net_noise_mean_ps(const iw_net_noise *noise)
 {
-    double sum = 0.0;
+    double sum = (double)noise->series.mean_ps;
 
     for (uint32_t i = 1; i < noise->point_count; i++) {
         const iw_net_noise_point *from = &noise->points[i - 1], *to = &noise->points[i];

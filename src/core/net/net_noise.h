@@ -11,8 +11,18 @@
 /* What travels: a message, and what a rendezvous sends before it. Each has draws of its own. */
 enum iwi_carried { IWI_CARRIED_DATA, IWI_CARRIED_REQUEST, IWI_CARRIED_ANSWER };
 
+/* When which way something leaves. */
+struct iwi_leaving {
+    iw_time time;
+    uint64_t number; /* of sends that its rank has before it in program order */
+    uint32_t from, to;
+    enum iwi_carried what;
+};
+
 /* The noise of a network, ready for many draws. */
 struct iwi_delay_table {
+    const iw_delay_series *series; /* NULL: quantiles, which follow */
+
     double share[IW_NET_NOISE_POINTS_MAX + 1]; /* of its points, rising; then more than any share */
     double delay_ps[IW_NET_NOISE_POINTS_MAX], slope_ps[IW_NET_NOISE_POINTS_MAX]; /* up to the next point */
     uint8_t first[256]; /* for bits that begin with this byte: the last point at or below all of them */
@@ -40,6 +50,16 @@ static inline iw_time iwi_delay_of(const struct iwi_delay_table *table, uint64_t
         point++;
     }
     return (iw_time)(table->delay_ps[point] + (u - table->share[point]) * table->slope_ps[point] + 0.5);
+}
+
+/* Where in the series a pair of nodes is at time 0. */
+iw_time iwi_series_offset(const iw_delay_series *series, uint64_t seed, uint64_t trial, uint32_t node,
+                          uint32_t other);
+
+/* The delay of what leaves at `time`, with that offset. */
+static inline iw_time iwi_series_delay(const iw_delay_series *series, iw_time offset, iw_time time)
+{
+    return series->delays_ps[(uint64_t)(offset + time) / (uint64_t)series->every_ps % series->count];
 }
 
 /* Messages at this level and further out are delayed: those that leave a node. */

@@ -186,7 +186,7 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
                         "idlewave, or one of its levels",
                         net->name);
     }
-    if (net->noise.point_count > 0 && (opts->rules == IW_RULES_LOGGOPSIM || opts->checkpoint_dir != NULL)) {
+    if (iw_net_is_noisy(net) && (opts->rules == IW_RULES_LOGGOPSIM || opts->checkpoint_dir != NULL)) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED, "network '%s' has noise, which %s do not know; %s",
                         net->name, opts->rules == IW_RULES_LOGGOPSIM ? "LogGOPSim's rules" : "restart points",
                         opts->rules == IW_RULES_LOGGOPSIM ? "use the rules of idlewave" : "run without them");

@@ -81,15 +81,32 @@ struct iwi_job {
     bool has_few_steps;        /* rounds that could stream do not: what noise takes of them is told */
 };
 
-/* By how much the network delays what a send at this level has carried; `number` as in send_numbers. */
-static inline iw_time iwi_job_delay(const struct iwi_job *job, uint64_t trial, uint32_t sender,
-                                    uint64_t number, uint32_t level, enum iwi_carried what)
+/* The node of a rank, as far as noise of the network tells nodes apart. */
+static inline uint32_t iwi_job_node(const struct iwi_job *job, uint32_t rank)
 {
-    return job->net_noise == NULL || level < job->noisy_level
-               ? 0
-               : iwi_delay_of(
-                     job->net_noise,
-                     iwi_net_noise_bits(job->seed, trial, sender, number, what).v[trial % IWI_DRAW_TRIALS]);
+    return job->noisy_level == 0
+               ? rank
+               : iwi_level_place(&job->levels, rank) / job->levels.ranks[job->noisy_level - 1];
+}
+
+/* By how much the network delays what leaves at this level, in a simulation with such noise. */
+static inline iw_time iwi_job_delay(const struct iwi_job *job, uint64_t trial, uint32_t level,
+                                    const struct iwi_leaving *leaving)
+{
+    const iw_delay_series *series = job->net_noise->series;
+
+    if (level < job->noisy_level || leaving->from == leaving->to) {
+        return 0;
+    }
+    if (series != NULL) {
+        return iwi_series_delay(series,
+                                iwi_series_offset(series, job->seed, trial, iwi_job_node(job, leaving->from),
+                                                  iwi_job_node(job, leaving->to)),
+                                leaving->time);
+    }
+    return iwi_delay_of(job->net_noise,
+                        iwi_net_noise_bits(job->seed, trial, leaving->from, leaving->number, leaving->what)
+                            .v[trial % IWI_DRAW_TRIALS]);
 }
 
 /* What a compute phase of `work` is on the node of that rank. */

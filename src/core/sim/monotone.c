@@ -159,7 +159,7 @@ iw_status iwi_is_monotone(const iw_log *log, const iw_program *program, const iw
                           iw_sync sync, bool *is_monotone_p)
 {
     bool is_monotone = rules == IW_RULES_IDLEWAVE && sync != IW_SYNC_PHASE && !iwi_net_has_queues(net) &&
-                       !shares_memory(program, net);
+                       net->noise.series.count == 0 && !shares_memory(program, net);
 
     if (is_monotone && program->schedule != NULL) {
         IW_TRY(check_schedule(log, program->schedule, net, &is_monotone));

@@ -105,7 +105,7 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
                        "ranks that share the bandwidth of memory must be taken in the order of time");
         return IW_OK;
     }
-    if (net->noise.point_count > 0 && iwi_may_rendezvous(program, net)) {
+    if (iw_net_is_noisy(net) && iwi_may_rendezvous(program, net)) {
         (void)snprintf(plan->note, sizeof plan->note,
                        "some messages go by rendezvous, and the network delays each part of them");
         return IW_OK;
@@ -143,7 +143,7 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
 
     if (program->compute_bytes > 0) {
         refusal = "compute phases move bytes";
-    } else if (net->noise.point_count > 0 && iwi_may_rendezvous(program, net)) {
+    } else if (iw_net_is_noisy(net) && iwi_may_rendezvous(program, net)) {
         refusal = "some messages go by rendezvous, and the network delays each part of them";
     } else if (iwi_tells_steps(opts)) {
         refusal = "steps are told in the order of time";

@@ -281,7 +281,7 @@ static struct iwi_job make_job(const iw_program *program, const struct iwi_plan 
         .memory_ps = program->compute_bytes == 0
                          ? 0
                          : iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes),
-        .net_noise = net->noise.point_count > 0 ? delays : NULL,
+        .net_noise = iw_net_is_noisy(net) ? delays : NULL,
         .noisy_level = iwi_net_noise_level(net),
         .has_delays = true,
         .noise = noise != NULL && iw_noise_source_count(noise) > 0 ? noise : NULL,
@@ -337,7 +337,7 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
         iwi_levels_release(&levels);
         return status;
     }
-    if (net->noise.point_count > 0) {
+    if (iw_net_is_noisy(net)) {
         iwi_delay_table_init(&net->noise, &delays);
     }
     batches.job = make_job(program, &plan, net, &levels, &delays, noise, opts);

@@ -146,9 +146,9 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     iw_sim_result *result;
 
     if (variant->has_quiet_net) {
-        net.noise.point_count = 0;
+        net.noise = (iw_net_noise){.point_count = 0};
     }
-    opts.trials = iw_noise_source_count(noise) > 0 || net.noise.point_count > 0 ? trials : 1;
+    opts.trials = iw_noise_source_count(noise) > 0 || iw_net_is_noisy(&net) ? trials : 1;
     opts.replaced_nodes = variant->replaced;
     stretch.work = iw_program_messages(program) * trials;
     IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, &net, noise, &opts,

@@ -167,7 +167,7 @@ static void list_parts(const struct source *from, const struct iwi_path_means *m
 
     explained->parts = next;
     for (size_t i = 0; explained->parts != NULL && i < count; i++) {
-        if (i == IW_PART_NETWORK && from->net->noise.point_count == 0) {
+        if (i == IW_PART_NETWORK && !iw_net_is_noisy(from->net)) {
             continue;
         }
         if (inner == 0 || i < IW_PART_OVERHEAD || i >= IW_PART_OVERHEAD + IW_NET_PARTS) {

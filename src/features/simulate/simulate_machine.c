@@ -53,18 +53,24 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
     }
 }
 
-/* "noise delays messages between nodes by 1.20 us on average, 40.0 us at most" */
+/* "noise delays messages between nodes by 1.20 us on average, 40.0 us at most (recorded series of 2.10 s)" */
 static void say_net_noise(struct iwi_document *doc, const iw_net *net)
 {
     const iw_net_noise *noise = &net->noise;
+    const double ps_per_ns = (double)IW_PS_PER_NS;
 
-    if (noise->point_count > 0) {
+    if (iw_net_is_noisy(net)) {
+        const char *kind = noise->series.count == 0
+                               ? ""
+                               : iwi_say(doc, " (recorded series of %s)",
+                                         iwi_ns(doc, (double)noise->series.count *
+                                                         (double)noise->series.every_ps / ps_per_ns));
+
         iwi_row(doc, "",
-                iwi_say(doc, "noise delays messages%s by %s on average, %s at most",
+                iwi_say(doc, "noise delays messages%s by %s on average, %s at most%s",
                         net->inner_count > 0 ? " between nodes" : "",
-                        iwi_ns(doc, iw_net_noise_mean_ps(noise) / (double)IW_PS_PER_NS),
-                        iwi_ns(doc, (double)noise->points[noise->point_count - 1].delay_ps /
-                                        (double)IW_PS_PER_NS)));
+                        iwi_ns(doc, iw_net_noise_mean_ps(noise) / ps_per_ns),
+                        iwi_ns(doc, (double)iw_net_noise_longest_ps(noise) / ps_per_ns), kind));
     }
 }
 

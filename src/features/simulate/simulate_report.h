@@ -34,7 +34,7 @@ IW_NODISCARD iw_status iwi_explained_check(const iw_log *log, const char *name,
 /* Its trials differ: there is noise of the system or of the network. */
 static inline bool iwi_is_noisy(const iw_simulation *simulation)
 {
-    return simulation->noise_count > 0 || simulation->net->noise.point_count > 0;
+    return simulation->noise_count > 0 || iw_net_is_noisy(simulation->net);
 }
 
 /* Whether there is noise or a delay, so that the noiseless time is another one. */

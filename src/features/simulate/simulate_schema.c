@@ -131,7 +131,8 @@ static bool has_memory(const void *object)
     return ((const iw_net *)object)->memory.ranks > 0;
 }
 
-IWI_OF(bool, has_net_noise, iw_net, it->noise.point_count > 0)
+IWI_OF(bool, has_net_noise, iw_net, iw_net_is_noisy(it))
+IWI_OF(bool, has_series, iw_net_noise, it->series.count > 0)
 
 static const struct iwi_field delay_fields[] = {
     IWI_VALUE(iw_net_noise_point, share),
@@ -139,8 +140,18 @@ static const struct iwi_field delay_fields[] = {
 };
 static const struct iwi_schema delay_schema = IWI_SCHEMA(iw_net_noise_point, delay_fields);
 
+static const struct iwi_field series_fields[] = {
+    /* not the delays: there may be a million */
+    IWI_VALUE(iw_delay_series, count),
+    IWI_TIME(iw_delay_series, every_ps, "every_ns"),
+    IWI_TIME(iw_delay_series, mean_ps, "mean_ns"),
+    IWI_TIME(iw_delay_series, longest_ps, "longest_ns"),
+};
+static const struct iwi_schema series_schema = IWI_SCHEMA(iw_delay_series, series_fields);
+
 static const struct iwi_field net_noise_fields[] = {
     IWI_OBJECTS_IN_PLACE(iw_net_noise, points, point_count, delay_schema),
+    IWI_OBJECT(iw_net_noise, series, series_schema, .is_there = has_series, .is_optional = true),
 };
 static const struct iwi_schema net_noise_schema = IWI_SCHEMA(iw_net_noise, net_noise_fields);
 

@@ -244,7 +244,8 @@ static void say_order(struct iwi_document *doc, const iw_whatif *whatif)
     if (!whatif->is_monotone) {
         iwi_paragraph(doc,
                       "Less noise can also make this job slower: what comes first decides what its ranks do "
-                      "next, or ranks that work at other times leave more of the memory to each other "
+                      "next, ranks that work at other times leave more of the memory to each other, or "
+                      "messages that leave earlier meet a longer delay of the network "
                       "(docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
                       "concluded from one set of sources for another.%s",
                       whatif->recorded_s > 0.0

@@ -27,10 +27,22 @@ static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time
     return iwi_event_push(run->log, &run->queue, event);
 }
 
-/* Of the control messages of a rendezvous, which an ideal one has not. */
-static iw_time control_delay(const struct event_run *run, uint64_t send, enum iwi_carried what)
+/* Of the request of a rendezvous, which an ideal one has not, like the answer. */
+static iw_time request_delay(const struct event_run *run, uint64_t send)
 {
-    return run->job->rendezvous == IW_RENDEZVOUS_IDEAL ? 0 : iwi_event_delay(run, send, what);
+    return run->job->rendezvous == IW_RENDEZVOUS_IDEAL
+               ? 0
+               : iwi_event_delay(run, send, IWI_CARRIED_REQUEST, run->nodes[send].sent);
+}
+
+/* Of the answer of a receiver who has known since `known`. */
+static iw_time answer_delay(const struct event_run *run, uint64_t send, const struct iwi_cost *cost,
+                            iw_time known)
+{
+    return run->job->rendezvous == IW_RENDEZVOUS_IDEAL
+               ? 0
+               : iwi_event_delay(run, send, IWI_CARRIED_ANSWER,
+                                 known + cost->costs->o_recv_ps + cost->costs->o_send_ps);
 }
 
 /* The path to the instant at which the message of `send` can be seen. */
@@ -42,12 +54,12 @@ static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 
     if (cost.is_rendezvous) {
         iwi_path_add(&path, &cost, IW_PART_RENDEZVOUS, iwi_cost_notice(cost.costs, job->rendezvous));
-        path.part_ps[IW_PART_NETWORK] += control_delay(run, send, IWI_CARRIED_REQUEST);
+        path.part_ps[IW_PART_NETWORK] += request_delay(run, send);
     } else if (iwi_event_has_nic(run, send)) {
         path = run->paths->on_way[send];
     } else {
         iwi_path_add_wire(&path, &cost);
-        path.part_ps[IW_PART_NETWORK] += iwi_event_delay(run, send, IWI_CARRIED_DATA);
+        path.part_ps[IW_PART_NETWORK] += iwi_event_delay(run, send, IWI_CARRIED_DATA, run->nodes[send].sent);
     }
     return path;
 }
@@ -57,13 +69,15 @@ static iw_split path_to_notice(const struct event_run *run, uint64_t send)
 static iw_split explain_meeting(struct event_run *run, uint64_t recv, const struct event_message *message,
                                 const struct iwi_cost *cost)
 {
-    const bool is_late_receive = run->nodes[recv].posted > message->notice;
+    const iw_time posted = run->nodes[recv].posted;
+    const bool is_late_receive = posted > message->notice;
     iw_split path = path_to_notice(run, message->noticed_with);
 
     if (cost->is_rendezvous) {
         path = is_late_receive ? run->paths->posted[recv] : path;
         iwi_path_add(&path, cost, IW_PART_RENDEZVOUS, iwi_cost_handshake(cost->costs, run->job->rendezvous));
-        path.part_ps[IW_PART_NETWORK] += control_delay(run, message->send, IWI_CARRIED_ANSWER);
+        path.part_ps[IW_PART_NETWORK] +=
+            answer_delay(run, message->send, cost, iwi_max(message->notice, posted));
         run->paths->known[message->send] = path;
         run->paths->known[message->send].hops += is_late_receive; /* the receiver's readiness came across */
     }
@@ -71,7 +85,7 @@ static iw_split explain_meeting(struct event_run *run, uint64_t recv, const stru
     if (cost->is_rendezvous) {
         iwi_path_add_wire(&run->paths->known[recv], cost);
         run->paths->known[recv].part_ps[IW_PART_NETWORK] +=
-            iwi_event_delay(run, message->send, IWI_CARRIED_DATA);
+            iwi_event_delay(run, message->send, IWI_CARRIED_DATA, run->nodes[message->send].known);
     }
     return path;
 }
@@ -91,14 +105,18 @@ static iw_status meet(struct event_run *run, uint64_t recv, struct event_message
         message->recv = recv;
         return IW_OK;
     }
+    if (cost.is_rendezvous) {
+        const iw_time both = iwi_max(message->notice, receive->posted);
+
+        send->known = both + iwi_cost_handshake(cost.costs, run->job->rendezvous) +
+                      answer_delay(run, message->send, &cost, both);
+    }
     if (run->paths != NULL) {
         path = explain_meeting(run, recv, message, &cost);
     }
     if (cost.is_rendezvous) {
-        send->known = iwi_max(message->notice, receive->posted) +
-                      iwi_cost_handshake(cost.costs, run->job->rendezvous) +
-                      control_delay(run, message->send, IWI_CARRIED_ANSWER);
-        receive->known = send->known + cost.wire + iwi_event_delay(run, message->send, IWI_CARRIED_DATA);
+        receive->known =
+            send->known + cost.wire + iwi_event_delay(run, message->send, IWI_CARRIED_DATA, send->known);
         IW_TRY(push_arrived(run, message->send, send->known));
         if (iwi_event_has_nic(run, message->send)) {
             message->is_under_way = true;
@@ -292,15 +310,15 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
                                     .source = run->rank_of[send],
                                     .tag = node->tag,
                                     .arrival =
-                                        sent + cost.wire + iwi_event_delay(run, send, IWI_CARRIED_DATA),
+                                        sent + cost.wire + iwi_event_delay(run, send, IWI_CARRIED_DATA, sent),
                                     .is_under_way = !cost.is_rendezvous && iwi_event_has_nic(run, send),
                                     .recv = IWI_NO_NODE,
                                     .noticed_with = send};
     void *messages = run->messages;
 
-    message.notice = cost.is_rendezvous ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) +
-                                              control_delay(run, send, IWI_CARRIED_REQUEST)
-                                        : message.arrival;
+    message.notice = cost.is_rendezvous
+                         ? sent + iwi_cost_notice(cost.costs, run->job->rendezvous) + request_delay(run, send)
+                         : message.arrival;
     IW_TRY(iwi_grow(run->log, &messages, &run->message_capacity, index + 1, sizeof message));
     run->messages = messages;
     run->messages[index] = message;

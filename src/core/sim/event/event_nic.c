@@ -127,8 +127,9 @@ iw_status iwi_event_nic_in(struct event_run *run, size_t message)
     iw_split *path = run->paths == NULL ? NULL : &run->paths->on_way[coming->send];
     const iw_time start =
         take_turn(run, coming->send, &run->nics.in[nic], path == NULL ? NULL : &run->nics.in_path[nic], path);
-
-    const iw_time delay = iwi_event_delay(run, coming->send, IWI_CARRIED_DATA);
+    const struct event_node *send = &run->nodes[coming->send];
+    const iw_time delay =
+        iwi_event_delay(run, coming->send, IWI_CARRIED_DATA, cost.is_rendezvous ? send->known : send->sent);
 
     if (path != NULL) {
         iwi_path_add(path, &cost, IW_PART_BYTES, cost.bytes_part);

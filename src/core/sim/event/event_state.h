@@ -167,16 +167,20 @@ static inline struct iwi_cost iwi_event_cost(const struct event_run *run, uint64
                             iwi_level_between(&run->job->levels, run->rank_of[send], node->peer), node);
 }
 
-/* By how much the network delays what the send has carried. */
-static inline iw_time iwi_event_delay(const struct event_run *run, uint64_t send, enum iwi_carried what)
+/* By how much the network delays what the send has carried, and what leaves at that time. */
+static inline iw_time iwi_event_delay(const struct event_run *run, uint64_t send, enum iwi_carried what,
+                                      iw_time time)
 {
     const struct iwi_job *job = run->job;
-    const uint32_t rank = run->rank_of[send];
+    struct iwi_leaving leaving;
 
-    return job->net_noise == NULL
-               ? 0
-               : iwi_job_delay(job, job->first_trial, rank, job->send_numbers[send],
-                               iwi_level_between(&job->levels, rank, run->schedule->nodes[send].peer), what);
+    if (job->net_noise == NULL) {
+        return 0;
+    }
+    leaving = (struct iwi_leaving){time, job->send_numbers[send], run->rank_of[send],
+                                   run->schedule->nodes[send].peer, what};
+    return iwi_job_delay(job, job->first_trial, iwi_level_between(&job->levels, leaving.from, leaving.to),
+                         &leaving);
 }
 
 /* Does its message go through NICs that it may have to wait for? */

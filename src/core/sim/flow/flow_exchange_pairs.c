@@ -43,7 +43,7 @@ IWI_STEP iw_status send(struct iwi_flow *flow, const struct pairs *pairs, uint32
     void *room;
 
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        step_send(flow, rank, base + lane, cost, &sent[lane], NULL, false);
+        step_send(flow, rank, receiver, base + lane, cost, &sent[lane], NULL, false);
     }
     if (iwi_is_here(flow, receiver)) {
         receive(flow, pairs, rank, receiver, sent, lanes);

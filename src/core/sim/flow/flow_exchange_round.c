@@ -101,7 +101,8 @@ static iw_status post_and_send(struct iwi_flow *flow, const struct iwi_round_run
         iw_time *sent = &flow->slots[round_slot_at(flow, run, s, rank, 0)];
 
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-            step_send(flow, world, base + lane, cost, &sent[lane], NULL, false);
+            step_send(flow, world, round_world_rank(run, role.sends[s].peer), base + lane, cost, &sent[lane],
+                      NULL, false);
         }
         if (is_elsewhere(flow, run, role.sends[s].peer, &to)) {
             IW_TRY(write_record(flow, to, key_of(rank, FIRST_SEND + (uint64_t)s), sent));

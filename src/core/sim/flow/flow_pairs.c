@@ -14,7 +14,7 @@ IWI_STEP void pass_pair(struct iwi_flow *flow, const struct iwi_cost *cost, iw_t
     for (uint32_t lane = 0; lane < lanes; lane++) {
         iw_time sent;
 
-        step_send(flow, sender, from + lane, cost, &sent, NULL, false);
+        step_send(flow, sender, receiver, from + lane, cost, &sent, NULL, false);
         step_receive(flow, receiver, to + lane, cost, sent + cost->wire, NULL, false);
         step_local_work(flow, receiver, to + lane, reduce, false);
     }

@@ -6,7 +6,8 @@
 bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
 {
     return (round->is_shift || round->is_flip) && job->split == NULL &&
-           (job->net_noise == NULL || (job->partition == NULL && job->levels.count == 0)) &&
+           (job->net_noise == NULL ||
+            (job->net_noise->series == NULL && job->partition == NULL && job->levels.count == 0)) &&
            !(job->steps != NULL && job->has_few_steps);
 }
 

@@ -36,8 +36,8 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
             const size_t at = round_slot_at(flow, run, s, rank, lane);
 
-            step_send(flow, world, base + lane, cost, &flow->slots[at],
-                      is_explaining ? &flow->slot_split[at] : NULL, is_explaining);
+            step_send(flow, world, round_world_rank(run, role.sends[s].peer), base + lane, cost,
+                      &flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, is_explaining);
         }
     }
 }

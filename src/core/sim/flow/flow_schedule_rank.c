@@ -106,7 +106,7 @@ IWI_STEP void issue(struct schedule_run *run, struct schedule_op *op, const bool
     message->is_rendezvous = is_rendezvous(run, op->node);
     message->left = message->is_rendezvous ? 2 : 1;
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        step_send(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, cost,
+        step_send(flow, op->rank, op->node->peer, ((size_t)op->rank << flow->lane_shift) + lane, cost,
                   &iwi_message_sent(message)[lane],
                   is_explaining ? iwi_message_splits(&run->channels, message) : NULL, is_explaining);
     }

@@ -340,15 +340,20 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     return end;
 }
 
-iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost)
+iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
+                       const struct iwi_cost *cost)
 {
     const struct iwi_job *job = flow->job;
     const uint64_t trial = job->first_trial + (i & (flow->lanes - 1));
     const uint32_t number = flow->sends_before[i]++;
     struct iwi_drawn_delays *drawn = &flow->drawn;
 
-    if (cost->inner < job->noisy_level) {
+    if (cost->inner < job->noisy_level || rank == peer) {
         return 0;
+    }
+    if (job->net_noise->series != NULL) {
+        return iwi_job_delay(job, trial, cost->inner,
+                             &(struct iwi_leaving){flow->cpu[i], number, rank, peer, IWI_CARRIED_DATA});
     }
     if (drawn->rank != rank || drawn->number != number || drawn->trials != trial / IWI_DRAW_TRIALS) {
         drawn->rank = rank;

@@ -115,8 +115,9 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                            iw_time d, const struct iwi_lost *lost);
 
-/* By how much the network delays the eager message that element i of `rank` sends now. */
-iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost);
+/* By how much the network delays the eager message that element i of `rank` has sent to `peer` just now. */
+iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
+                       const struct iwi_cost *cost);
 
 /* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,

@@ -78,8 +78,9 @@ IWI_STEP void step_copy(const struct iwi_flow *flow, iw_split *to, const iw_spli
 
 /* Rule 2: a send starts at max(CPU free, send gap free). The delay of rule 16 is part of *sent: nothing but
  * the arrival of the message follows from that. */
-IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const struct iwi_cost *cost,
-                        iw_time *sent, iw_split *sent_split, const bool is_explaining)
+IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
+                        const struct iwi_cost *cost, iw_time *sent, iw_split *sent_split,
+                        const bool is_explaining)
 {
     iw_time start = flow->cpu[i];
     iw_split *path = is_explaining ? &flow->cpu_split[i] : NULL;
@@ -102,7 +103,7 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, size_t i, const st
         step_copy(flow, sent_split, path);
     }
     if (flow->sends_before != NULL) {
-        const iw_time delay = iwi_flow_delay(flow, rank, i, cost);
+        const iw_time delay = iwi_flow_delay(flow, rank, peer, i, cost);
 
         *sent += delay;
         if (is_explaining) {

@@ -111,11 +111,11 @@ IWI_STEP void send(const struct sweep *sweep, uint32_t rank, uint32_t row, uint3
         const size_t i = (size_t)rank * lanes + lane;
 
         if (east.cost != NULL) {
-            step_send(flow, rank, i, east.cost, &east.time, NULL, false);
+            step_send(flow, rank, rank + 1, i, east.cost, &east.time, NULL, false);
             sweep->east[lane] = east.time;
         }
         if (south.cost != NULL) {
-            step_send(flow, rank, i, south.cost, &south.time, NULL, false);
+            step_send(flow, rank, rank + width, i, south.cost, &south.time, NULL, false);
             sweep->south[(size_t)column * lanes + lane] = south.time;
         }
         wait_for_send(flow, i, rank + 1, lane, &east, lanes);

@@ -32,14 +32,19 @@ IWI_STEP size_t slot_at(const struct trace_run *run, uint32_t slot)
     return at << run->flow->lane_shift;
 }
 
+IWI_STEP uint32_t peer_of(const struct trace_run *run, const struct iwi_trace_step *step)
+{
+    return run->first + (uint32_t)(step->amount >> 32);
+}
+
 /* Of the message of a step of `rank`. */
 IWI_STEP const struct iwi_cost *cost_of(const struct trace_run *run, const struct iwi_trace_step *step,
                                         uint32_t rank)
 {
-    const uint32_t size = (uint32_t)step->amount, peer = run->first + (uint32_t)(step->amount >> 32);
+    const uint32_t size = (uint32_t)step->amount;
 
     return &run->code->costs[size * run->code->level_count +
-                             iwi_level_between(&run->flow->job->levels, rank, peer)];
+                             iwi_level_between(&run->flow->job->levels, rank, peer_of(run, step))];
 }
 
 IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uint32_t rank,
@@ -65,7 +70,7 @@ IWI_STEP void send(struct trace_run *run, const struct iwi_trace_step *step, uin
     const size_t i = iwi_flow_at(run->flow, rank);
 
     for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
-        step_send(run->flow, rank, i + lane, cost, &run->slots[at + lane],
+        step_send(run->flow, rank, peer_of(run, step), i + lane, cost, &run->slots[at + lane],
                   is_explaining ? &run->splits[at] : NULL, is_explaining);
     }
 }

@@ -153,13 +153,17 @@ STEP void let_go(struct pass_run *run, const struct pass_here *here, uint32_t lo
 /* ---- operations ---- */
 
 STEP iw_time delay_of(const struct pass_run *run, const struct pass_here *here, uint64_t node,
-                      const struct iwi_cost *cost)
+                      const struct iwi_cost *cost, iw_time sent)
 {
     const struct iwi_job *job = run->cpus.job;
+    struct iwi_leaving leaving;
 
-    return job->net_noise == NULL ? 0
-                                  : iwi_job_delay(job, job->first_trial, here->number,
-                                                  job->send_numbers[node], cost->inner, IWI_CARRIED_DATA);
+    if (job->net_noise == NULL) {
+        return 0;
+    }
+    leaving = (struct iwi_leaving){sent, job->send_numbers[node], here->number,
+                                   job->schedule->nodes[node].peer, IWI_CARRIED_DATA};
+    return iwi_job_delay(job, job->first_trial, cost->inner, &leaving);
 }
 
 STEP void send(struct pass_run *run, const struct pass_here *here, uint32_t local, iw_time t)
@@ -174,7 +178,7 @@ STEP void send(struct pass_run *run, const struct pass_here *here, uint32_t loca
     *gap = start + cost->gap;
     cpu->free = graph_finish_message(&run->cpus, here->number, cpu, start, cost->send_cpu, cost->send_touch);
     deliver(run, op->peer, run->passes->partner_of[node],
-            cpu->free + cost->wire + delay_of(run, here, node, cost));
+            cpu->free + cost->wire + delay_of(run, here, node, cost, cpu->free));
     let_go(run, here, local, true, start);
 }
 

@@ -223,11 +223,12 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
         struct iwt_random random = {index, 0};
         const iw_delay delay = {.rank = 3, .step = 1, .time_ps = 77777};
         iw_pattern pattern = random_pattern(&random, 26);
-        const iw_net net = iwt_random_segmented_net(&random);
+        iw_net net = iwt_random_segmented_net(&random);
         iw_noise *noise = iwt_random_noise(&random);
         iw_program *program;
         char name[64];
 
+        iwt_make_series(&random, 90000, &net);
         (void)snprintf(name, sizeof name, "%s:%s", op, algorithm);
         pattern.delays = &delay;
         pattern.delay_count = 1;
@@ -236,6 +237,7 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
                           name);
         iw_program_free(program);
         iw_noise_free(noise);
+        iw_net_release(&net);
     }
 }
 
@@ -244,17 +246,19 @@ static void explanations_of_schedules_sum_up_too(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 500 / IWT_FEWER; seed++) {
         struct iwt_random random = {seed, 0};
-        const iw_net net = iwt_random_segmented_net(&random);
+        iw_net net = iwt_random_segmented_net(&random);
         iw_noise *noise = iwt_random_noise(&random);
         struct iwt_builder b;
         iw_program *program;
 
+        iwt_make_series(&random, 90000, &net);
         iwt_random_program(&random, IWT_MIXED_SIZES, &b);
         program = iwt_program(&b);
         assert_splits_sum(program, &net, noise, seed % 2 ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS,
                           "schedule");
         iw_program_free(program);
         iw_noise_free(noise);
+        iw_net_release(&net);
         iwt_builder_release(&b);
     }
 }

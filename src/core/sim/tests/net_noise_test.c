@@ -12,7 +12,8 @@ static iw_net delaying_net(iw_time delay_ns)
 {
     iw_net net = iwt_example_net();
 
-    net.noise = (iw_net_noise){2, {{0.0, IWT_NS(delay_ns)}, {1.0, IWT_NS(delay_ns)}}};
+    net.noise =
+        (iw_net_noise){.point_count = 2, .points = {{0.0, IWT_NS(delay_ns)}, {1.0, IWT_NS(delay_ns)}}};
     return net;
 }
 
@@ -74,7 +75,8 @@ static void messages_overtake(void **state)
     iw_sim_result *result;
 
     (void)state;
-    net.noise = (iw_net_noise){4, {{0.0, 0}, {0.5, 0}, {0.5 + 1e-12, IWT_NS(20)}, {1.0, IWT_NS(20)}}};
+    net.noise = (iw_net_noise){.point_count = 4,
+                               .points = {{0.0, 0}, {0.5, 0}, {0.5 + 1e-12, IWT_NS(20)}, {1.0, IWT_NS(20)}}};
     iwt_builder_init(&b, 2);
     for (uint32_t k = 0; k < 2; k++) {
         iwt_isend(&b, 0, 1, 1, k);
@@ -120,7 +122,7 @@ static void messages_inside_a_node_are_not_delayed(void **state)
 /* 0 to 10 for a half, 10 to 30 for the other: by hand. */
 static void quantiles_lie_on_straight_lines(void **state)
 {
-    const iw_net_noise noise = {3, {{0.0, 0}, {0.5, 10000}, {1.0, 30000}}};
+    const iw_net_noise noise = {.point_count = 3, .points = {{0.0, 0}, {0.5, 10000}, {1.0, 30000}}};
     struct iwi_delay_table table;
     double sum = 0.0;
 
@@ -182,13 +184,13 @@ static void refuse(const iw_net *net, const iw_sim_opts *opts, iw_status expecte
 
 static void what_cannot_be_is_refused(void **state)
 {
-    const iw_net_noise wrong[] = {{1, {{0.0, 0}}},
-                                  {2, {{0.1, 0}, {1.0, 5}}},
-                                  {2, {{0.0, 0}, {0.9, 5}}},
-                                  {3, {{0.0, 0}, {0.0, 3}, {1.0, 5}}},
-                                  {3, {{0.0, 0}, {0.5, 6}, {1.0, 5}}},
-                                  {2, {{0.0, -1}, {1.0, 5}}},
-                                  {IW_NET_NOISE_POINTS_MAX + 1, {{0.0, 0}}}};
+    const iw_net_noise wrong[] = {{.point_count = 1, .points = {{0.0, 0}}},
+                                  {.point_count = 2, .points = {{0.1, 0}, {1.0, 5}}},
+                                  {.point_count = 2, .points = {{0.0, 0}, {0.9, 5}}},
+                                  {.point_count = 3, .points = {{0.0, 0}, {0.0, 3}, {1.0, 5}}},
+                                  {.point_count = 3, .points = {{0.0, 0}, {0.5, 6}, {1.0, 5}}},
+                                  {.point_count = 2, .points = {{0.0, -1}, {1.0, 5}}},
+                                  {.point_count = IW_NET_NOISE_POINTS_MAX + 1, .points = {{0.0, 0}}}};
     const iw_net net = delaying_net(7);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
 

@@ -299,6 +299,8 @@ static iw_net random_queues(struct iwt_random *random, iw_fs_per_byte most)
                              .has_rails = iwt_below(random, 2) != 0,
                              .sharing = IW_NIC_QUEUES,
                              .G = (iw_fs_per_byte)iwt_below(random, (uint64_t)most + 1)};
+    iwt_make_series(random, 90000, &net);
+    net.S_bytes = iw_net_is_noisy(&net) ? iwt_below(random, 300) : net.S_bytes;
     return net;
 }
 
@@ -336,12 +338,14 @@ static void nics_that_take_no_time_change_nothing(void **state)
     for (int n = 0; n < 300 / IWT_FEWER; n++) {
         iw_net queues = random_queues(&random, 0), without;
 
-        if (queues.placement == IW_PLACEMENT_ROUND_ROBIN) { /* without NICs it deals ranks to these groups */
+        if (queues.placement == IW_PLACEMENT_ROUND_ROBIN ||
+            iw_net_is_noisy(&queues)) { /* nodes without NICs */
             queues.nics.node_level = queues.inner_count - 1;
         }
         without = queues;
         without.nics.count = 0;
         assert_same(&random, &queues, &without, 1);
+        iw_net_release(&queues);
     }
 }
 
@@ -351,9 +355,10 @@ static void threads_change_nothing(void **state)
 
     (void)state;
     for (int n = 0; n < 50 / IWT_FEWER; n++) {
-        const iw_net queues = random_queues(&random, 1000000);
+        iw_net queues = random_queues(&random, 1000000);
 
         assert_same(&random, &queues, &queues, 3);
+        iw_net_release(&queues);
     }
 }
 
@@ -364,7 +369,7 @@ static void paths_add_up(void **state)
 
     (void)state;
     for (int n = 0; n < 200 / IWT_FEWER; n++) {
-        const iw_net net = random_queues(&random, 2000000);
+        iw_net net = random_queues(&random, 2000000);
         iw_noise *noise = iwt_random_noise(&random);
         iw_sim_opts opts = IW_SIM_OPTS_INIT;
         struct iwt_builder builder;
@@ -391,6 +396,7 @@ static void paths_add_up(void **state)
         iw_program_free(program);
         iwt_builder_release(&builder);
         iw_noise_free(noise);
+        iw_net_release(&net);
     }
 }
 

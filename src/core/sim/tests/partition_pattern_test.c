@@ -52,6 +52,7 @@ static iw_net random_net(struct iwt_random *random)
         net.G = 0;
         net.segment_count = 0;
     }
+    iwt_make_series(random, 90000, &net);
     return net;
 }
 
@@ -59,7 +60,7 @@ static iw_net random_net(struct iwt_random *random)
 static void compare(const char *operations, const iw_pattern *pattern, struct iwt_random *random,
                     uint32_t members, uint32_t lanes)
 {
-    const iw_net net = random_net(random);
+    iw_net net = random_net(random);
     iw_noise *noise = pattern->ranks < 1000 ? iwt_random_noise(random) : cheap_noise(random);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *whole, *parted;
@@ -96,6 +97,7 @@ static void compare(const char *operations, const iw_pattern *pattern, struct iw
     iw_sim_result_free(whole);
     iw_sim_result_free(parted);
     iw_noise_free(noise);
+    iw_net_release(&net);
     iw_program_free(program);
 }
 

@@ -32,6 +32,7 @@ static void set_up(struct fixture *f, uint64_t seed, enum noise_choice choice)
         assert_ok(iw_noise_new(NULL, &f->noise));
         f->net.noise.point_count = 0;
     }
+    iwt_make_series(&f->random, 90000, &f->net);
     iwt_random_program(&f->random, IWT_MIXED_SIZES, &f->builder);
     f->program = iwt_program(&f->builder);
     if (f->net.inner_count > 0 && seed % 3 == 0) {

@@ -187,10 +187,32 @@ void iwt_add_net_noise(struct iwt_random *random, uint64_t most_ps, iw_net *net)
     net->noise.point_count = count;
 }
 
+void iwt_make_series(struct iwt_random *random, uint64_t most_ps, iw_net *net)
+{
+    enum { MOST = 40 };
+    iw_time delays_ps[MOST], every_ps;
+    uint32_t count;
+    bool is_grained;
+
+    if (net->noise.point_count == 0 || iwt_below(random, 2)) {
+        return;
+    }
+    count = 1 + (uint32_t)iwt_below(random, MOST);
+    every_ps = 1 + (iw_time)iwt_below(random, iwt_below(random, 2) ? most_ps : 20 * most_ps);
+    is_grained = most_ps % 1000 == 0 && iwt_below(random, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        const iw_time delay_ps = iwt_below(random, 2) ? 0 : (iw_time)iwt_below(random, 2 * most_ps);
+
+        delays_ps[i] = is_grained ? delay_ps / 1000 * 1000 : delay_ps;
+    }
+    assert_ok(iw_net_set_series(NULL, net, delays_ps, count, every_ps));
+}
+
 void iwt_quiet_unless_eager(const iw_program *program, iw_net *net)
 {
     if (iwi_may_rendezvous(program, net)) {
         net->noise.point_count = 0;
+        net->noise.series.count = 0;
     }
 }
 
@@ -286,11 +308,12 @@ iw_program *iwt_pattern_program(const char *operations, const iw_pattern *patter
 void iwt_compare_engines(const char *operations, const iw_pattern *pattern, struct iwt_random *random)
 {
     iw_program *program = iwt_pattern_program(operations, pattern);
-    const iw_net net = iwt_random_segmented_net(random);
+    iw_net net = iwt_random_segmented_net(random);
     iw_noise *noise = iwt_random_noise(random);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     iw_sim_result *event, *flow;
 
+    iwt_make_series(random, 90000, &net);
     opts.trials = 3;
     opts.threads = 1;
     opts.rendezvous = iwt_below(random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
@@ -314,5 +337,6 @@ void iwt_compare_engines(const char *operations, const iw_pattern *pattern, stru
     iw_sim_result_free(event);
     iw_sim_result_free(flow);
     iw_noise_free(noise);
+    iw_net_release(&net);
     iw_program_free(program);
 }

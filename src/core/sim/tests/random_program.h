@@ -35,6 +35,9 @@ iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 /* Noise of the network: some messages are not delayed, or all are by the same time. */
 void iwt_add_net_noise(struct iwt_random *random, uint64_t most_ps, iw_net *net);
 
+/* Half of all networks with noise get a recorded series instead; iw_net_release(). */
+void iwt_make_series(struct iwt_random *random, uint64_t most_ps, iw_net *net);
+
 /* Takes it away where messages of the program go by rendezvous: only the event engine runs them with it. */
 void iwt_quiet_unless_eager(const iw_program *program, iw_net *net);
 

@@ -33,6 +33,7 @@ void iwt_trace_set_up(struct iwt_trace_fixture *f, uint64_t seed)
     *f = (struct iwt_trace_fixture){
         .seed = seed, .random = {seed, 0}, .trace_opts = IW_TRACE_OPTS_INIT, .opts = IW_SIM_OPTS_INIT};
     f->net = iwt_random_net(&f->random);
+    iwt_make_series(&f->random, 90000, &f->net);
     f->noise = iwt_random_noise(&f->random);
     iwt_random_trace(&f->random, &f->made);
     iwt_random_overrides(&f->random, &f->wishes);
@@ -57,6 +58,7 @@ void iwt_trace_tear_down(struct iwt_trace_fixture *f)
 {
     iw_program_free(f->program);
     iw_noise_free(f->noise);
+    iw_net_release(&f->net);
     iwt_made_trace_release(&f->made);
 }
 

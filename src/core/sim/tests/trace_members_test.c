@@ -83,6 +83,7 @@ static void members_of_schedules_agree_with_one(void **state)
 
         iwt_random_program(&random, IWT_MIXED_SIZES, &builder);
         program = iwt_program(&builder);
+        iwt_make_series(&random, 90000, &net);
         iwt_quiet_unless_eager(program, &net);
         opts.trials = 3;
         opts.rendezvous = iwt_below(&random, 2) ? IW_RENDEZVOUS_IDEAL : IW_RENDEZVOUS_RTS_CTS;
@@ -103,6 +104,7 @@ static void members_of_schedules_agree_with_one(void **state)
         iw_sim_result_free(one);
         iw_program_free(program);
         iw_noise_free(noise);
+        iw_net_release(&net);
         iwt_builder_release(&builder);
     }
 }

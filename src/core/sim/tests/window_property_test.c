@@ -118,6 +118,7 @@ static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
     uint64_t node;
 
     net.S_bytes = iwt_below(&random, 3) ? 1000 : kind.most_bytes / 2; /* some send by rendezvous */
+    iwt_make_series(&random, 90000, &net);
     iwt_quiet_unless_eager(program, &net);
     net.nics.sharing = IW_NIC_MAX_RATE;
     opts.engine = IW_ENGINE_EVENT;

@@ -203,14 +203,19 @@ STEP struct iwi_cost cost_of(const struct window_run *run, uint32_t rank, const 
 }
 
 /* Of an eager message: with others, and noise of the network, this engine does not run. */
-STEP iw_time delay_of(const struct window_run *run, uint32_t rank, uint32_t node, const struct iwi_cost *cost)
+STEP iw_time delay_of(const struct window_run *run, uint32_t rank, uint32_t node, const struct iwi_cost *cost,
+                      iw_time sent)
 {
     const struct iwi_job *job = run->job;
+    const uint64_t send = run->schedule->first_node[rank] + node;
+    struct iwi_leaving leaving;
 
-    return job->net_noise == NULL ? 0
-                                  : iwi_job_delay(job, job->first_trial, rank,
-                                                  job->send_numbers[run->schedule->first_node[rank] + node],
-                                                  cost->inner, IWI_CARRIED_DATA);
+    if (job->net_noise == NULL) {
+        return 0;
+    }
+    leaving = (struct iwi_leaving){sent, job->send_numbers[send], rank, run->schedule->nodes[send].peer,
+                                   IWI_CARRIED_DATA};
+    return iwi_job_delay(job, job->first_trial, cost->inner, &leaving);
 }
 
 /* A message to a rank with wildcards is not noticed before an earlier one of the same pair. */
@@ -253,7 +258,8 @@ STEP iw_status send(struct window_run *run, const struct window_place *place, ui
     struct window_gap *gap = &run->gaps[(size_t)place->local * run->schedule->nic_count + op->nic];
     const iw_time start = iwi_max(run->now, gap->send);
     const iw_time sent = finish(run, place, cpu, start, cost.send_cpu + cost.send_touch) - cost.send_touch;
-    struct iwi_window_message message = {.notice = sent + cost.wire + delay_of(run, place->rank, node, &cost),
+    struct iwi_window_message message = {.notice =
+                                             sent + cost.wire + delay_of(run, place->rank, node, &cost, sent),
                                          .bytes = op->amount,
                                          .from = place->rank,
                                          .to = op->peer,

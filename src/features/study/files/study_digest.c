@@ -108,6 +108,11 @@ static void add_net(struct iwi_hash *digest, const iw_net *net)
         iwi_hash_add(digest, &net->noise.points[i].share, sizeof net->noise.points[i].share);
         add(digest, "delay", (uint64_t)net->noise.points[i].delay_ps);
     }
+    if (net->noise.series.count > 0) {
+        add(digest, "every", (uint64_t)net->noise.series.every_ps);
+        iwi_hash_add(digest, net->noise.series.delays_ps,
+                     net->noise.series.count * sizeof *net->noise.series.delays_ps);
+    }
     if (net->memory.ranks > 0) {
         add(digest, "memory-ranks", net->memory.ranks);
         add(digest, "memory-domain", net->memory.domain_bytes_per_s);

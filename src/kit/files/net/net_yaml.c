@@ -337,37 +337,53 @@ static bool is_list(const struct iwi_yaml_entry *entry)
     return entry->value != NULL && entry->value->type == YAML_SEQUENCE_NODE;
 }
 
+/* A network without levels. */
+static iw_status read_flat(struct iwi_yaml *yaml, const yaml_node_t *node,
+                           const struct iwi_yaml_entry *entries, const char *level, iw_net *net)
+{
+    const yaml_node_t *noise = entries[IWI_NET_KEY_NOISE].value;
+
+    IW_TRY(check_no_levels(yaml, entries));
+    IW_TRY(iwi_net_read_entries(yaml, node, entries, net));
+    if (level != NULL) {
+        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_USAGE,
+                             "there is no level '%.60s': this network has no levels", level);
+    }
+    return noise == NULL ? IW_OK : iwi_net_read_noise(yaml, noise, net);
+}
+
+static iw_status read_all(struct iwi_yaml *yaml, const yaml_node_t *node,
+                          const struct iwi_yaml_entry *entries, const char *level, iw_net *net)
+{
+    IW_TRY(entries[IWI_NET_KEY_LEVELS].value != NULL ? iwi_net_read_levels(yaml, entries, level, net)
+                                                     : read_flat(yaml, node, entries, level, net));
+    read_origin(yaml, entries[IWI_NET_KEY_ORIGIN].value, &net->origin);
+    if (level != NULL && strcmp(level, "node") == 0 &&
+        net->origin.hosts > 1) { /* its ranks are on one host */
+        net->origin.ranks /= net->origin.hosts;
+        net->origin.hosts = 1;
+    }
+    if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
+        IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], net));
+    }
+    return level == NULL && is_list(&entries[IWI_NET_KEY_PLACEMENT])
+               ? iwi_net_read_list(yaml, entries[IWI_NET_KEY_PLACEMENT].value, net)
+               : IW_OK;
+}
+
 static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
                           iw_net *net_p)
 {
     iw_net net = {.S_bytes = IWI_NET_DEFAULT_S_BYTES};
     struct iwi_yaml_entry entries[IWI_NET_KEYS];
+    iw_status status;
 
     snprintf(net.name, sizeof net.name, "%s", name);
     IW_TRY(iwi_yaml_mapping(yaml, node, iwi_net_keys, IWI_NET_KEYS, entries));
-    if (entries[IWI_NET_KEY_LEVELS].value != NULL) {
-        IW_TRY(iwi_net_read_levels(yaml, entries, level, &net));
-    } else {
-        IW_TRY(check_no_levels(yaml, entries));
-        IW_TRY(iwi_net_read_entries(yaml, node, entries, &net));
-        if (level != NULL) {
-            return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_USAGE,
-                                 "there is no level '%.60s': this network has no levels", level);
-        }
-    }
-    read_origin(yaml, entries[IWI_NET_KEY_ORIGIN].value, &net.origin);
-    if (level != NULL && strcmp(level, "node") == 0 && net.origin.hosts > 1) { /* its ranks are on one host */
-        net.origin.ranks /= net.origin.hosts;
-        net.origin.hosts = 1;
-    }
-    if (entries[IWI_NET_KEY_MEMORY].value != NULL) {
-        IW_TRY(read_memory(yaml, &entries[IWI_NET_KEY_MEMORY], &net));
-    }
-    if (entries[IWI_NET_KEY_NOISE].value != NULL) {
-        IW_TRY(iwi_net_read_noise(yaml, entries[IWI_NET_KEY_NOISE].value, &net));
-    }
-    if (level == NULL && is_list(&entries[IWI_NET_KEY_PLACEMENT])) {
-        IW_TRY(iwi_net_read_list(yaml, entries[IWI_NET_KEY_PLACEMENT].value, &net));
+    status = read_all(yaml, node, entries, level, &net);
+    if (status != IW_OK) {
+        iw_net_release(&net);
+        return status;
     }
     *net_p = net;
     return IW_OK;

@@ -56,7 +56,8 @@ IW_NODISCARD iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct i
 /* The NICs of a network whose levels have been read: a mapping. It is checked with the network. */
 IW_NODISCARD iw_status iwi_net_read_nics(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
 
-/* By how much messages are delayed: a sequence of quantiles. The network is checked. */
+/* By how much messages are delayed: a sequence of quantiles, or a mapping with a series, which has to be
+ * released. The network is checked. */
 IW_NODISCARD iw_status iwi_net_read_noise(struct iwi_yaml *yaml, const yaml_node_t *node, iw_net *net);
 
 /* The node of each rank of a network whose levels and NICs have been read: a sequence. Last of all: what it

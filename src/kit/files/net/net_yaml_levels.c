@@ -137,21 +137,28 @@ static iw_status join_levels(const struct iwi_yaml *yaml, size_t line, const str
     return iwi_net_check_at(yaml, line, net);
 }
 
-/* `nics`: or NULL. One level alone has none: they are between levels. */
+/* One level alone has no NICs, which are between levels; noise has the last one only. */
 static iw_status choose_level(struct iwi_yaml *yaml, size_t line, const struct levels *levels,
-                              const yaml_node_t *nics, const char *wanted, iw_net *net)
+                              const struct iwi_yaml_entry *entries, const char *wanted, iw_net *net)
 {
+    const yaml_node_t *nics = entries[IWI_NET_KEY_NICS].value, *noise = entries[IWI_NET_KEY_NOISE].value;
+    size_t level = levels->count - 1;
+
     if (wanted == NULL) {
         IW_TRY(join_levels(yaml, line, levels, net));
-        return nics == NULL ? IW_OK : iwi_net_read_nics(yaml, nics, net);
-    }
-    for (size_t i = 0; i < levels->count; i++) {
-        if (strcmp(levels->nets[i].name, wanted) == 0) {
-            take_level(&levels->nets[i], net);
-            return IW_OK;
+        if (nics != NULL) {
+            IW_TRY(iwi_net_read_nics(yaml, nics, net));
         }
+    } else {
+        for (level = 0; level < levels->count && strcmp(levels->nets[level].name, wanted) != 0;) {
+            level++;
+        }
+        if (level == levels->count) {
+            return unknown_level(yaml, line, levels, wanted);
+        }
+        take_level(&levels->nets[level], net);
     }
-    return unknown_level(yaml, line, levels, wanted);
+    return noise == NULL || level + 1 < levels->count ? IW_OK : iwi_net_read_noise(yaml, noise, net);
 }
 
 /* A file has levels, or parameters of its own. */
@@ -210,5 +217,5 @@ iw_status iwi_net_read_levels(struct iwi_yaml *yaml, const struct iwi_yaml_entry
     for (size_t i = 0; i < count; i++) {
         IW_TRY(read_level(yaml, iwi_yaml_item(yaml, list, i), &levels));
     }
-    return choose_level(yaml, line, &levels, entries[IWI_NET_KEY_NICS].value, level, net);
+    return choose_level(yaml, line, &levels, entries, level, net);
 }

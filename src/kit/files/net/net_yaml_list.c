@@ -100,7 +100,7 @@ iw_status iwi_net_read_list(struct iwi_yaml *yaml, const yaml_node_t *node, iw_n
         status = check_list(yaml, line, &placed);
     }
     if (status != IW_OK) {
-        iw_net_release(&placed);
+        free(placed.list.nodes);
         return status;
     }
     *net = placed;

@@ -115,12 +115,27 @@ static void expect_same(const struct run *run, const iw_program *form, const cha
     iw_sim_result_free(result);
 }
 
+/* Noise of the network, messages by rendezvous and NICs with queues in all combinations. */
+static iw_net random_net(struct iwt_random *random)
+{
+    iw_net net = iwt_random_segmented_net(random);
+
+    iwt_make_series(random, 90000, &net);
+    if (iw_net_is_noisy(&net) && iwt_below(random, 2)) {
+        net.S_bytes = iwt_below(random, 300);
+    }
+    if (net.nics.count > 0 && iwt_below(random, 3) == 0) {
+        net.nics.sharing = IW_NIC_QUEUES;
+    }
+    return net;
+}
+
 static struct run random_run(struct iwt_random *random, const char *what, uint64_t seed, iw_net *net,
                              iw_noise **noise_p)
 {
     struct run run = {.net = net, .opts = IW_SIM_OPTS_INIT, .what = what, .seed = seed};
 
-    *net = iwt_random_segmented_net(random);
+    *net = random_net(random);
     *noise_p = iwt_random_clock_noise(random);
     iw_noise_share_phases(*noise_p, 1, IW_LOOP_STATIC); /* on several cores GOAL's reductions are phases */
     run.noise = *noise_p;
@@ -211,6 +226,7 @@ static void all_forms_of_a_pattern_take_as_long(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
+        iw_net_release(&net);
         iwi_schedule_free(in_order);
         iw_program_free(program);
     }
@@ -254,6 +270,7 @@ static void all_forms_of_a_program_take_as_long(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
+        iw_net_release(&net);
         iw_program_free(program);
         iwt_builder_release(&builder);
     }
@@ -292,6 +309,7 @@ static void a_trace_takes_as_long_as_its_goal(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
+        iw_net_release(&net);
         iwt_trace_tear_down(&t);
     }
 }

@@ -27,6 +27,32 @@ static void quantiles_are_read(void **state)
     assert_int_equal(net.noise.points[0].delay_ps, 1000);
 }
 
+static void a_series_is_read(void **state)
+{
+    static const char flat[] = NEEDED "noise: {series: [0*3, 1.5us, 20ns*2], every: 4us}\n";
+    static const char levels[] =
+        "levels:\n  - {name: a, ranks: 8, L: 1us, o: 1us, g: 1us, G: 1ns}\n"
+        "  - {name: b, L: 1us, o: 1us, g: 1us, G: 1ns}\nnoise:\n  every: 1ns\n  series: [7ns]\n";
+    iw_net net;
+
+    (void)state;
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", flat, strlen(flat), NULL, &net));
+    assert_int_equal(net.noise.series.count, 6);
+    assert_int_equal(net.noise.series.every_ps, 4000000);
+    assert_int_equal(net.noise.series.delays_ps[2], 0);
+    assert_int_equal(net.noise.series.delays_ps[3], 1500000);
+    assert_int_equal(net.noise.series.delays_ps[5], 20000);
+    iw_net_release(&net);
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), NULL, &net));
+    assert_int_equal(net.noise.series.delays_ps[0], 7000);
+    iw_net_release(&net);
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), "b", &net));
+    assert_true(iw_net_is_noisy(&net));
+    iw_net_release(&net);
+    assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), "a", &net)); /* inside a node */
+    assert_false(iw_net_is_noisy(&net));
+}
+
 static void faults_are_told_with_file_and_line(void **state)
 {
     static const struct {
@@ -40,6 +66,20 @@ static void faults_are_told_with_file_and_line(void **state)
         {NEEDED "noise: [[0, 0], [most, 5us]]\n", IW_ERR_FORMAT, ":5': key 'noise': 'most' is not a"},
         {NEEDED "noise: [[0, 0], [0.9, 5us]]\n", IW_ERR_RANGE, "the last for a share of 1"},
         {NEEDED "noise: [[0, 0], [0.9, 5us], [1, 4us]]\n", IW_ERR_RANGE, "quantile 3 of its noise must have"},
+        {NEEDED "noise: {series: [1us]}\n", IW_ERR_FORMAT, ":5': key 'noise': a series needs its delays and"},
+        {NEEDED "noise: {series: [1us, x], every: 1us}\n", IW_ERR_FORMAT,
+         ":5': key 'series': 'x' is no delay"},
+        {NEEDED "noise: {series: [1us*-1], every: 1us}\n", IW_ERR_RANGE, "key 'series': '1us*-1' is no"},
+        {NEEDED "noise: {series: [], every: 1us}\n", IW_ERR_RANGE, "the series of its noise is empty"},
+        {NEEDED "noise: {series: [1us], every: 0}\n", IW_ERR_RANGE,
+         "must last from 1 ps per delay to 10 days"},
+        {NEEDED "noise: {series: [0*1048576, 0], every: 1us}\n", IW_ERR_RANGE, "up to 2^20 delays"},
+        {NEEDED "noise: {series: [1us, 2h], every: 1us}\n", IW_ERR_RANGE,
+         "delay 2 in the series of its noise must be from 0 to 1 h"},
+        {NEEDED "noise: {series: [1us], every: 1us, spacing: 2us}\n", IW_ERR_FORMAT, "'spacing'"},
+        {"levels:\n  - {name: a, ranks: 2, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: b, L: 1us, o: 1us, g: "
+         "1us, G: 1ns}\nnoise: {series: [1us], every: 1us}\nplacement: []\n",
+         IW_ERR_FORMAT, "the list is empty"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us, G: 1ns, noise: [[0, 0], [1, 5us]]}\n", IW_ERR_FORMAT,
          ":2': key 'noise' stands beside the levels, not in one"},
     };
@@ -62,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_read),
+        cmocka_unit_test(a_series_is_read),
         cmocka_unit_test(faults_are_told_with_file_and_line),
     };
 
