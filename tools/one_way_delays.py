@@ -25,7 +25,7 @@ import bisect
 import itertools
 import sys
 
-STEP, ROUNDS, POINTS, DIGITS, MOST_SAMPLES = 1.08, 120, 64, 9, 1 << 20
+STEP, ROUNDS, POINTS, MOST_SAMPLES = 1.08, 120, 64, 1 << 20
 
 
 def grid_of(resolution_us, longest_us):
@@ -85,16 +85,15 @@ def quantiles(grid, shares, points=POINTS):
     below, table = 0.0, [(0.0, 0.0)]
     for time, following, share in zip(grid, grid[1:] + grid[-1:], shares):
         below += share
-        if share > 1e-12:
-            table.append((min(round(below, DIGITS), 1.0), (time + following) / 2))
-    table = list(dict(table).items())  # of what the file cannot tell apart the longest
+        if share > 1e-8:  # as_yaml() prints nine digits
+            table.append((min(below, 1.0), (time + following) / 2))
     table[-1] = (1.0, table[-1][1])
     while len(table) > points:  # leave out the point whose absence moves the mean least
         cost = [abs((table[i + 1][0] - table[i - 1][0]) * (table[i][1] + 0.0)
                     - (table[i][0] - table[i - 1][0]) * table[i - 1][1] - (table[i + 1][0] - table[i][0]) * table[i + 1][1])
                 for i in range(1, len(table) - 1)]
         del table[1 + cost.index(min(cost))]
-    return table
+    return [pair for i, pair in enumerate(table) if i == 0 or pair[0] > table[i - 1][0]]
 
 
 def without_system(excesses_us, system_us, resolution_us):
@@ -118,7 +117,7 @@ def resampled(trips_us, delays_us, every_us):
 
 
 def as_yaml(pairs):
-    return "noise: [" + ", ".join(f"[{share:.{DIGITS}g}, {1000 * time:.9g}ns]" for share, time in pairs) + "]"
+    return "noise: [" + ", ".join(f"[{share:.9g}, {1000 * time:.9g}ns]" for share, time in pairs) + "]"
 
 
 def series_yaml(samples_us, every_us):

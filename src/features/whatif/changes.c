@@ -205,7 +205,7 @@ static iw_status add_whole(const iw_log *log, const iw_noise_set *set, const iw_
     memset(is_removed, true, set->part_count * sizeof *is_removed);
     IW_TRY(iwi_changes_add(log, set, IW_CHANGE_ALL, is_removed, changes));
     snprintf(last(changes)->name, sizeof last(changes)->name, "%s",
-             net->noise.point_count > 0 ? "all of the system" : "all");
+             iw_net_is_noisy(net) ? "all of the system" : "all");
     return IW_OK;
 }
 
@@ -282,7 +282,7 @@ static iw_status add_all(const iw_log *log, const iw_noise_set *set, const iw_wh
     if (set->part_count > 0) {
         IW_TRY(add_whole(log, set, opts->net, is_removed, changes));
     }
-    if (opts->net->noise.point_count > 0) {
+    if (iw_net_is_noisy(opts->net)) {
         IW_TRY(add_network(log, set, is_removed, changes));
     }
     if (opts->wants_together && set->sync == IW_SYNC_NONE && set->part_count > 0) {

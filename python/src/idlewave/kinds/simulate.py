@@ -97,8 +97,17 @@ class PointsRow:
 
 
 @dataclass(frozen=True)
+class Series:
+    count: int
+    every_ns: float
+    mean_ns: float
+    longest_ns: float
+
+
+@dataclass(frozen=True)
 class Noise:
     points: List[PointsRow]
+    series: Optional[Series]
 
 
 @dataclass(frozen=True)
