@@ -67,7 +67,7 @@ static iw_status find_size(struct reader *r, uint64_t bytes, struct found **foun
 static iw_status add(struct reader *r, uint64_t bytes, iw_time half_trip_ps)
 {
     struct iwi_ping_times *times;
-    struct found *found;
+    struct found *found = NULL;
 
     IW_TRY(find_size(r, bytes, &found));
     times = &found->times;
