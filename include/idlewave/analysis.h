@@ -64,18 +64,13 @@ typedef struct iw_noise_facts {
     uint64_t dropped;
     iw_load load;
     iw_caveats caveats;
-    double long_ns; /* as given */
-    /* Ranks from which on noise dominates a barrier: ranks x share of time in long detours is about 1, the
-     * inflection point of Hoefler, Schneider, Lumsdaine (SC'10). 0: not up to 2^40. */
-    double critical_ranks;
     /* Sources rarer than this (mean time between) may have been missed: a third of the shortest CPU's length
      * (rule of three, 95 %). */
     double rare_limit_ns;
 } iw_noise_facts;
 
-/** `long_ns`: detours at least this long count for critical_ranks. */
 IW_API IW_NODISCARD iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording,
-                                                 double long_ns, iw_noise_facts **facts_p);
+                                                 iw_noise_facts **facts_p);
 IW_API void iw_noise_facts_free(iw_noise_facts *facts);
 
 /** A detour that is drawn. */
@@ -108,22 +103,39 @@ typedef struct iw_noise_picture {
     iw_noise_bin *bins;
 } iw_noise_picture;
 
+/** What collectives pay for the noise, by simulation: many of them back to back on a built-in network, ranks
+ * on CPUs as recorded. Slowdowns are those of one of them once the start of a run is over, T/T0 - 1
+ * (iw_steady of idlewave/noise_set.h). Their intervals count the trials. */
+typedef struct iw_noise_cost {
+    const char *network; /* "hdr-fat-tree"; NULL: nothing was simulated */
+    uint32_t ranks;
+    uint64_t repeat, trials;
+    double used_ns; /* so much of the recording, from its beginning */
+    iw_estimate barrier_slowdown;
+    iw_estimate allreduce_slowdown; /* of 8 bytes */
+    bool is_bound;                  /* the recording is too short for so many ranks: .low are lower bounds */
+    bool is_rare;                   /* detours that count are too rare for so short a simulation: the same */
+    uint32_t from_ranks; /* the least power of two on which a barrier takes 5 % longer; 0: none is */
+    uint32_t most_ranks; /* up to that many */
+} iw_noise_cost;
+
 typedef struct iw_noise_report_opts {
     size_t size;      /* IW_NOISE_REPORT_OPTS_INIT */
     const char *name; /* of the recording: its file */
-    double long_ns;   /* as iw_noise_facts_new() takes it */
     bool has_spectrum;
+    bool has_cost; /* not of busy nodes, whose load is no noise */
 } iw_noise_report_opts;
 
-#define IW_NOISE_REPORT_OPTS_INIT                                     \
-    {                                                                 \
-        sizeof(iw_noise_report_opts), "the recording", 20000.0, false \
+#define IW_NOISE_REPORT_OPTS_INIT                                   \
+    {                                                               \
+        sizeof(iw_noise_report_opts), "the recording", false, false \
     }
 
 /** All that is shown of a recording. */
 typedef struct iw_noise_report {
     const char *name;
     iw_noise_facts facts;
+    iw_noise_cost cost;
     iw_noise_picture picture;
     struct iw_noise_spectrum *spectrum; /* NULL: there is none, */
     char *no_spectrum;                  /* and why, if it was asked for */

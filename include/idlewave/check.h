@@ -170,7 +170,7 @@ IW_API IW_NODISCARD iw_status iw_check_judge(const iw_log *log, const iw_check_o
 /** Frees what iw_check_judge() made. */
 IW_API void iw_check_release(iw_check *check);
 
-/** Schema "idlewave.check/2" (docs/reference/formats/check-json.md); CSV has a line for each requirement. */
+/** Schema "idlewave.check/3" (docs/reference/formats/check-json.md); CSV has a line for each requirement. */
 IW_API iw_doc iw_check_doc(const iw_check *check);
 
 #ifdef __cplusplus

@@ -24,8 +24,8 @@ NUMBERS: Dict[str, Sequence[str]] = {
     "Simulate": ("slowdown", "makespan_ns", "noiseless_ns", "ranks", "messages", "trials", "seed"),
     "Whatif": ("now", "sum_of_sources", "noiseless_ns", "ranks", "trials", "redraws", "seed"),
     "Model": ("work_ns", "latency_ns", "half_ranks", "first_doubled", "last_doubled"),
-    "Noise": ("share", "rate_hz", "median_ns", "p99_ns", "max_ns", "critical_ranks", "count", "watched_ns"),
-    "Record": ("share", "rate_hz", "median_ns", "p99_ns", "max_ns", "critical_ranks", "count", "watched_ns"),
+    "Noise": ("share", "rate_hz", "median_ns", "p99_ns", "max_ns", "count", "watched_ns"),
+    "Record": ("share", "rate_hz", "median_ns", "p99_ns", "max_ns", "count", "watched_ns"),
     "Wave": ("makespan_ns", "period_ns", "exec_ns", "comm_ns", "delays", "quiet_delays"),
 }
 BLOCK = "border-left:4px solid {rule};padding:.2em 0 .2em .8em;margin:.4em 0;max-width:60em"

@@ -160,17 +160,17 @@ _OLDER: Dict[str, Tuple[str, Dict[str, str]]] = {
     "idlewave.stragglers/1": ("idlewave.stragglers/2", {"slowdown": "factor"}),
     "idlewave.simulate/3": ("idlewave.simulate/4", {}),
     "idlewave.whatif/2": ("idlewave.whatif/3", {}),
-    "idlewave.check/1": ("idlewave.check/2", {}),
+    "idlewave.check/2": ("idlewave.check/3", {}),
     "idlewave.verify/2": ("idlewave.verify/3", {}),
-    "idlewave.noise/2": ("idlewave.noise/3", {}),
+    "idlewave.noise/3": ("idlewave.noise/4", {}),
     "idlewave.noise-compare/2": ("idlewave.noise-compare/3", {}),
     "idlewave.model/2": ("idlewave.model/3", {}),
     "idlewave.fleet/2": ("idlewave.fleet/3", {}),
-    "idlewave.watch/1": ("idlewave.watch/2", {}),
+    "idlewave.watch/2": ("idlewave.watch/3", {}),
     "idlewave.waits/1": ("idlewave.waits/2", {}),
     "idlewave.machine/1": ("idlewave.machine/2", {}),
-    "idlewave.record/2": ("idlewave.record/3", {}),
-    "idlewave.noise-edit/2": ("idlewave.noise-edit/3", {}),
+    "idlewave.record/3": ("idlewave.record/4", {}),
+    "idlewave.noise-edit/3": ("idlewave.noise-edit/4", {}),
 }
 
 

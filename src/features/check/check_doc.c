@@ -427,8 +427,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_check_kind = {
     .name = "check",
-    .schema_id = "idlewave.check/2",
-    .older_id = "idlewave.check/1",
+    .schema_id = "idlewave.check/3",
+    .older_id = "idlewave.check/2",
     .schema = &check_schema,
     .write_doc = write_doc,
     .check = check_file,

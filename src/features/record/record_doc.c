@@ -202,8 +202,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_record_kind = {
     .name = "record",
-    .schema_id = "idlewave.record/3",
-    .older_id = "idlewave.record/2",
+    .schema_id = "idlewave.record/4",
+    .older_id = "idlewave.record/3",
     .schema = &record_schema,
     .write_doc = write_doc,
     .check = check,
@@ -221,6 +221,7 @@ iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording
     iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
 
     opts.name = file;
+    opts.has_cost = true;
     IW_TRY(iw_noise_report_init(log, recording, &opts, &report->noise));
     report->file = file;
     for (size_t i = 0; i < IW_RECORD_REACHES; i++) {

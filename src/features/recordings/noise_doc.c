@@ -286,8 +286,8 @@ static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 
 const struct iwi_kind iwi_noise_kind = {
     .name = "noise",
-    .schema_id = "idlewave.noise/3",
-    .older_id = "idlewave.noise/2",
+    .schema_id = "idlewave.noise/4",
+    .older_id = "idlewave.noise/3",
     .schema = &iwi_noise_schema,
     .write_doc = write_doc,
     .check = check,

@@ -157,8 +157,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_noise_edit_kind = {
     .name = "noise-edit",
-    .schema_id = "idlewave.noise-edit/3",
-    .older_id = "idlewave.noise-edit/2",
+    .schema_id = "idlewave.noise-edit/4",
+    .older_id = "idlewave.noise-edit/3",
     .schema = &edit_schema,
     .write_doc = write_doc,
     .check = check,

@@ -12,8 +12,6 @@
 #include "kit/facts/load_facts.h"
 #include "kit/facts/recording_stats.h"
 
-static const double MOST_RANKS = 0x1p40;
-
 iw_noise_row iwi_noise_row_of(double *durations_ns, size_t count, double watched_ns)
 {
     iw_noise_row row = {.count = count};
@@ -71,21 +69,6 @@ static iw_status describe_cpus(const iw_log *log, const iw_recording *recording,
     return IW_OK;
 }
 
-static double critical_ranks(const iw_recording *recording, const iw_noise_facts *facts)
-{
-    double time_ns = 0.0, ranks;
-
-    for (size_t c = 0; c < recording->cpu_count; c++) {
-        const iw_detours *cpu = &recording->cpus[c];
-
-        for (size_t i = 0; i < cpu->count; i++) {
-            time_ns += (double)cpu->duration_ns[i] >= facts->long_ns ? (double)cpu->duration_ns[i] : 0.0;
-        }
-    }
-    ranks = facts->watched_ns / time_ns; /* without long detours infinite, of nothing NaN */
-    return ranks <= MOST_RANKS ? fmax(ranks, 1.0) : 0.0;
-}
-
 /* The numbers that need no rows. */
 static void sum_up(const iw_recording *recording, iw_noise_facts *facts)
 {
@@ -97,7 +80,6 @@ static void sum_up(const iw_recording *recording, iw_noise_facts *facts)
         shortest_ns = iwi_min(shortest_ns, recording->cpus[c].length_ns);
     }
     facts->rare_limit_ns = (double)shortest_ns / 3.0;
-    facts->critical_ranks = critical_ranks(recording, facts);
 }
 
 /* Larger shares first, equal ones in the order of their numbers. */
@@ -151,8 +133,7 @@ static iw_status describe(const iw_log *log, const iw_recording *detours, iw_noi
     return IW_OK;
 }
 
-iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, double long_ns,
-                             iw_noise_facts **facts_p)
+iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, iw_noise_facts **facts_p)
 {
     iw_noise_facts *facts = iwi_new_array(log, 1, sizeof *facts);
     iw_recording *losses = NULL;
@@ -168,8 +149,7 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, d
                                   .quantum_ns = recording->quantum_ns,
                                   .attribute_count = recording->attribute_count,
                                   .attributes = recording->attributes,
-                                  .load = iwi_load_of(recording),
-                                  .long_ns = long_ns};
+                                  .load = iwi_load_of(recording)};
         status = describe(log, losses != NULL ? losses : recording, facts);
     }
     for (size_t c = 0; status == IW_OK && c < facts->cpu_count; c++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/recordings/noise_cost.h"
 #include "features/recordings/noise_picture.h"
 #include "kit/facts/recording_stats.h"
 
@@ -55,11 +56,14 @@ iw_status iw_noise_report_init(const iw_log *log, const iw_recording *recording,
     iw_noise_facts *facts;
     iw_status status;
 
-    IW_TRY(iw_noise_facts_new(log, recording, opts->long_ns, &facts));
+    IW_TRY(iw_noise_facts_new(log, recording, &facts));
     iw_caveats_of_recording(recording, opts->name, &facts->caveats);
     *report = (iw_noise_report){.name = opts->name, .facts = *facts, .recording = recording};
     free(facts); /* its lists are the report's now */
     status = add_picture(log, recording, report);
+    if (status == IW_OK && opts->has_cost && !report->facts.load.is_busy) {
+        status = iwi_noise_cost_find(recording, &report->cost);
+    }
     if (status == IW_OK && opts->has_spectrum) {
         status = add_spectrum(log, recording, report);
     }

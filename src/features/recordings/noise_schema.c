@@ -11,6 +11,9 @@
 /* Nothing that lasts longer, in ns, was ever recorded. */
 static const double MOST_NS = 1e19;
 
+/* No simulation has a larger one. */
+static const double MOST_SLOWDOWN = 1e15;
+
 /* ---- the table ---- */
 
 static const struct iwi_field row_fields[] = {
@@ -71,7 +74,6 @@ static const struct iwi_field load_fields[] = {
 static const struct iwi_schema load_schema = IWI_SCHEMA(iw_load, load_fields);
 
 IWI_OF(bool, has_quanta, iw_noise_facts, it->quantum_ns > 0)
-IWI_OF(bool, is_critical, iw_noise_facts, it->critical_ranks > 0.0)
 
 static const struct iwi_field facts_fields[] = {
     IWI_ENUM(iw_noise_facts, probe, "probe", iwi_probe_at),
@@ -82,8 +84,6 @@ static const struct iwi_field facts_fields[] = {
     IWI_INLINE(iw_noise_facts, all, row_schema),
     IWI_VALUE(iw_noise_facts, dropped),
     IWI_OBJECT(iw_noise_facts, load, load_schema, .is_there = is_load_known, .is_optional = true),
-    IWI_VALUE(iw_noise_facts, long_ns),
-    IWI_VALUE(iw_noise_facts, critical_ranks, .is_there = is_critical),
     IWI_VALUE(iw_noise_facts, rare_limit_ns),
     IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema),
     IWI_OBJECTS(iw_noise_facts, cpus, cpu_count, cpu_schema),
@@ -92,9 +92,28 @@ static const struct iwi_field facts_fields[] = {
 };
 static const struct iwi_schema facts_schema = IWI_SCHEMA(iw_noise_facts, facts_fields);
 
+IWI_OF(bool, is_slow, iw_noise_cost, it->from_ranks > 0)
+IWI_OF(bool, has_cost, iw_noise_report, it->cost.network != NULL)
+
+static const struct iwi_field cost_fields[] = {
+    IWI_VALUE(iw_noise_cost, network),
+    IWI_VALUE(iw_noise_cost, ranks),
+    IWI_VALUE(iw_noise_cost, repeat),
+    IWI_VALUE(iw_noise_cost, trials),
+    IWI_VALUE(iw_noise_cost, used_ns),
+    IWI_ESTIMATE(iw_noise_cost, barrier_slowdown),
+    IWI_ESTIMATE(iw_noise_cost, allreduce_slowdown),
+    IWI_VALUE(iw_noise_cost, is_bound),
+    IWI_VALUE(iw_noise_cost, is_rare),
+    IWI_VALUE(iw_noise_cost, from_ranks, .is_there = is_slow),
+    IWI_VALUE(iw_noise_cost, most_ranks),
+};
+static const struct iwi_schema cost_schema = IWI_SCHEMA(iw_noise_cost, cost_fields);
+
 static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_noise_report, name),
     IWI_INLINE(iw_noise_report, facts, facts_schema),
+    IWI_OBJECT(iw_noise_report, cost, cost_schema, .is_there = has_cost, .is_optional = true),
     IWI_POINTER(iw_noise_report, spectrum, iwi_spectrum_schema),
     IWI_VALUE(iw_noise_report, no_spectrum, .may_be_null = true),
     IWI_OBJECT(iw_noise_report, picture, picture_schema),
@@ -128,8 +147,23 @@ static bool are_points_right(const iw_noise_report *report)
                                           picture->length_ns < MOST_NS && report->facts.watched_ns > 0.0));
 }
 
+static bool is_slowdown(double slowdown)
+{
+    return slowdown > -1.0 && slowdown < MOST_SLOWDOWN;
+}
+
+static bool is_cost_right(const iw_noise_cost *cost)
+{
+    return is_slowdown(cost->barrier_slowdown.value) && is_slowdown(cost->barrier_slowdown.low) &&
+           is_slowdown(cost->allreduce_slowdown.value) && is_slowdown(cost->allreduce_slowdown.low) &&
+           cost->used_ns >= 0.0 && cost->used_ns < MOST_NS;
+}
+
 iw_status iwi_noise_check(const iw_log *log, const char *file, const iw_noise_report *report)
 {
+    if (report->cost.network != NULL && !is_cost_right(&report->cost)) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': cost: impossible slowdowns", file);
+    }
     if (!are_points_right(report)) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s': picture: its points or bins cannot be", file);
     }

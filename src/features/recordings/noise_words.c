@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/interrupt_text.h"
 #include "core/base/short_number.h"
+#include "features/recordings/noise_cost.h"
 
 enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
 
@@ -51,36 +52,6 @@ static bool is_quanta(const iw_noise_facts *facts)
 }
 
 /* ---- the verdict ---- */
-
-/* Two significant digits, for people: "480", "12,000", "1.3 million". */
-static const char *about_ranks(struct iwi_document *doc, double ranks)
-{
-    const double power = pow(10.0, fmax(floor(log10(ranks)) - 1.0, 0.0));
-    const double rounded = round(ranks / power) * power;
-
-    if (rounded >= 1e9) {
-        return iwi_say(doc, "%.2g billion", fmin(rounded / 1e9, 1e3));
-    }
-    if (rounded >= 1e6) {
-        return iwi_say(doc, rounded < 1e7 ? "%.2g million" : "%.0f million", rounded / 1e6);
-    }
-    if (rounded >= 1e4) {
-        return iwi_say(doc, "%.0f,%03.0f", floor(rounded / 1e3), fmod(rounded, 1e3));
-    }
-    return iwi_say(doc, "%.0f", rounded);
-}
-
-static void say_barrier(struct iwi_document *doc, const iw_noise_facts *facts)
-{
-    if (!(facts->critical_ranks > 0.0)) {
-        iwi_more(doc, " No %s %s or more: a barrier would hardly feel it.",
-                 is_quanta(facts) ? "quantum lost" : "detour took", iwi_ns_round(doc, facts->long_ns));
-    } else if (facts->critical_ranks < 2.0) {
-        iwi_more(doc, " A barrier feels it on any number of ranks.");
-    } else {
-        iwi_more(doc, " A barrier feels it from about %s ranks on.", about_ranks(doc, facts->critical_ranks));
-    }
-}
 
 /* How long each CPU was watched, on average; the longest, where a detour is longer than that. */
 static const char *length_of(struct iwi_document *doc, const iw_noise_facts *facts)
@@ -161,7 +132,7 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
                                     : iwi_percent(doc, facts->all.share),
         iwi_s(facts->cpu_count), scope, is_quanta(facts) ? "worst quantum lost" : "longest detour took",
         iwi_ns_round(doc, facts->all.max_ns));
-    say_barrier(doc, facts);
+    iwi_say_noise_cost(doc, report);
 }
 
 /* ---- how it was measured ---- */
@@ -232,10 +203,7 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
     if (!is_quanta(facts)) {
         say_limits(doc, facts);
     }
-    if (facts->critical_ranks > 0.0) {
-        iwi_more(doc, " %s of %s or more count for the barrier.", is_quanta(facts) ? "Losses" : "Those",
-                 iwi_ns_round(doc, facts->long_ns));
-    }
+    iwi_say_noise_cost_origin(doc, report);
 }
 
 /* ---- interrupts: a hint where nothing identifies the sources of detours ---- */

@@ -240,8 +240,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_watch_kind = {
     .name = "watch",
-    .schema_id = "idlewave.watch/2",
-    .older_id = "idlewave.watch/1",
+    .schema_id = "idlewave.watch/3",
+    .older_id = "idlewave.watch/2",
     .schema = &report_schema,
     .write_doc = write_doc,
     .check = check,

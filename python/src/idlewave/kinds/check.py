@@ -1,4 +1,4 @@
-"""Results of the kind `check`: idlewave.check/2.
+"""Results of the kind `check`: idlewave.check/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Estimate, Result
-from .shared import CaveatsRow, CpusRow, Load, MitigationsRow, Picture, Sensitivity, Spectrum
+from .shared import CaveatsRow, Cost, CpusRow, Load, MitigationsRow, Picture, Sensitivity, Spectrum
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,12 @@ class Noise:
     max_ns: Optional[float]
     dropped: int
     load: Optional[Load]
-    long_ns: Optional[float]
-    critical_ranks: Optional[float]
     rare_limit_ns: Optional[float]
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
     caveats: Optional[List[CaveatsRow]]
+    cost: Optional[Cost]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture
@@ -115,7 +114,7 @@ class Noise:
 class Check(Result):
     """A result of the kind `check`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.check/2"
+    SCHEMA: ClassVar[str] = "idlewave.check/3"
 
     outcome: Literal["good", "contradicted", "unknown", "noisy", "busy"]
     line: str

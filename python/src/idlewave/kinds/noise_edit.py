@@ -1,4 +1,4 @@
-"""Results of the kind `noise-edit`: idlewave.noise-edit/3.
+"""Results of the kind `noise-edit`: idlewave.noise-edit/4.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, Cost, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SourcesRow:
 class NoiseEdit(Result):
     """A result of the kind `noise-edit`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.noise-edit/3"
+    SCHEMA: ClassVar[str] = "idlewave.noise-edit/4"
 
     edit: Literal["synth", "cut", "merge", "append"]
     file: str
@@ -64,13 +64,12 @@ class NoiseEdit(Result):
     max_ns: Optional[float]
     dropped: int
     load: Optional[Load]
-    long_ns: Optional[float]
-    critical_ranks: Optional[float]
     rare_limit_ns: Optional[float]
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
     caveats: Optional[List[CaveatsRow]]
+    cost: Optional[Cost]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

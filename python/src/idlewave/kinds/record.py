@@ -1,4 +1,4 @@
-"""Results of the kind `record`: idlewave.record/3.
+"""Results of the kind `record`: idlewave.record/4.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, Cost, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ReachRow:
 class Record(Result):
     """A result of the kind `record`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.record/3"
+    SCHEMA: ClassVar[str] = "idlewave.record/4"
 
     file: str
     name: str
@@ -54,13 +54,12 @@ class Record(Result):
     max_ns: Optional[float]
     dropped: int
     load: Optional[Load]
-    long_ns: Optional[float]
-    critical_ranks: Optional[float]
     rare_limit_ns: Optional[float]
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
     caveats: Optional[List[CaveatsRow]]
+    cost: Optional[Cost]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

@@ -71,6 +71,21 @@ class CpusRow:
 
 
 @dataclass(frozen=True)
+class Cost:
+    network: str
+    ranks: int
+    repeat: int
+    trials: int
+    used_ns: Optional[float]
+    barrier_slowdown: Estimate
+    allreduce_slowdown: Estimate
+    is_bound: bool
+    is_rare: bool
+    from_ranks: Optional[int]
+    most_ranks: int
+
+
+@dataclass(frozen=True)
 class LinesRow:
     frequency_hz: Optional[float]
     ratio: Optional[float]

@@ -1,4 +1,4 @@
-"""Results of the kind `watch`: idlewave.watch/2.
+"""Results of the kind `watch`: idlewave.watch/3.
 
 SPDX-License-Identifier: BSD-3-Clause
 Made by tools/make_python.py: change the C sources, then make it again.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, List, Literal, Optional
 
 from ..result import Result
-from .shared import CaveatsRow, CpusRow, Load, Picture, Spectrum
+from .shared import CaveatsRow, Cost, CpusRow, Load, Picture, Spectrum
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class WatchWatch:
 class Watch(Result):
     """A result of the kind `watch`."""
 
-    SCHEMA: ClassVar[str] = "idlewave.watch/2"
+    SCHEMA: ClassVar[str] = "idlewave.watch/3"
 
     file: str
     name: str
@@ -114,13 +114,12 @@ class Watch(Result):
     max_ns: Optional[float]
     dropped: int
     load: Optional[Load]
-    long_ns: Optional[float]
-    critical_ranks: Optional[float]
     rare_limit_ns: Optional[float]
     sources: List[SourcesRow]
     cpus: List[CpusRow]
     attributes: Dict[str, str]
     caveats: Optional[List[CaveatsRow]]
+    cost: Optional[Cost]
     spectrum: Optional[Spectrum]
     no_spectrum: Optional[str]
     picture: Picture

@@ -161,7 +161,7 @@ static void json_says_the_same(void **state)
     char *text = written(IW_DOC_JSON, recording);
 
     (void)state;
-    assert_has(text, "  \"schema\": \"idlewave.record/3\",\n");
+    assert_has(text, "  \"schema\": \"idlewave.record/4\",\n");
     assert_has(text, "  \"file\": \"node.h5\",\n");
     assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
     assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"
@@ -182,7 +182,7 @@ static void json_has_null_for_what_is_not_known(void **state)
     char *text = written(IW_DOC_JSON, recording);
 
     (void)state;
-    assert_has(text, "\"critical_ranks\": null");
+    assert_has(text, "\"quantum_ns\": null");
     assert_has(text, "\"share\": 0,");
     free(text);
     iw_recording_free(recording);

@@ -19,7 +19,6 @@ static const double SAME_FREQUENCY = 0.01;
 static const double SAME_TICK = 0.005;
 
 /* No matter here: the facts want a limit for long detours. */
-static const double LONG_NS = 20000.0;
 
 /* Reduces `view`, a copy of a recording's head, to the wanted CPU. */
 static iw_status choose_cpu(const iw_log *log, int64_t cpu, iw_recording *view)
@@ -59,7 +58,7 @@ static iw_status find_sources(const iw_log *log, const iw_recording *recording, 
     if (spectrum->sources == NULL) {
         return IW_ERR_NOMEM;
     }
-    IW_TRY(iw_noise_facts_new(log, recording, LONG_NS, &facts));
+    IW_TRY(iw_noise_facts_new(log, recording, &facts));
     for (size_t s = 0; s < facts->source_count; s++) {
         const iw_noise_row *row = &facts->sources[s].row;
 

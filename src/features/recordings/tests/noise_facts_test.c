@@ -13,11 +13,11 @@
 
 static const int64_t SECOND_NS = 1000000000;
 
-static iw_noise_facts *facts_of(const iw_recording *recording, double long_ns)
+static iw_noise_facts *facts_of(const iw_recording *recording)
 {
     iw_noise_facts *facts = NULL;
 
-    assert_ok(iw_noise_facts_new(NULL, recording, long_ns, &facts));
+    assert_ok(iw_noise_facts_new(NULL, recording, &facts));
     return facts;
 }
 
@@ -70,7 +70,7 @@ static iw_recording *make_small(void)
 static void rows_count_rate_share_and_quantiles(void **state)
 {
     iw_recording *recording = make_small();
-    iw_noise_facts *facts = facts_of(recording, 20000.0);
+    iw_noise_facts *facts = facts_of(recording);
 
     (void)state;
     assert_near(facts->watched_ns, 2e9);
@@ -99,47 +99,11 @@ static void parts_count_for_their_own_source(void **state)
     iwt_part(recording, 0, softirq, 2000);
     iwt_part(recording, 0, tick, 1000); /* the same source again: still one detour */
     iwt_detour(recording, 0, 20000, 3000, softirq);
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     /* 2 us of the first detour are nobody's part and fall to the tick: 4 + 1 + 2 */
     assert_row(row_of(facts, tick), 1, 1.0, 7e-6, 7000.0, 7000.0, 7000.0);
     assert_row(row_of(facts, softirq), 2, 2.0, 5e-6, 2500.0, 2990.0, 3000.0);
     assert_near(row_of(facts, tick)->share + row_of(facts, softirq)->share, facts->all.share);
-    iw_noise_facts_free(facts);
-    iw_recording_free(recording);
-}
-
-static void critical_ranks_are_one_over_the_share_of_long_detours(void **state)
-{
-    iw_recording *recording = iwt_recording(1, 2 * SECOND_NS);
-    iw_noise_facts *facts;
-
-    (void)state;
-    iwt_detour(recording, 0, 0, 19999, 0);
-    iwt_detour(recording, 0, 100000, 20000, 0);
-    iwt_detour(recording, 0, 1000000, 980000, 0);
-    facts = facts_of(recording, 20000.0); /* 1 ms of 2 s */
-    assert_near(facts->critical_ranks, 2000.0);
-    assert_near(facts->long_ns, 20000.0);
-    iw_noise_facts_free(facts);
-    facts = facts_of(recording, 980001.0);
-    assert_true(facts->critical_ranks == 0.0);
-    iw_noise_facts_free(facts);
-    iw_recording_free(recording);
-}
-
-/* papers.md: 0.375 Hz x 5.6 ms = 0.21 %, and CHiC does not scale well beyond 512. */
-static void chic_is_critical_at_476_ranks(void **state)
-{
-    iw_recording *recording = iwt_recording(1, 400 * SECOND_NS);
-    iw_noise_facts *facts;
-
-    (void)state;
-    for (int64_t i = 0; i < 150; i++) {
-        iwt_detour(recording, 0, i * 400 * SECOND_NS / 150, 5600000, 0);
-    }
-    facts = facts_of(recording, 20000.0);
-    assert_near(facts->critical_ranks, 1.0 / 0.0021);
-    assert_near(row_of(facts, 0)->period_ns, 1e9 / 0.375);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -151,7 +115,7 @@ static void rare_limit_is_a_third_of_the_shortest_length(void **state)
 
     (void)state;
     recording->cpus[1].length_ns = 66 * SECOND_NS;
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_near(facts->rare_limit_ns, 20e9);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -165,7 +129,7 @@ static void dropped_detours_are_summed(void **state)
     (void)state;
     recording->cpus[0].dropped = 7;
     recording->cpus[1].dropped = 5;
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_int_equal(facts->dropped, 12);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -174,14 +138,13 @@ static void dropped_detours_are_summed(void **state)
 static void nothing_recorded_is_all_zero(void **state)
 {
     iw_recording *recording = iwt_recording(0, 0), *unwatched = iwt_recording(1, 0);
-    iw_noise_facts *facts = facts_of(recording, 20000.0);
+    iw_noise_facts *facts = facts_of(recording);
 
     (void)state;
     assert_row(&facts->all, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    assert_true(facts->critical_ranks == 0.0);
     assert_true(facts->rare_limit_ns == 0.0);
     iw_noise_facts_free(facts);
-    facts = facts_of(unwatched, 20000.0);
+    facts = facts_of(unwatched);
     assert_row(&facts->cpus[0].row, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(unwatched);
@@ -202,7 +165,7 @@ static void ticks_of_each_cpu_have_one_period(void **state)
         }
     }
     iwt_detour(recording, 0, SECOND_NS - 5000, 5000, other);
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_true(fabs(row_of(facts, tick)->period_ns - 4e6) < 1e3);
     assert_true(row_of(facts, other)->period_ns == 0.0);
     iw_noise_facts_free(facts);
@@ -220,7 +183,7 @@ static void a_daemon_on_changing_cpus_has_a_period(void **state)
     for (int64_t i = 0; i < 60; i++) {
         iwt_detour(recording, (size_t)iwi_draw_below(id, (uint64_t)i, 4), i * SECOND_NS + 500, 80000, daemon);
     }
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_true(fabs(row_of(facts, daemon)->period_ns - 1e9) < 1e6);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -236,7 +199,7 @@ static void different_periods_on_different_cpus_are_none(void **state)
         iwt_detour(recording, 0, i * 1000000, 2000, 0);
         iwt_detour(recording, 1, i * 1618034, 2000, 0);
     }
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_true(row_of(facts, 0)->period_ns == 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -254,13 +217,12 @@ static void fwq_loses_what_quanta_take_beyond_the_shortest(void **state)
     for (size_t i = 0; i < 4; i++) {
         iwt_sample(recording, 0, (int64_t)i * 2000000, samples[i]);
     }
-    facts = facts_of(recording, 500000.0);
+    facts = facts_of(recording);
     assert_near(facts->watched_ns, 5e6);
     /* lost: 0, 0.2, 0, 0.8 ms; 1 - min / mean = 1 - 1 / 1.25 */
     assert_row(&facts->all, 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
     assert_row(row_of(facts, 0), 4, 800.0, 0.2, 100000.0, 782000.0, 800000.0);
     assert_true(row_of(facts, 0)->period_ns == 0.0);
-    assert_near(facts->critical_ranks, 6.25);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
 }
@@ -277,7 +239,7 @@ static void ftq_loses_the_work_that_quanta_lack(void **state)
     for (size_t i = 0; i < 6; i++) {
         iwt_sample(recording, i / 3, (int64_t)(i % 3) * 1000000, work[i / 3][i % 3]);
     }
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_row(&facts->cpus[0].row, 3, 1000.0, 0.2 / 3.0, 0.0, 196000.0, 200000.0);
     assert_row(&facts->cpus[1].row, 3, 1000.0, 1.5 / 3.0, 500000.0, 990000.0, 1000000.0);
     assert_near(facts->all.share, 1.7 / 6.0);
@@ -292,7 +254,7 @@ static void quanta_without_samples_are_no_noise(void **state)
 
     (void)state;
     recording->probe = IW_PROBE_FTQ;
-    facts = facts_of(recording, 20000.0);
+    facts = facts_of(recording);
     assert_row(&facts->all, 0, 0.0, 0.0, 0.0, 0.0, 0.0);
     iw_noise_facts_free(facts);
     iw_recording_free(recording);
@@ -303,8 +265,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_count_rate_share_and_quantiles),
         cmocka_unit_test(parts_count_for_their_own_source),
-        cmocka_unit_test(critical_ranks_are_one_over_the_share_of_long_detours),
-        cmocka_unit_test(chic_is_critical_at_476_ranks),
         cmocka_unit_test(rare_limit_is_a_third_of_the_shortest_length),
         cmocka_unit_test(dropped_detours_are_summed),
         cmocka_unit_test(nothing_recorded_is_all_zero),

@@ -64,9 +64,9 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     assert_keys(
         object,
         "schema version verdict notes name probe rung has_sources quantum_ns watched_ns count rate_hz "
-        "share median_ns p99_ns max_ns dropped long_ns critical_ranks rare_limit_ns sources cpus "
+        "share median_ns p99_ns max_ns dropped rare_limit_ns sources cpus "
         "attributes caveats spectrum no_spectrum picture");
-    assert_string_equal(string_at(object, "schema"), "idlewave.noise/3");
+    assert_string_equal(string_at(object, "schema"), "idlewave.noise/4");
     assert_string_equal(string_at(object, "name"), "node.h5");
     assert_string_equal(string_at(object, "probe"), "selfish");
     assert_string_equal(string_at(object, "rung"), "tracefs");
@@ -75,8 +75,6 @@ static void keys_are_those_of_the_contract_in_their_order(void **state)
     assert_number(object, "count", 3);
     assert_number(object, "rate_hz", 0.025);
     assert_number(object, "max_ns", 1e7);
-    assert_number(object, "critical_ranks", 12000);
-    assert_number(object, "long_ns", 20000);
     assert_number(object, "rare_limit_ns", 20e9);
     json_decref(object);
     iw_recording_free(recording);
@@ -169,13 +167,69 @@ static void a_file_shows_what_the_recording_does(void **state)
     iw_recording_free(recording);
 }
 
+/* What was said of barriers by a threshold is gone; all else is there. */
+static void files_of_the_schema_before_are_read(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object = written(recording);
+    iw_doc_file *read = NULL;
+    char *text, *as_text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&as_text, &size);
+
+    (void)state;
+    assert_non_null(out);
+    assert_int_equal(json_object_set_new(object, "schema", json_string("idlewave.noise/3")), 0);
+    assert_int_equal(json_object_set_new(object, "long_ns", json_integer(20000)), 0);
+    assert_int_equal(json_object_set_new(object, "critical_ranks", json_integer(12000)), 0);
+    text = json_dumps(object, 0);
+    assert_ok(iw_doc_read(NULL, "node.json", text, strlen(text), &read));
+    assert_ok(iw_doc_write(NULL, iw_doc_of(read), IW_DOC_TEXT, NULL, out));
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(as_text, "node07 loses 0.0083 % of its CPUs to noise (2 CPUs, 60 s);"));
+    assert_null(strstr(as_text, "barrier"));
+    iw_doc_close(read);
+    free(as_text);
+    free(text);
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
+static void impossible_costs_are_refused(void **state)
+{
+    iw_recording *recording = noise_sample();
+    json_t *object = written(recording), *cost;
+    iw_doc_file *read = NULL;
+    char *text;
+
+    (void)state;
+    cost = json_pack("{s:s,s:i,s:i,s:i,s:f,s:{s:f,s:f,s:f},s:{s:f,s:f,s:f},s:b,s:b,s:i,s:i}", "network",
+                     "chic", "ranks", 1024, "repeat", 100, "trials", 10, "used_ns", 1e9, "barrier_slowdown",
+                     "value", -2.0, "low", 0.1, "high", 0.2, "allreduce_slowdown", "value", 0.1, "low", 0.1,
+                     "high", 0.2, "is_bound", 0, "is_rare", 0, "from_ranks", 64, "most_ranks", 16384);
+    assert_non_null(cost);
+    assert_int_equal(json_object_set_new(object, "cost", cost), 0);
+    text = json_dumps(object, 0);
+    assert_status(iw_doc_read(NULL, "node.json", text, strlen(text), &read), IW_ERR_FORMAT);
+    free(text);
+    assert_int_equal(json_real_set(json_object_get(json_object_get(cost, "barrier_slowdown"), "value"), 0.1),
+                     0);
+    text = json_dumps(object, 0);
+    assert_ok(iw_doc_read(NULL, "node.json", text, strlen(text), &read));
+    iw_doc_close(read);
+    free(text);
+    json_decref(object);
+    iw_recording_free(recording);
+}
+
 static void what_does_not_exist_is_null(void **state)
 {
     iw_recording *recording = iwt_recording(1, 1000);
     json_t *object = written(recording);
 
     (void)state;
-    assert_true(json_is_null(json_object_get(object, "critical_ranks")));
+    assert_true(json_is_null(json_object_get(object, "quantum_ns")));
+    assert_null(json_object_get(object, "cost"));
     assert_int_equal(json_array_size(json_object_get(object, "sources")), 0);
     json_decref(object);
     iw_recording_free(recording);
@@ -202,6 +256,8 @@ int main(void)
         cmocka_unit_test(notes_and_attributes_are_there),
         cmocka_unit_test(what_is_drawn_is_there),
         cmocka_unit_test(a_file_shows_what_the_recording_does),
+        cmocka_unit_test(files_of_the_schema_before_are_read),
+        cmocka_unit_test(impossible_costs_are_refused),
         cmocka_unit_test(what_does_not_exist_is_null),
         cmocka_unit_test(names_that_are_no_utf8_are_made_so),
     };

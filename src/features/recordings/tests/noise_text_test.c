@@ -25,9 +25,7 @@ static void verdict_comes_first(void **state)
         fail_msg("the text begins:\n%s", text);
     }
     free(text);
-    /* 10 ms of 120 s */
-    noise_assert_says(recording,
-                      "the longest detour took 10 ms. A barrier feels it from about 12,000 ranks on.");
+    noise_assert_says(recording, "the longest detour took 10 ms.");
     iw_recording_free(recording);
 }
 
@@ -39,37 +37,7 @@ static void one_cpu_is_named(void **state)
     recording->cpus[0].cpu = 3;
     iwt_detour(recording, 0, 0, 126000000, 0);
     noise_assert_says(recording, "node.h5 loses 0.21 % of its CPU to noise (CPU 3, 60 s); the longest detour "
-                                 "took 126 ms. A barrier feels it from about 480 ranks on.");
-    iw_recording_free(recording);
-}
-
-static void critical_ranks_are_rounded(void **state)
-{
-    static const struct {
-        int64_t duration_ns;
-        const char *part;
-    } cases[] = {{30000000000, "from about 2 ranks on."},  {59000000000, "on any number of ranks."},
-                 {60000000, "from about 1000 ranks on."},  {6100000, "from about 9800 ranks on."},
-                 {600000, "from about 100,000 ranks on."}, {33000, "from about 1.8 million ranks on."},
-                 {20000, "from about 3 million ranks on."}};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        iw_recording *recording = iwt_recording(1, MINUTE_NS);
-
-        iwt_detour(recording, 0, 0, cases[i].duration_ns, 0);
-        noise_assert_says(recording, cases[i].part);
-        iw_recording_free(recording);
-    }
-}
-
-static void short_detours_do_not_delay_a_barrier(void **state)
-{
-    iw_recording *recording = iwt_recording(1, MINUTE_NS);
-
-    (void)state;
-    iwt_detour(recording, 0, 0, 19999, 0);
-    noise_assert_says(recording, "No detour took 20 us or more: a barrier would hardly feel it.");
+                                 "took 126 ms.");
     iw_recording_free(recording);
 }
 
@@ -172,7 +140,7 @@ static void how_it_was_measured_is_told(void **state)
     (void)state;
     noise_assert_says(
         recording, "Probe selfish; sources identified with tracefs. Detours shorter than 180 ns are not seen "
-                   "(t_min 20.0 ns). Those of 20 us or more count for the barrier.");
+                   "(t_min 20.0 ns).");
     iwt_attribute(recording, "clock", "tsc");
     iwt_attribute(recording, "kernel", "6.1.0");
     iwt_attribute(recording, "under", "make");
@@ -396,8 +364,8 @@ static void fwq_tells_what_quanta_lost(void **state)
     }
     noise_assert_says(recording,
                       "node.h5 loses 11.1 % of its CPU to noise (CPU 0, 4.5 ms; 4 quanta of 1 ms); the "
-                      "worst quantum lost 500 us. A barrier feels it from about 9 ranks on.");
-    noise_assert_says(recording, "Probe fwq. Losses of 20 us or more count for the barrier.");
+                      "worst quantum lost 500 us.");
+    noise_assert_says(recording, "Probe fwq.");
     noise_assert_says(recording, "CPU quanta rate share median p99 max 0 4 889/s 11.1 % 0 ns 485 us 500 us ");
     noise_assert_says(recording,
                       "from to quanta of noise (number, logarithmic) none 3 500 us 700 us 1 100.0 % ");
@@ -471,8 +439,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdict_comes_first),
         cmocka_unit_test(one_cpu_is_named),
-        cmocka_unit_test(critical_ranks_are_rounded),
-        cmocka_unit_test(short_detours_do_not_delay_a_barrier),
         cmocka_unit_test(silence_is_said_so),
         cmocka_unit_test(sources_come_by_their_share),
         cmocka_unit_test(periods_stand_beside_their_source),

@@ -13,7 +13,6 @@
 
 struct show_opts {
     struct opt_origins origins;
-    iw_time long_ps;
     uint64_t cpu;
     const char *node;
     struct shown_opts shown;
@@ -22,9 +21,6 @@ struct show_opts {
 #define ROW(...) OPT_ROW(struct show_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
-    ROW("long", OPT_TIME, long_ps, "TIME",
-        "detours of at least TIME delay a barrier; about the length of one of its rounds (default 20us)",
-        .is_setting = true),
     ROW("node", OPT_STRING, node, "NAME", "of a file of several digests: this node, its latest"),
 };
 #undef ROW
@@ -34,13 +30,16 @@ static const struct opt_group groups[] = {
     SHOWN_GROUP("Output; csv has one line per detour", offsetof(struct show_opts, shown)),
 };
 
-static const struct show_opts defaults = {.long_ps = 20 * IW_PS_PER_US};
+static const struct show_opts defaults = {.cpu = 0};
 
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Shows how much CPU time a node loses to noise, to which sources, and from how many ranks on a barrier "
-    "suffers: where ranks x share of time in long detours = 1.\nA source is called periodic, and its period "
+    "Shows how much CPU time a node loses to noise, to which sources, and what a barrier and an allreduce "
+    "pay "
+    "for it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on "
+    "which "
+    "a barrier takes 5 % longer.\nA source is called periodic, and its period "
     "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
     "them. For FWQ and FTQ, each quantum counts as one detour, as long as what it lost against the best "
     "quantum of its CPU.\nOf a digest it shows what each source takes and how long its detours are.";
@@ -75,7 +74,7 @@ static int show(struct ui *ui, const struct show_opts *opts, const iw_recording 
     int code;
 
     wanted.name = ui_file_name(path);
-    wanted.long_ns = (double)opts->long_ps / (double)IW_PS_PER_NS;
+    wanted.has_cost = true;
     code = ui_exit_of(iw_noise_report_init(&ui->log, recording, &wanted, &report));
     if (code == UI_DONE) {
         code = shown_write(ui, &opts->shown, iw_noise_doc(&report));

@@ -50,7 +50,7 @@ static iw_status load(const iw_log *log, const char *path, void **input_p)
     status = iw_recording_load(log, path, &noise->recording);
     if (status == IW_OK) {
         opts.name = ui_file_name(path);
-        opts.has_spectrum = true;
+        opts.has_spectrum = opts.has_cost = true;
         status = iw_noise_report_init(log, noise->recording, &opts, &noise->report);
     }
     if (status != IW_OK) {

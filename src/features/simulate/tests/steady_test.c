@@ -1,10 +1,12 @@
 /* The steady state of repetitions, and what the start of a run adds.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/analysis.h>
 #include <idlewave/noise_set.h>
 
 #include <math.h>
 
+#include "support/made_recording.h"
 #include "support/support.h"
 
 enum { RANKS = 256, TRIALS = 60 };
@@ -90,11 +92,77 @@ static void without_repetitions_or_noise_nothing_is_asked(void **state)
     iw_noise_set_free(set);
 }
 
+/* ---- the headline of recordings ---- */
+
+/* Three CPUs whose ticks of 20 us do not coincide. */
+static iw_recording *ticking(void)
+{
+    iw_recording *recording = iwt_recording(3, INT64_C(50000000000));
+    const uint32_t tick = iwt_source(recording, IW_CLASS_IRQ, "tick");
+
+    for (size_t cpu = 0; cpu < 3; cpu++) {
+        for (int64_t i = 0; i < 2500; i++) {
+            iwt_detour(recording, cpu, i * 20000000 + (int64_t)cpu * 123457, 20000, tick);
+        }
+    }
+    return recording;
+}
+
+/* As `simulate --noise FILE --pattern OPERATION --ranks 1024 --repeat 100 --trials 16` asks for it. */
+static iw_estimate simulated(const char *operation, uint64_t bytes)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    const iw_net *net = iw_net_builtin("hdr-fat-tree");
+    iw_noise_set *set = NULL;
+    iw_program *program = NULL;
+    iw_noise *noise = NULL;
+    iw_sim_result *result = NULL;
+    iw_steady steady;
+
+    pattern.ranks = 1024;
+    pattern.repeat = 100;
+    pattern.bytes = bytes;
+    pattern.nodes = iw_net_nodes(net);
+    opts.trials = 16;
+    assert_ok(iw_noise_set_new(NULL, &set));
+    assert_ok(iw_noise_set_add_recording(NULL, set, "recording", ticking()));
+    assert_ok(iw_noise_set_make(NULL, set, NULL, opts.seed, 0, &noise));
+    assert_ok(iw_program_from_pattern(NULL, operation, &pattern, &program));
+    assert_ok(iw_simulate(NULL, program, net, noise, &opts, &result));
+    assert_ok(iw_steady_find(NULL, &(iw_certainty_question){set, program, net, &opts, result}, &steady));
+    iw_sim_result_free(result);
+    iw_program_free(program);
+    iw_noise_free(noise);
+    iw_noise_set_free(set);
+    return steady.slowdown;
+}
+
+static void the_headline_of_a_recording_is_the_steady_state(void **state)
+{
+    iw_recording *recording = ticking();
+    const iw_estimate barrier = simulated("barrier", 1), allreduce = simulated("allreduce", 8);
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
+
+    (void)state;
+    opts.has_cost = true;
+    assert_ok(iw_noise_report_init(NULL, recording, &opts, &report));
+    assert_true(report.cost.barrier_slowdown.value == barrier.value);
+    assert_true(report.cost.barrier_slowdown.low == barrier.low);
+    assert_true(report.cost.barrier_slowdown.high == barrier.high);
+    assert_true(report.cost.allreduce_slowdown.value == allreduce.value);
+    assert_true(allreduce.value != barrier.value);
+    iw_noise_report_release(&report);
+    iw_recording_free(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_repetitions_tell_what_many_cost),
         cmocka_unit_test(without_repetitions_or_noise_nothing_is_asked),
+        cmocka_unit_test(the_headline_of_a_recording_is_the_steady_state),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
