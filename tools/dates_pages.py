@@ -104,14 +104,22 @@ def hit(rows):
 WAYS = ("range", "hull", "further value", "folder")
 
 
+def of_ways(rows, ways=WAYS):
+    return [hit([row for row in rows if row.way == way]) for way in ways]
+
+
 def several(pooled):
     """How often several recordings cover one that was left out, and how wide their intervals are."""
     rows = []
     for machine in dict.fromkeys(row.machine for row in pooled):
         for k in sorted({row.k for row in pooled if row.machine == machine}):
             group = [row for row in pooled if (row.machine, row.k) == (machine, k)]
-            rows.append([machine, k, f"{100 * (k - 1) / (k + 1):.0f} %", *(hit([row for row in group if row.way == way]) for way in WAYS)])
-    return data_page.table(["machine", "recordings", "range, by chance", *WAYS], rows)
+            rows.append([machine, k, *of_ways(group), *of_ways([row for row in group if row.is_later])])
+    return data_page.table(["machine", "recordings", *WAYS, *(f"later: {way}" for way in WAYS)], rows)
+
+
+SPREADS = (("under an hour", 0.0, 3600.0), ("under a week", 3600.0, 7 * DAY_S), ("a week to a month", 7 * DAY_S, 30 * DAY_S),
+           ("over a month", 30 * DAY_S, math.inf))
 
 
 def spread(pooled):
@@ -119,14 +127,11 @@ def spread(pooled):
     rows = []
     for machine in dict.fromkeys(row.machine for row in pooled):
         for k in (3, 5):
-            for name, low_s, high_s in (("under an hour", 0.0, 3600.0), ("under a week", 3600.0, 7 * DAY_S), ("a week to a month", 7 * DAY_S, 30 * DAY_S),
-                                        ("over a month", 30 * DAY_S, math.inf)):
+            for name, low_s, high_s in SPREADS:
                 group = [row for row in pooled if row.machine == machine and row.k == k and low_s <= row.span_s < high_s]
                 if group:
-                    later = [row for row in group if row.is_later]
-                    rows.append([machine, k, name, *(hit([row for row in group if row.way == way]) for way in WAYS),
-                                 *(hit([row for row in later if row.way == way]) for way in WAYS[:3])])
-    return data_page.table(["machine", "recordings", "spread over", *WAYS, *(f"later: {way}" for way in WAYS[:3])], rows)
+                    rows.append([machine, k, name, *of_ways(group)])
+    return data_page.table(["machine", "recordings", "spread over", *WAYS], rows)
 
 
 def listed(recordings):
@@ -157,7 +162,8 @@ def write(folder, found, repeat, network):
                  matrix(pairs)]
     if found["pooled"]:
         text += ["## Several recordings\nHow often k recordings cover the mean from one that was left out, and (in brackets) the median of upper by lower "
-                 "end. *By chance*: how often the range of k values holds a further one, if all dates are alike.", several(found["pooled"]),
-                 "By how far they lie apart; later: the one left out came after all others.", spread(found["pooled"])]
+                 "end. Later: the one left out came after all others. Over all choices the range covers (k - 1)/(k + 1) by mere counting, whatever the machine: "
+                 "only its later column says something about time.", several(found["pooled"]),
+                 "By how far the recordings lie apart:", spread(found["pooled"])]
     text += ["## The recordings", listed(found["recordings"])]
     data_page.write(folder, "real-dates", "Real machines: recordings of several dates", "real_dates.py", PAGE, "\n\n".join(text))

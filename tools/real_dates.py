@@ -23,6 +23,8 @@ Written down and committed before any of these recordings was simulated by it:
   (`--noise DIR`), whose interval redraws nodes. The first three need no further simulation: all choices of k others, or 200 of them. The
   folder is one choice a date and k, for at most 1,024 ranks.
 - Equal resolution: detours shorter than the coarsest threshold of a machine are left out of all its recordings.
+Changed when the pairs of dates were in view: choices are for k in POOLS only, what follows "later" in tables is new, and this machine (--own) has
+at most 1,024 ranks and no folders.
 """
 
 import argparse
@@ -193,7 +195,7 @@ def covers(low, high, value):
 
 def pairs(recordings, known):
     return [Pair(i, j, program, known[i.path, program], known[j.path, program]) for i, j in itertools.permutations(recordings, 2)
-            for program in PROGRAMS]
+            for program in programs_of(i.machine)]
 
 
 # ---- several recordings ----
@@ -238,10 +240,10 @@ def pooled(recordings, known):
     found = []
     for j in recordings:
         others = [recording for recording in recordings if recording is not j]
-        for k in range(2, min(len(others), 10) + 1):
+        for k in (k for k in POOLS if k <= len(others)):
             for chosen in choices(others, k, j.when):
                 times = [recording.when for recording in chosen]
-                for program in PROGRAMS:
+                for program in programs_of(j.machine):
                     answers, left_out = [known[recording.path, program] for recording in chosen], known[j.path, program]
                     if left_out["is_bound"] or any(answer["is_bound"] for answer in answers):
                         continue
@@ -280,11 +282,16 @@ def small_programs():
     return [program for program in PROGRAMS if program.ranks <= 1024]
 
 
+def programs_of(machine):
+    """What was recorded for seconds says little of many ranks."""
+    return small_programs() if machine == OWN else PROGRAMS
+
+
 # ---- all of it ----
 
 def answered(lab, questions, jobs):
     """Answers by (noise, program)."""
-    questions = sorted(set(questions), key=str)
+    questions = sorted(dict.fromkeys(questions), key=lambda question: question[1].ranks)  # long ones last
     done = []
 
     def ask(question):
@@ -302,16 +309,16 @@ def results(lab, dates, files, jobs):
     """All that the page tells."""
     equal = {machine: [lab.without_short(recording, max(r.limit_ns for r in found)) for recording in found]
              for machine, found in dates.items() if machine != OWN}
-    pools = {machine: list(folders(found, lab)) for machine, found in dates.items() if len(found) > 2}
+    pools = {machine: list(folders(found, lab)) for machine, found in dates.items() if len(found) > 2 and machine != OWN}
     single = [recording for group in (*dates.values(), *files, *equal.values()) for recording in group]
-    known = answered(lab, [(recording.path, program) for recording in single for program in PROGRAMS]
+    known = answered(lab, [(recording.path, program) for recording in single for program in programs_of(recording.machine)]
                      + [(path, program) for found in pools.values() for _, _, path in found for program in small_programs()], jobs)
     return {
         "recordings": [(recording, lab.shown(recording)) for found in dates.values() for recording in found],
         "pairs": {machine: pairs(found, known) for machine, found in dates.items()},
         "equal": {machine: pairs(found, known) for machine, found in equal.items()},
         "files": [pair for group in files for pair in pairs(group, known)],
-        "pooled": [row for machine, found in dates.items() if len(found) > 2 for row in pooled(found, known) + pooled_folders(machine, pools[machine], known)],
+        "pooled": [row for machine, found in dates.items() if len(found) > 2 for row in pooled(found, known) + pooled_folders(machine, pools.get(machine, []), known)],
     }
 
 

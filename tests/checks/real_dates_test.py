@@ -104,6 +104,12 @@ class Counting(unittest.TestCase):
         self.assertEqual([row.is_later for row in rows], [False, False, False, True])
         self.assertEqual({row.span_s for row in rows}, {3 * 86400.0, 2 * 86400.0})
 
+    def test_shares_and_widths_of_several_recordings(self):
+        rows = [tool.Pooled("Alps", 3, "range", tool.PROGRAMS[0], 0.0, is_later, 1.0, high, is_inside)
+                for high, is_inside, is_later in ((2.0, True, True), (3.0, True, False), (4.0, False, False), (5.0, True, False))]
+        self.assertIn("| Alps | 3 | 75 % (3.50) | - | - | - | 100 % (2.00) | - | - | - |", pages.several(rows))
+        self.assertEqual(pages.width([rows[0]._replace(low=0.0)]), "no lower end")
+
     def test_distances(self):
         for hours, name in (0.5, "under an hour"), (2, "hours"), (30, "days"), (200, "weeks"):
             later = recording(1)._replace(when=recording(1).when + datetime.timedelta(hours=hours))
