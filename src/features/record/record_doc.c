@@ -132,7 +132,7 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
     char fine_text[IWI_NUMBER_SIZE], coarse_text[IWI_NUMBER_SIZE];
 
     if (!(fine >= 1.0)) {
-        return "too short for estimates of what noise costs: lower bounds only";
+        return "too short for jobs that meet each ms or less often: lower bounds only";
     }
     if (!(coarse < 1e6)) { /* of detours that are all alike */
         return "estimates for a million ranks that meet each 10 ms, and more";
@@ -145,9 +145,10 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
 /* What is said of other days was measured with recordings of 8 and 11 dates: docs/validation/tomorrow.md. */
 static void show_days(struct iwi_document *doc)
 {
-    iwi_row(doc, "days",
-            "on two supercomputers the interval from one day held half of the slowdowns predicted from other "
-            "days and nodes; the intervals from five days together held nine in ten");
+    iwi_row(
+        doc, "days",
+        "on two supercomputers, the interval from one day covered half of the other days and nodes, those "
+        "from five days nine in ten");
     iwi_row(doc, "", "each day: idlewave record -o noise/$(date +%F).h5");
 }
 

@@ -65,9 +65,8 @@ static void the_verdict_comes_first(void **state)
                      "dropped  none\n"
                      "sources  unknown: nothing identified them\n"
                      "reach    estimates for a million ranks that meet each 10 ms, and more\n"
-                     "days     on two supercomputers the interval from one day held half of the\n"
-                     "         slowdowns predicted from other days and nodes; the intervals from five\n"
-                     "         days together held nine in ten\n"
+                     "days     on two supercomputers, the interval from one day covered half of the\n"
+                     "         other days and nodes, those from five days nine in ten\n"
                      "         each day: idlewave record -o noise/$(date +%F).h5\n"
                      "file     node.h5\n");
     free(text);
@@ -84,7 +83,7 @@ static void the_reach_is_told(void **state)
     iwt_detour(recording, 0, 0, 20000, 0);
     iwt_detour(recording, 0, 1000000, 900000000, 0);
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "reach    too short for estimates of what noise costs: lower bounds only\n");
+    assert_has(text, "reach    too short for jobs that meet each ms or less often: lower bounds only\n");
     free(text);
     for (int64_t i = 1; i <= 900; i++) {
         iwt_detour(recording, 0, 1000000000 + i * 100000000, 1000000 / i, 0);
