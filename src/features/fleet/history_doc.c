@@ -122,7 +122,8 @@ static void say_verdict(struct iwi_document *doc, const iw_history *h)
         iwi_verdict(doc, "No node has recordings before and after %s: nothing can be compared.",
                     say_date(doc, h->change_ns));
     } else if (h->change_count == 0 && h->changed_node_count == 0) {
-        iwi_verdict(doc, "Nothing changed beyond chance since %s.", say_date(doc, h->change_ns));
+        iwi_verdict(doc, "No change beyond chance of at least %s of the time since %s.",
+                    iwi_percent_short(doc, h->opts.matters), say_date(doc, h->change_ns));
     } else if (h->change_count > 0) {
         iwi_verdict(doc, "The fleet changed on %s: %s went from %s to %s of the time.",
                     say_date(doc, h->change_ns), name_of(doc, h->changes[0].is_all, &h->changes[0].source),
