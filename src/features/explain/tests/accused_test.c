@@ -43,7 +43,6 @@ static double in_pairs(uint64_t run, uint32_t rank, uint32_t step)
 static iw_waits *run_noisy(noise_fn noise, uint64_t number, uint32_t ranks, double slower)
 {
     struct made_run run;
-    iw_waits *waits;
 
     made_begin(&run, ranks);
     for (uint32_t s = 0; s < STEPS; s++) {
@@ -54,10 +53,7 @@ static iw_waits *run_noisy(noise_fn noise, uint64_t number, uint32_t ranks, doub
         }
         made_meet(&run, s % 2 == 0 ? IWI_VISIT_ALLREDUCE : IWI_VISIT_BARRIER);
     }
-    assert_ok(iwi_visits_finish(&run.visits));
-    assert_ok(iw_waits_run(NULL, "made", &run.visits, NULL, &waits));
-    iwi_visits_release(&run.visits);
-    return waits;
+    return made_waits(&run);
 }
 
 /* 1 % is stated for a run; three standard deviations above that may come by chance. */

@@ -4,6 +4,8 @@
 #ifndef IWT_MADE_VISITS_H
 #define IWT_MADE_VISITS_H
 
+#include <idlewave/waits.h>
+
 #include "features/explain/arrivals/visits.h"
 #include "support/support.h"
 
@@ -80,6 +82,28 @@ static inline void made_step(struct made_run *run, const iw_time *begin_ps)
         assert_ok(iwi_visits_add_step(&run->visits, &step));
     }
     run->step++;
+}
+
+/* Who waited for whom. Ends the run. */
+static inline iw_waits *made_waits(struct made_run *run)
+{
+    iw_waits *waits = NULL;
+
+    assert_ok(iwi_visits_finish(&run->visits));
+    assert_ok(iw_waits_run(NULL, "made", &run->visits, NULL, &waits));
+    iwi_visits_release(&run->visits);
+    return waits;
+}
+
+static inline const iw_waits_rank *made_rank(const iw_waits *waits, uint32_t number)
+{
+    for (size_t i = 0; i < waits->ranks_count; i++) {
+        if (waits->ranks[i].rank == number) {
+            return &waits->ranks[i];
+        }
+    }
+    fail_msg("no rank %u", number);
+    return NULL;
 }
 
 #endif

@@ -11,32 +11,6 @@
 
 enum { STEPS = 400 };
 
-static iw_waits *find_waits(struct made_run *run)
-{
-    iw_waits *waits;
-
-    assert_ok(iwi_visits_finish(&run->visits));
-    assert_ok(iw_waits_run(NULL, "made", &run->visits, NULL, &waits));
-    return waits;
-}
-
-static void end(struct made_run *run, iw_waits *waits)
-{
-    iw_waits_free(waits);
-    iwi_visits_release(&run->visits);
-}
-
-static const iw_waits_rank *rank_of(const iw_waits *waits, uint32_t number)
-{
-    for (size_t i = 0; i < waits->ranks_count; i++) {
-        if (waits->ranks[i].rank == number) {
-            return &waits->ranks[i];
-        }
-    }
-    fail_msg("no rank %u", number);
-    return NULL;
-}
-
 /* Each step computes for 1000 us, rank 3 for 1200 us in steps from ... to - 1. */
 static void run_slow(struct made_run *run, uint32_t ranks, uint32_t from, uint32_t to)
 {
@@ -62,7 +36,7 @@ static void a_slow_rank_is_named(void **state)
 
     (void)state;
     run_slow(&run, 4, 0, STEPS);
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->named, 1);
     slow = &waits->ranks[0];
     assert_int_equal(slow->rank, 3);
@@ -81,7 +55,7 @@ static void a_slow_rank_is_named(void **state)
     assert_int_equal(waits->change_count, 0);
     assert_string_equal(waits->nodes[0].name, "node1");
     assert_true(fabs(waits->nodes[0].caused_ns - slow->caused_ns) < 1.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* All of a rank's time is in one of four sums. */
@@ -92,14 +66,14 @@ static void no_time_is_lost(void **state)
 
     (void)state;
     run_slow(&run, 5, 10, 30);
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     for (size_t i = 0; i < waits->ranks_count; i++) {
         const iw_waits_rank *rank = &waits->ranks[i];
 
         assert_true(fabs(rank->computing_ns + rank->waiting_ns + rank->transfer_ns + rank->other_ns -
                          waits->run_ns) < 1.0);
     }
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void a_slow_period_is_told_with_its_time(void **state)
@@ -109,7 +83,7 @@ static void a_slow_period_is_told_with_its_time(void **state)
 
     (void)state;
     run_slow(&run, 4, 160, 280);
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->named, 1);
     assert_int_equal(waits->ranks[0].rank, 3);
     assert_int_equal(waits->ranks[0].pattern, IW_WAITS_PERIOD);
@@ -119,7 +93,7 @@ static void a_slow_period_is_told_with_its_time(void **state)
     assert_in_range(waits->changes[0].iteration, 158, 162);
     assert_in_range(waits->changes[1].iteration, 278, 282);
     assert_true(fabs(waits->changes[0].after_ns - waits->changes[0].before_ns - 200e3) < 7e3);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* Each rank is slow for a quarter of the run: what lasts that long for all of them is no period of one. */
@@ -140,9 +114,9 @@ static void what_goes_from_rank_to_rank_names_none(void **state)
         made_meet(&run, IWI_VISIT_ALLREDUCE);
         made_step(&run, begin_ps);
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->named, 0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* Rank 1 waits for the message of rank 0, which is slow, and comes last to what follows: rank 0 is the cause.
@@ -166,21 +140,21 @@ static void waits_are_followed_to_their_cause(void **state)
         made_meet(&run, IWI_VISIT_ALLREDUCE);
         run.step++;
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->ranks[0].rank, 0);
     assert_int_equal(waits->ranks[0].last, 0);
-    assert_int_equal(rank_of(waits, 1)->last, STEPS);
+    assert_int_equal(made_rank(waits, 1)->last, STEPS);
     /* rank 1 waits 300 for the message; rank 2 waits 308 for rank 1, which waits for rank 0 for 300 of them,
      * receives for 3 and computes for 5; rank 0 waits for rank 1 for 7 (2 receiving, 5 computing) */
     assert_true(fabs(waits->ranks[0].caused_ns - 600e3 * STEPS) < 1.0);
-    assert_true(fabs(rank_of(waits, 1)->caused_ns - 10e3 * STEPS) < 1.0);
+    assert_true(fabs(made_rank(waits, 1)->caused_ns - 10e3 * STEPS) < 1.0);
     assert_true(fabs(waits->through_transfer_ns - 5e3 * STEPS) < 1.0);
     assert_int_equal(waits->named, 1);
     assert_int_equal(waits->messages, STEPS);
     assert_int_equal(waits->collectives, STEPS);
     assert_false(waits->has_bounds_only);
     assert_string_equal(waits->iterated, "from allreduce to allreduce of world");
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* The same, but long before the reduction: rank 1 computes when rank 2 waits for it, and yet is late because
@@ -206,14 +180,14 @@ static void what_was_waited_earlier_is_not_forgotten(void **state)
         made_meet(&run, IWI_VISIT_ALLREDUCE);
         run.step++;
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->ranks[0].rank, 0);
     /* rank 1 waits 300 in the message, rank 2 305 in the reduction, of which rank 1 computed 5; rank 0 waits
      * these 5 too */
     assert_true(fabs(waits->ranks[0].caused_ns - 600e3 * STEPS) < 1.0);
-    assert_true(fabs(rank_of(waits, 1)->caused_ns - 10e3 * STEPS) < 1.0);
+    assert_true(fabs(made_rank(waits, 1)->caused_ns - 10e3 * STEPS) < 1.0);
     assert_int_equal(waits->named, 1);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* Rank 0 computes while the reduction is under way: only what it stands in MPI_Wait is waiting. */
@@ -234,9 +208,9 @@ static void computing_meanwhile_is_no_wait(void **state)
         made_visit(&run, 1, (struct iwi_visit){.op = IWI_VISIT_ALLREDUCE}, last_ps + US(10));
         run.sequence++;
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_true(fabs(waits->waiting_ns - 50e3 * STEPS) < 1.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* An eager send is not waited for; behind a root only the root is. */
@@ -263,9 +237,9 @@ static void who_is_not_needed_is_not_waited_for(void **state)
         run.sequence++;
         run.at_ps[0] = run.at_ps[1] = run.at_ps[2] = run.at_ps[1] + US(100);
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_true(waits->waiting_ns < 1.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void pauses_that_have_a_name_get_their_part(void **state)
@@ -292,7 +266,7 @@ static void pauses_that_have_a_name_get_their_part(void **state)
         }
         made_meet(&run, IWI_VISIT_BARRIER);
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_int_equal(waits->named, 0);
     assert_int_equal(waits->cause_count, 1);
     assert_string_equal(waits->causes[0].name, "garbage collection");
@@ -301,7 +275,7 @@ static void pauses_that_have_a_name_get_their_part(void **state)
     assert_true(fabs(waits->causes[0].caused_ns - waits->waiting_ns) < 1.0);
     assert_true(fabs(waits->waiting_ns - 2.0 * STEPS / 10 * 400e3) < 1.0);
     assert_true(waits->noise_ns > 0.99 * waits->waiting_ns);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void clocks_are_compared_by_gathers_too(void **state)
@@ -316,9 +290,9 @@ static void clocks_are_compared_by_gathers_too(void **state)
         made_compute(&run, 1, US(1100));
         made_meet(&run, IWI_VISIT_ALLGATHER);
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_true(waits->clock_ns == 0.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void one_rank_has_bounds_only(void **state)
@@ -334,12 +308,12 @@ static void one_rank_has_bounds_only(void **state)
                    run.at_ps[0] + US(s % 2 == 0 ? 30 : 50));
         run.sequence++;
     }
-    waits = find_waits(&run);
+    waits = made_waits(&run);
     assert_true(waits->has_bounds_only);
     assert_true(fabs(waits->waiting_least_ns - 20e3 * STEPS / 2) < 1.0);
     assert_true(fabs(waits->waiting_most_ns - 40e3 * STEPS) < 1.0);
     assert_int_equal(waits->named, 0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 /* A collective of 30 us, of which 20 us are hidden behind computation; every second takes 50 us more. */
@@ -356,7 +330,7 @@ static iw_waits *alone_and_overlapped(struct made_run *run, uint64_t bytes)
         run->at_ps[0] = begin_ps + US(s % 2 == 0 ? 30 : 80);
         run->sequence++;
     }
-    return find_waits(run);
+    return made_waits(run);
 }
 
 static void what_computation_hides_is_no_waiting(void **state)
@@ -369,7 +343,7 @@ static void what_computation_hides_is_no_waiting(void **state)
     assert_true(fabs(waits->waiting_most_ns - 70e3 * STEPS / 2) < 1.0);
     assert_true(fabs(waits->waiting_most_ns - waits->waiting_ns - waits->transfer_ns) < 1.0);
     assert_true(fabs(waits->waiting_least_ns - 30e3 * STEPS / 2) < 1.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void collectives_of_unknown_size_are_not_equal(void **state)
@@ -380,7 +354,7 @@ static void collectives_of_unknown_size_are_not_equal(void **state)
     (void)state;
     assert_true(waits->waiting_least_ns == 0.0);
     assert_true(fabs(waits->waiting_most_ns - 70e3 * STEPS / 2) < 1.0);
-    end(&run, waits);
+    iw_waits_free(waits);
 }
 
 static void a_run_without_a_collective_is_refused(void **state)
