@@ -175,6 +175,28 @@ static void assert_dropped(const iw_recording *rest, const iw_recording *recordi
     }
 }
 
+/* Detours that are not this source's alone. */
+static uint64_t left_without(const iw_recording *recording, int code)
+{
+    uint64_t left = 0;
+
+    for (size_t cpu = 0; cpu < recording->cpu_count; cpu++) {
+        const iw_detours *d = &recording->cpus[cpu];
+        const struct owners owners = owners_of(recording, cpu);
+
+        for (size_t i = 0; i < d->count; i++) {
+            int64_t at = d->start_ns[i];
+            const int64_t end = at + d->duration_ns[i];
+
+            while (at < end && owners.code[at] == code) {
+                at++;
+            }
+            left += at < end;
+        }
+    }
+    return left;
+}
+
 static void dropping_a_source_takes_its_time_and_moves_nothing(void **state)
 {
     int compared = 0, split = 0;
@@ -192,6 +214,8 @@ static void dropping_a_source_takes_its_time_and_moves_nothing(void **state)
         opts.drop_count = 1;
         if (time_without(recording, code_of(&source)) > 0) {
             rest = cut_counting(recording, &opts, &edit);
+            assert_int_equal(edit.detour_count, detours_of(recording));
+            assert_int_equal(edit.kept_count, left_without(recording, code_of(&source)));
             assert_true(edit.kept_count <= edit.detour_count);
             assert_true(edit.kept_count <= detours_of(rest)); /* one may have come apart */
             split += edit.kept_count < detours_of(rest);
