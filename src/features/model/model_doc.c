@@ -236,22 +236,22 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
 
 /* ---- what was simulated ---- */
 
-/* The model's number and how far the simulator's mean is from it, or where it lies between the bounds. */
+/* The simulator's mean over the model's number, or how far it is outside the model's range. */
 static const char *compared(struct iwi_document *doc, const iw_model_row *row)
 {
-    const iw_estimate *mean_ns = &row->simulated.mean_ns;
+    const double mean_ns = row->simulated.mean_ns.value;
+    const double low_ns = row->low_ns.low, high_ns = row->high_ns.high;
 
     if (row->support == IW_SUPPORT_REFUSED) {
         return "-";
     }
-    if (mean_ns->high < row->low_ns.low) {
-        return iwi_say(doc, "%.3f, below", mean_ns->value / row->low_ns.low);
+    if (!(low_ns < high_ns)) {
+        return iwi_say(doc, "%.3f", mean_ns / row->high_ns.value);
     }
-    if (mean_ns->low > row->high_ns.high) {
-        return iwi_say(doc, "%.3f, above", mean_ns->value / row->high_ns.high);
+    if (mean_ns < low_ns) {
+        return iwi_say(doc, "%s below", iwi_percent(doc, 1 - mean_ns / low_ns));
     }
-    return row->low_ns.low < row->high_ns.high ? "within bounds"
-                                               : iwi_say(doc, "%.3f", mean_ns->value / row->high_ns.value);
+    return mean_ns > high_ns ? iwi_say(doc, "%s above", iwi_percent(doc, mean_ns / high_ns - 1)) : "inside";
 }
 
 static bool has_simulations(const iw_model_report *report)
@@ -276,7 +276,7 @@ static void say_simulated(struct iwi_document *doc, const iw_model_report *repor
                   ? "Simulated, with the 95 % interval of the mean"
                   : "A later phase of a run, simulated, with the 95 % interval of the mean",
               {"ranks", IWI_NUMBER}, {"model", IWI_NUMBER}, {"simulated", IWI_NUMBER},
-              {"95 % interval", IWI_NUMBER}, {has_one_number ? "ratio" : "verdict", IWI_WORDS});
+              {"95 % interval", IWI_NUMBER}, {has_one_number ? "ratio" : "mean is", IWI_WORDS});
     iwi_unfold(doc);
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];

@@ -28,6 +28,15 @@ static bool is_quiet(const iw_model_report *report)
     return report->horizon == NULL && strcmp(report->noise, "none") == 0;
 }
 
+/* Noise of the wall clock hits messages that take CPU time too; bounds of phases leave that out. The cone has
+ * it. */
+static bool leaves_out_messages(const iw_model_report *report)
+{
+    return report->net != NULL && !report->is_cone &&
+           (report->horizon != NULL || strncmp(report->noise, "poisson:", 8) == 0 ||
+            strncmp(report->noise, "periodic:", 9) == 0);
+}
+
 static const char *plain(struct iwi_document *doc, const char *name, size_t columns)
 {
     return iwi_say(doc, "%s", iwi_plain_name(name, columns, (char[IWI_NAME_SIZE]){0}));
@@ -56,8 +65,8 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
 
         (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, high, range);
         iwi_more(doc,
-                 high < 1 ? "On %s it has a slowdown of %s (mean)." : "On %s it takes %s as long (mean).",
-                 ranks, range);
+                 high < 1 ? "On %s it has a slowdown of %s (mean%s)." : "On %s it takes %s as long (mean%s).",
+                 ranks, range, leaves_out_messages(report) ? ", without noise that hits messages" : "");
     } else {
         iwi_more(doc, "On %s it %s without noise (mean).", ranks,
                  iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
@@ -291,6 +300,34 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
              iw_nodes_text(report->cpu_count, 1, report->cpu_count, report->cpus, nodes));
 }
 
+/* ---- against the simulator ---- */
+
+static bool is_surely_outside(const iw_model_row *row)
+{
+    return row->simulated.mean_ns.low > row->high_ns.high || row->simulated.mean_ns.high < row->low_ns.low;
+}
+
+/* What was compared with what, and of how many ranks chance does not explain the difference. */
+static void say_check(struct iwi_document *doc, const iw_model_report *report)
+{
+    size_t simulated = 0, outside = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        const iw_model_row *row = &report->rows[i];
+
+        if (row->simulated.trials > 0 && row->low_ns.low < row->high_ns.high) {
+            simulated++;
+            outside += is_surely_outside(row);
+        }
+    }
+    if (simulated > 0) {
+        iwi_item(doc,
+                 "Simulated means are compared with the model's range: %zu of %zu %s outside by more than "
+                 "the trials explain (95 %%).",
+                 outside, simulated, outside == 1 ? "is" : "are");
+    }
+}
+
 void iwi_say_model_limits(struct iwi_document *doc, const iw_model_report *report)
 {
     say_question(doc, report);
@@ -302,4 +339,10 @@ void iwi_say_model_limits(struct iwi_document *doc, const iw_model_report *repor
     } else {
         say_law_limits(doc, report);
     }
+    if (leaves_out_messages(report)) {
+        iwi_item(doc,
+                 "The range is that of noise that hits work. Noise also hits messages, which a simulation "
+                 "counts: it may lie above the range.");
+    }
+    say_check(doc, report);
 }

@@ -165,8 +165,30 @@ static void simulations_outside_the_bounds_are_named(void **state)
     simulated[1].simulated = (iw_model_check){100, {7e6, 6e6, 8e6}};
     report.rows = simulated;
     text = text_of(&report);
-    assert_non_null(strstr(text, "0.990, below"));
-    assert_non_null(strstr(text, "2.000, above"));
+    assert_non_null(strstr(text, "1.04 % below"));
+    assert_non_null(strstr(text, " above"));
+    assert_non_null(strstr(text, "2 of 2 are"));
+    free(text);
+}
+
+static void noise_that_hits_messages_is_said_to_be_left_out(void **state)
+{
+    const iw_window_horizon horizon = {.phases = 1000, .observed_ranks = 20, .tail_ranks = 20};
+    iw_model_report report = report_of(&horizon);
+    char *text = text_of(&report);
+
+    (void)state;
+    assert_null(strstr(text, "hits messages"));
+    free(text);
+    report.net = "chic";
+    text = text_of(&report);
+    assert_non_null(strstr(text, "without noise that hits"));
+    assert_non_null(strstr(text, "it may lie above the range"));
+    free(text);
+    report.noise = "exp:1%"; /* of phases: it hits no message */
+    report.horizon = NULL;
+    text = text_of(&report);
+    assert_null(strstr(text, "without noise that hits"));
     free(text);
 }
 
@@ -199,6 +221,7 @@ int main(void)
         cmocka_unit_test(rows_without_answer_are_said_once),
         cmocka_unit_test(the_worst_source_is_said_where_it_changes),
         cmocka_unit_test(simulations_outside_the_bounds_are_named),
+        cmocka_unit_test(noise_that_hits_messages_is_said_to_be_left_out),
         cmocka_unit_test(csv_and_json_leave_out_what_is_refused),
     };
 
