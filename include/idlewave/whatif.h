@@ -120,6 +120,8 @@ typedef struct iw_whatif {
     uint64_t messages;
     bool is_monotone; /* removing noise never makes a trial take longer (docs/explanation/semantics.md, 9) */
     iw_estimate now;  /* slowdown as it is */
+    double most_slowdown; /* the upper end of `now`, also where that is a bound: longer detours of the kinds
+                             that were recorded count; 0: not known */
     size_t change_count;
     iw_change *changes;    /* by saving, the largest first; of a bound its lower end counts */
     double sum_of_sources; /* savings of SOURCEs and REST added up, to compare with that of all; NaN: some

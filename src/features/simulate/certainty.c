@@ -122,17 +122,30 @@ static double least_slowdown(const double *slowdowns, size_t count)
     return least;
 }
 
-/* The part of the slowdown that is known to be there however few long detours there are. */
-static double floor_of(const struct iwi_file_spread *spread)
+/* What is left at least of what comes often, drawn anew. */
+static double least_often(const struct iwi_file_spread *spread)
 {
-    const double half =
-        iwi_t_quantile(0.975, freedom_of(spread->often_variance)) * sqrt(spread->often_variance);
+    return fmax(0.0, 1.0 - iwi_t_quantile(0.975, freedom_of(spread->often_variance)) *
+                               sqrt(spread->often_variance));
+}
 
-    return spread->often_variance > 0.0 ? fmax(0.0, spread->often_part * (1.0 - half)) : 0.0;
+/* The slowdown that is there however few long detours there are: by the model a part of the mean, or what a
+ * rank loses by itself, which the model leaves out where it comes many times in a phase. No more than any
+ * trial has, all of which meet what comes often. */
+static double sure_slowdown(const struct iwi_file_spread *spread, const double *slowdowns, size_t count,
+                            double mean)
+{
+    double least = mean;
+
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, slowdowns[i]);
+    }
+    return least_often(spread) * fmax(0.0, fmin(fmax(spread->often_part * mean, spread->often_share), least));
 }
 
 iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const struct iwi_exposure *exposure,
-                              const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p)
+                              const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p,
+                              double *most_p)
 {
     const double mean = iwi_mean_estimate(slowdowns, count).value;
     const iw_reach reach = iwi_reach_for(set, exposure, mean);
@@ -145,13 +158,15 @@ iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const 
                              .file_variance = spread.variance * mean * mean,
                              .file_freedom = freedom_of(spread.variance),
                              .file_below = (1.0 - spread.least_part) * mean,
-                             .file_floor = floor_of(&spread),
+                             .file_floor = spread.often_part * least_often(&spread),
+                             .file_sure = sure_slowdown(&spread, slowdowns, count, mean),
                              .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
                              .most_unmet = INFINITY});
     if (slowdown_p->low < 0.0) {
         slowdown_p->low = fmax(slowdown_p->low, least_slowdown(slowdowns, count));
     }
-    slowdown_p->high += reach.is_bound ? INFINITY : reach.unseen;
+    *most_p = slowdown_p->high + reach.unseen;
+    slowdown_p->high = reach.is_bound ? INFINITY : *most_p;
     return IW_OK;
 }
 
@@ -160,12 +175,12 @@ static iw_status count_recording(const iw_log *log, const iw_certainty_question 
     const iw_sim_result *result = q->result;
     const struct iwi_exposure exposure = {.ranks = result->ranks,
                                           .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S};
-    double *values;
+    double *values, most;
     iw_status status;
 
     IW_TRY(new_values(log, result, (size_t)result->trials, &values));
-    status =
-        iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed, slowdown_p);
+    status = iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed,
+                                 slowdown_p, &most);
     free(values);
     return status;
 }

@@ -304,7 +304,10 @@ static double unseen_of(const struct iwi_experiment *experiment, const struct ca
                                .filter = cause->filter},
         value);
 
-    return reach.is_extrapolated || experiment->redraws == 0 ? 0.0 : reach.is_bound ? INFINITY : reach.unseen;
+    if (reach.is_extrapolated || experiment->redraws == 0) {
+        return 0.0;
+    }
+    return reach.is_bound && !experiment->is_whole_known ? INFINITY : reach.unseen;
 }
 
 /* `lost`: slowdown by the cause; NaN: that is what the values are. */

@@ -54,6 +54,8 @@ struct iwi_experiment {
     iw_time noiseless_ps;           /* of `program`; known after the first simulation */
     uint64_t trials;
     uint32_t redraws, per_redraw;
+    bool is_whole_known; /* the slowdown as it is is an estimate, and parts cost no more: what may be unseen
+                            of a part is told too, however little the part costs */
 };
 
 /* For an iw_log of errors alone, with the log to pass them to as its arg; NULL is fine. A program's

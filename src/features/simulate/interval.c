@@ -109,7 +109,7 @@ iw_estimate iwi_paired_interval(const struct iwi_sample *sample)
 
         /* each side by its own, trials may be skewed */
         e.low = fmax(e.value - hypot(e.value - e.low, fmax(file, sample->file_below)),
-                     sample->file_floor * e.low);
+                     fmax(sample->file_floor * e.low, sample->file_sure));
         e.high = e.value + hypot(e.high - e.value, fmax(file, above));
     }
     if (unmet > 0.0 && unmet > e.high) {

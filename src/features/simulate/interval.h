@@ -20,6 +20,7 @@ struct iwi_sample {
     double file_freedom;   /* degrees of freedom of that; 0: it is taken for the whole truth */
     double file_below;     /* without redraws: the lower end is at least so much lower */
     double file_floor;     /* but not below this part of what the trials say */
+    double file_sure;      /* nor below this, which no trial is without */
     double one_hit;        /* the most that one detour can add to a number; 0: not known */
     double most_unmet;     /* what hits that no trial met add to the mean at most; used with one_hit */
 };

@@ -30,7 +30,9 @@ iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *expos
 struct iwi_file_spread {
     double variance;   /* relative; 0: nothing is recorded */
     double least_part; /* of the slowdown: what is left if few events came by luck (length_bins.h) */
-    double often_part, often_variance; /* the same without the longest few detours; its variance */
+    double often_part, often_variance; /* of the slowdown, without the longest few detours, 0: not known; its
+                                          variance, 0: a beat that never varies */
+    double often_share;                /* of the time of a CPU, what these take; 0: not known */
 };
 
 /* By drawing their stretches (of a folder: its nodes) anew. */
@@ -39,9 +41,10 @@ IW_NODISCARD iw_status iwi_recording_spread(const iw_log *log, const iw_noise_se
                                             uint64_t seed, struct iwi_file_spread *spread_p);
 
 /* The interval of a mean slowdown, at least IW_CERTAINTY_LEAST_TRIALS of them, that counts the recording and
- * what is unseen of it; .high INFINITY: it is a lower bound. */
+ * what is unseen of it; .high INFINITY: it is a lower bound. *most_p: its upper end, of a bound too. */
 IW_NODISCARD iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set,
                                            const struct iwi_exposure *exposure, const double *slowdowns,
-                                           size_t count, uint64_t seed, iw_estimate *slowdown_p);
+                                           size_t count, uint64_t seed, iw_estimate *slowdown_p,
+                                           double *most_p);
 
 #endif

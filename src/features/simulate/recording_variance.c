@@ -18,14 +18,17 @@
 
 enum { REPLICATES = 200, RUN_OF_STRETCHES = 5 };
 
-/* What came so seldom may not be there at all, for a lower bound: the longest few detours. */
-static const double RARE_EVENTS = 6.0;
+/* What came so seldom may not be there at all, for a lower bound: the longest few detours; more of them where
+ * what is left without so few varies by more than that, since it has rare ones too. */
+static const double RARE_EVENTS = 6.0, STEADY_VARIANCE = 0.04;
+enum { RARER_STEPS = 5 }; /* twice as many each */
 
 /* The stretches of one input: its own bins for each. */
 struct stretches {
     struct iwi_blocks blocks;
     bool is_by_nodes;
     double rate_hz, events; /* of a detour */
+    double places;          /* CPUs that meet it */
     struct iwi_length_bins *bins;
 };
 
@@ -45,6 +48,8 @@ static iw_status cut_input(const iw_log *log, const iw_noise_set *set, const str
                                                : iwi_choose_blocks(input->length_ns);
     stretches->rate_hz = iwi_met_rate_hz(set, input, exposure);
     stretches->events = iwi_met_events(set, input);
+    stretches->places =
+        stretches->rate_hz * (double)input->length_ns * 1e-9 * (double)iwi_met_cpus(set, input);
     stretches->bins = iwi_new_array(log, stretches->blocks.count, sizeof *stretches->bins);
     if (stretches->bins == NULL) {
         return IW_ERR_NOMEM;
@@ -112,8 +117,9 @@ static double variance_by_runs(const struct stretches *stretches, size_t count, 
         fewest = fmin(fewest, (double)stretches[i].blocks.count / (double)run_of(&stretches[i], run));
     }
     /* a bootstrap of B blocks varies less than recordings do, by (B-1)/B */
-    return fewest > 1.0 ? (squares - sum * sum / REPLICATES) / (REPLICATES - 1.0) * fewest / (fewest - 1.0)
-                        : 0.0;
+    return fewest > 1.0
+               ? fmax(0.0, squares - sum * sum / REPLICATES) / (REPLICATES - 1.0) * fewest / (fewest - 1.0)
+               : 0.0;
 }
 
 static double variance_of(const struct stretches *stretches, size_t count, const struct modelled_job *job,
@@ -123,15 +129,61 @@ static double variance_of(const struct stretches *stretches, size_t count, const
                 variance_by_runs(stretches, count, RUN_OF_STRETCHES, job, seed));
 }
 
-static struct modelled_job without_rare(const struct iwi_length_bins *bins, const struct modelled_job *job)
+static struct modelled_job without_rare(const struct iwi_length_bins *bins, const struct modelled_job *job,
+                                        double events)
 {
     struct modelled_job often = *job;
     struct iwi_length_bins rest = *bins;
 
-    often.limit = iwi_bins_rare_from(bins, RARE_EVENTS);
+    often.limit = iwi_bins_rare_from(bins, events);
     iwi_bins_thin(&rest, often.limit, 0.0);
     often.slowdown = iwi_bins_slowdown(&rest, job->quiet_s, job->phases);
     return often;
+}
+
+/* Of the time of a CPU, what detours below the bin take. */
+static double share_below(const struct stretches *stretches, size_t count, size_t limit)
+{
+    double share = 0.0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < stretches[i].blocks.count && stretches[i].places > 0.0; k++) {
+            for (size_t bin = 0; bin < limit; bin++) {
+                share += stretches[i].bins[k].lost[bin] / stretches[i].places;
+            }
+        }
+    }
+    return share;
+}
+
+/* A recording that is drawn as a whole does not vary, and what it would be otherwise is not known. */
+static bool can_vary(const struct stretches *stretches, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (stretches[i].blocks.count < 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Without the fewest long detours that leave something steady; else without the fewest of all. */
+static void find_often(const struct stretches *stretches, size_t count, const struct iwi_length_bins *bins,
+                       const struct modelled_job *job, uint64_t seed, struct iwi_file_spread *spread)
+{
+    for (int step = 0; step < RARER_STEPS; step++) {
+        const struct modelled_job often = without_rare(bins, job, ldexp(RARE_EVENTS, step));
+        const double variance = often.slowdown > 0.0 ? variance_of(stretches, count, &often, seed) : 0.0;
+
+        if (step == 0 || (often.slowdown > 0.0 && variance < STEADY_VARIANCE)) {
+            spread->often_part = often.slowdown / job->slowdown;
+            spread->often_share = share_below(stretches, count, often.limit);
+            spread->often_variance = variance;
+        }
+        if (spread->often_variance < STEADY_VARIANCE || !(often.slowdown > 0.0)) {
+            return;
+        }
+    }
 }
 
 static struct iwi_file_spread spread_of(const struct stretches *stretches, size_t count, double quiet_s,
@@ -141,16 +193,16 @@ static struct iwi_file_spread spread_of(const struct stretches *stretches, size_
     const double phases = iwi_bins_phases(&bins, quiet_s, slowdown);
     const struct modelled_job job = {quiet_s, phases, iwi_bins_slowdown(&bins, quiet_s, phases),
                                      IWI_LENGTH_BINS};
-    const struct modelled_job often = without_rare(&bins, &job);
+    struct iwi_file_spread spread = {.least_part = 1.0};
 
-    if (!(job.slowdown > 0.0)) {
-        return (struct iwi_file_spread){.least_part = 1.0};
+    if (job.slowdown > 0.0) {
+        spread.variance = variance_of(stretches, count, &job, seed);
+        spread.least_part = iwi_bins_least_part(&bins, quiet_s, phases);
+        if (can_vary(stretches, count)) {
+            find_often(stretches, count, &bins, &job, seed, &spread);
+        }
     }
-    return (struct iwi_file_spread){
-        .variance = variance_of(stretches, count, &job, seed),
-        .least_part = iwi_bins_least_part(&bins, quiet_s, phases),
-        .often_part = often.slowdown / job.slowdown,
-        .often_variance = often.slowdown > 0.0 ? variance_of(stretches, count, &often, seed) : 0.0};
+    return spread;
 }
 
 iw_status iwi_recording_spread(const iw_log *log, const iw_noise_set *set,

@@ -88,6 +88,7 @@ static void estimate_all(struct run *run)
     const size_t stride = iwi_experiment_values(&run->experiment);
 
     run->whatif->now = iwi_experiment_slowdown(&run->experiment, run->values, &run->variants[0]);
+    run->experiment.is_whole_known = run->experiment.is_monotone && isfinite(run->whatif->now.high);
     for (size_t i = 0; i < run->changes.count; i++) {
         iw_change *change = &run->changes.list[i];
 
@@ -122,7 +123,8 @@ static iw_status estimate_now(struct run *run)
     if (reach.watched_s > 0.0 && !reach.is_extrapolated && experiment->redraws > 0 &&
         experiment->trials >= IW_CERTAINTY_LEAST_TRIALS) {
         IW_TRY(iwi_count_recording(run->inquiry.log, run->inquiry.set, &exposure, run->values,
-                                   (size_t)experiment->trials, run->inquiry.job.sim.seed, &run->whatif->now));
+                                   (size_t)experiment->trials, run->inquiry.job.sim.seed, &run->whatif->now,
+                                   &run->whatif->most_slowdown));
         share_now(run);
     }
     return iwi_sensitivity_find(experiment, run->values, &run->whatif->reach.sensitivity);

@@ -13,6 +13,9 @@
 
 enum { MOST_ADVICE = 10 };
 
+/* Less would be 0.00 %. */
+static const double LEAST_LEFT = 5e-5;
+
 /* ---- tables ---- */
 
 IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest", [IW_CHANGE_CLASS] = "class",
@@ -120,9 +123,12 @@ static double largest_left(const iw_whatif *whatif)
     return largest;
 }
 
-/* "12.3 %", of a lower bound "> 12.3 %". */
+/* "12.3 %", of a lower bound "> 12.3 %"; above 0.00 % everything is. */
 static const char *left_words(struct iwi_document *doc, iw_estimate left, double largest)
 {
+    if (iwi_is_bound(left) && left.low < LEAST_LEFT) {
+        return "not known";
+    }
     return iwi_say(doc, "%s%s", iwi_is_bound(left) ? "> " : "",
                    iwi_slower_in_column(doc, iwi_shown(left), largest));
 }

@@ -355,6 +355,9 @@ const char *iwi_memory_size(struct iwi_document *doc, double bytes)
     return iwi_say(doc, "%.3g %s", bytes, units[unit]);
 }
 
+/* Less would be 0.00 points. */
+static const double LEAST_SHOWN = 5e-5;
+
 const char *iwi_points(struct iwi_document *doc, double share)
 {
     return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
@@ -363,7 +366,8 @@ const char *iwi_points(struct iwi_document *doc, double share)
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
 {
     if (iwi_is_bound(e)) {
-        return iwi_say(doc, "at least %s%s", iwi_points(doc, e.low), unit);
+        return e.low < LEAST_SHOWN ? "not known"
+                                   : iwi_say(doc, "at least %s%s", iwi_points(doc, e.low), unit);
     }
     return iwi_say(doc, "%s%s%s", iwi_points(doc, e.value), unit,
                    isfinite(e.low) && e.low < e.high

@@ -194,7 +194,7 @@ const char *iwi_seconds(struct iwi_document *doc, double seconds);
 const char *iwi_memory_size(struct iwi_document *doc, double bytes);
 
 /* Points of percent, as many digits as iwi_percent() has: "5.40". An estimate with `unit` behind the number:
- * "5.40 points (4.60 to 6.10)"; of a lower bound "at least 4.60 points". */
+ * "5.40 points (4.60 to 6.10)"; of a lower bound "at least 4.60 points", or "not known". */
 const char *iwi_points(struct iwi_document *doc, double share);
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit);
 

@@ -96,6 +96,36 @@ static void savings_of_sources_are_added_up_where_they_are_estimates(void **stat
     iw_noise_set_free(set);
 }
 
+/* What may be unseen of a small source is little too, not all that is lost. */
+static void a_small_source_has_an_upper_end_of_its_own(void **state)
+{
+    static const char *const specs[] = {"irq/often=poisson:2kHz,exp:20us",
+                                        "thread/small=poisson:2Hz,exp:30us"};
+    iw_synth_opts synth = IW_SYNTH_OPTS_INIT;
+    struct iwt_question question;
+    iw_whatif_opts opts = iwt_options(&question);
+    iw_recording *recording = NULL;
+    iw_noise_set *set;
+    iw_whatif *whatif;
+    const iw_change *small;
+    iw_edit edit;
+
+    (void)state;
+    synth.specs = specs;
+    synth.spec_count = 2;
+    synth.duration_ns = 5000000000;
+    assert_ok(iw_recording_synth(NULL, &synth, &recording, &edit));
+    set = iwt_set(recording, NULL);
+    question.ranks = 512;
+    whatif = iwt_ask(set, &opts);
+    small = iwt_change(whatif, "thread/small");
+    assert_true(isfinite(whatif->now.high) && whatif->now.value > 0.1);
+    assert_true(small->saving.value < 0.01);
+    assert_true(isfinite(small->saving.high) && small->saving.high < 0.5 * whatif->now.value);
+    iw_whatif_free(whatif);
+    iw_noise_set_free(set);
+}
+
 static void without_all_sources_nothing_is_lost(void **state)
 {
     struct iwt_question question;
@@ -389,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slowdown_is_the_mean_of_the_trials_and_a_saving_that_of_pairs),
         cmocka_unit_test(savings_of_sources_are_added_up_where_they_are_estimates),
+        cmocka_unit_test(a_small_source_has_an_upper_end_of_its_own),
         cmocka_unit_test(without_all_sources_nothing_is_lost),
         cmocka_unit_test(changes_come_by_their_saving),
         cmocka_unit_test(the_answer_does_not_depend_on_threads),
