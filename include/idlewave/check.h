@@ -108,6 +108,8 @@ typedef struct iw_check_job {
     bool is_done;         /* false: there was no time left */
     uint64_t trials;      /* of each change; fewer than asked for where time was short */
     iw_estimate slowdown; /* T / T0 - 1 */
+    double most_slowdown; /* its upper end, also where it is a lower bound: with longer detours of the kinds
+                             that were recorded; 0: not known */
     char worst[96];       /* the source without which it would gain most; "": none */
     iw_estimate saving;   /* what that would gain */
     const char *remedy;   /* against it; may be NULL */

@@ -45,6 +45,7 @@ static const struct iwi_field job_fields[] = {
     IWI_VALUE(iw_check_job, is_done),
     IWI_VALUE(iw_check_job, trials),
     IWI_ESTIMATE(iw_check_job, slowdown, .is_there = is_done),
+    IWI_VALUE(iw_check_job, most_slowdown, .is_optional = true),
     IWI_CHARS(iw_check_job, worst),
     IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst),
     IWI_VALUE(iw_check_job, remedy, .may_be_null = true),
@@ -161,11 +162,24 @@ static const char *percent_text(struct iwi_document *doc, double share)
     return iwi_say(doc, "%s %%", iwi_short_percent(share, 3).text);
 }
 
-static const char *interval_text(struct iwi_document *doc, iw_estimate estimate)
+static const char *interval_text(struct iwi_document *doc, const iw_check_job *job)
 {
-    return isfinite(estimate.high)
-               ? iwi_brackets(doc, percent_text(doc, estimate.low), percent_text(doc, estimate.high))
-               : "a lower bound";
+    const double high = iwi_has_most(job) ? job->most_slowdown : job->slowdown.high;
+
+    return isfinite(high) ? iwi_brackets(doc, percent_text(doc, job->slowdown.low), percent_text(doc, high))
+                          : "a lower bound";
+}
+
+/* Of a bound that starts at 0 only the upper end says something. */
+static const char *slower_text(struct iwi_document *doc, const iw_check_job *job)
+{
+    if (!iwi_is_bound(job->slowdown)) {
+        return percent_text(doc, job->slowdown.value);
+    }
+    if (job->slowdown.low > 0.0) {
+        return iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low));
+    }
+    return iwi_has_most(job) ? iwi_say(doc, "< %s", percent_text(doc, job->most_slowdown)) : "not known";
 }
 
 static void add_job(struct iwi_document *doc, const iw_check_job *job)
@@ -176,10 +190,7 @@ static void add_job(struct iwi_document *doc, const iw_check_job *job)
         iwi_row(doc, job->name, "-", "no time was left", "", "");
         return;
     }
-    iwi_row(doc, job->name,
-            is_bound ? iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low))
-                     : percent_text(doc, job->slowdown.value),
-            interval_text(doc, job->slowdown), job->worst,
+    iwi_row(doc, job->name, slower_text(doc, job), interval_text(doc, job), job->worst,
             has_worst(job)
                 ? iwi_say(doc, "%s%s", is_bound ? "> " : "",
                           iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
@@ -391,9 +402,11 @@ static void say_certainty(struct iwi_document *doc, const iw_check *check)
                  "limits nor a baseline count. 'idlewave watch' tells what a running job loses.");
     } else if (check->job_count > 0) {
         iwi_item(doc, "A job misses its limit if even the lower end of its interval is above it.%s",
-                 has_bound(check) ? " A lower bound below the limit proves nothing: record longer, "
-                                    "or ask for fewer ranks."
-                                  : "");
+                 has_bound(check)
+                     ? " Where the recording is too short for an estimate, it keeps its limit if "
+                       "the upper end, which allows for longer detours of the recorded kinds, "
+                       "is below it. Otherwise record longer, or ask for fewer ranks."
+                     : "");
     }
     iwi_item(doc, "Nothing on the node was changed.");
 }

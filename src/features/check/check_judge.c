@@ -121,6 +121,13 @@ static void require_share(double most_lost, iw_check *check)
     requirement->state = facts->all.share <= most_lost ? IW_REQUIREMENT_MET : IW_REQUIREMENT_MISSED;
 }
 
+static void add_found(iw_requirement *requirement, const char *text)
+{
+    const size_t used = strlen(requirement->found);
+
+    snprintf(requirement->found + used, sizeof requirement->found - used, "%s", text);
+}
+
 static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most_slowdown, iw_check *check)
 {
     iw_requirement *requirement = add(check, job, false);
@@ -130,31 +137,51 @@ static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most
     return requirement;
 }
 
-/* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. Of a lower
- * bound that is all there is: below the limit it proves nothing. */
+/* "at least 0.31 %, at most 4.2 %" */
+static void say_bound(const iw_check_job *job, iw_requirement *requirement)
+{
+    const double low = job->slowdown.low;
+    const bool has_low = low > 0.0, has_most = iwi_has_most(job);
+
+    snprintf(requirement->found, sizeof requirement->found, "%s%s%s%s%s%s%s", has_low ? "at least " : "",
+             has_low ? iwi_short_percent(low, 3).text : "",
+             has_low    ? " %"
+             : has_most ? ""
+                        : "not known",
+             has_low && has_most ? ", " : "", has_most ? "at most " : "",
+             has_most ? iwi_short_percent(job->most_slowdown, 3).text : "", has_most ? " %" : "");
+}
+
+/* The lower end of the interval counts: a slowdown that is not sure is no reason to drain a node. A lower
+ * bound below the limit proves nothing, but that what unseen detours may add stays below it does. */
+static iw_requirement_state state_of(const iw_check_job *job, double most_slowdown)
+{
+    if (job->slowdown.low > most_slowdown) {
+        return IW_REQUIREMENT_MISSED;
+    }
+    return !iwi_is_bound(job->slowdown) || (iwi_has_most(job) && job->most_slowdown <= most_slowdown)
+               ? IW_REQUIREMENT_MET
+               : IW_REQUIREMENT_UNKNOWN;
+}
+
 static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_check *check)
 {
     iw_requirement *requirement = add_slowdown(job->name, job->ranks, most_slowdown, check);
-    const double low = job->slowdown.low;
 
     if (!job->is_done) {
         snprintf(requirement->found, sizeof requirement->found, "no time was left to simulate it");
         return;
     }
+    requirement->state = state_of(job, most_slowdown);
     if (!iwi_is_bound(job->slowdown)) {
         snprintf(requirement->found, sizeof requirement->found, "%s %% [%s, %s]",
-                 iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(low, 3).text,
+                 iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(job->slowdown.low, 3).text,
                  iwi_short_percent(job->slowdown.high, 3).text);
-    } else {
-        snprintf(requirement->found, sizeof requirement->found, "at least %s %%",
-                 iwi_short_percent(low, 3).text);
+        return;
     }
-    requirement->state = low > most_slowdown           ? IW_REQUIREMENT_MISSED
-                         : iwi_is_bound(job->slowdown) ? IW_REQUIREMENT_UNKNOWN
-                                                       : IW_REQUIREMENT_MET;
+    say_bound(job, requirement);
     if (requirement->state == IW_REQUIREMENT_UNKNOWN) {
-        snprintf(requirement->found, sizeof requirement->found, "at least %s %%; record longer to know more",
-                 iwi_short_percent(low, 3).text);
+        add_found(requirement, "; record longer to know more");
     }
 }
 
@@ -237,6 +264,35 @@ static void require_limits(const iw_check_opts *opts, iw_check *check)
     }
 }
 
+/* What was measured cannot be told from a load, since neither processes nor sources are known. */
+static bool is_unexplained(const iw_check *check)
+{
+    return !check->noise.facts.load.is_known && !check->noise.facts.has_sources;
+}
+
+bool iwi_is_too_short(const iw_noise_facts *facts)
+{
+    return facts->watched_ns < IW_CHECK_SHORTEST_NS * (double)facts->cpu_count;
+}
+
+/* Noise that was measured for too short a time keeps no limit and misses none; what may be a load misses
+ * none. They stay the first. */
+static void doubt_limits(iw_check *check)
+{
+    const bool is_short = iwi_is_too_short(&check->noise.facts);
+
+    for (size_t i = 0; i < check->requirement_count && (is_short || is_unexplained(check)); i++) {
+        iw_requirement *requirement = &check->requirements[i];
+        const bool is_missed = requirement->state == IW_REQUIREMENT_MISSED;
+
+        if (!requirement->is_setting &&
+            (is_missed || (is_short && requirement->state == IW_REQUIREMENT_MET))) {
+            requirement->state = IW_REQUIREMENT_UNKNOWN;
+            add_found(requirement, is_short ? "; too short to tell" : IWI_CHECK_UNEXPLAINED);
+        }
+    }
+}
+
 /* Those that are missed first, then those that cannot be told; otherwise in their order. */
 static void sort_requirements(iw_check *check)
 {
@@ -266,17 +322,6 @@ static bool has_requirement(const iw_check *check, bool is_setting, iw_requireme
     return false;
 }
 
-/* What was measured cannot be told from a load, since neither processes nor sources are known. */
-static bool is_unexplained(const iw_check *check)
-{
-    return !check->noise.facts.load.is_known && !check->noise.facts.has_sources;
-}
-
-bool iwi_is_too_short(const iw_noise_facts *facts)
-{
-    return facts->watched_ns < IW_CHECK_SHORTEST_NS * (double)facts->cpu_count;
-}
-
 static iw_check_outcome outcome_of(const iw_check *check)
 {
     const bool is_noisy = has_requirement(check, false, IW_REQUIREMENT_MISSED);
@@ -291,13 +336,10 @@ static iw_check_outcome outcome_of(const iw_check *check)
     if (check->noise.facts.load.is_busy) {
         return IW_CHECK_BUSY;
     }
-    if (iwi_is_too_short(&check->noise.facts) || (is_noisy && is_unexplained(check))) {
-        return IW_CHECK_UNKNOWN;
-    }
     if (is_noisy) {
         return IW_CHECK_NOISY;
     }
-    return has_requirement(check, true, IW_REQUIREMENT_UNKNOWN) ||
+    return iwi_is_too_short(&check->noise.facts) || has_requirement(check, true, IW_REQUIREMENT_UNKNOWN) ||
                    has_requirement(check, false, IW_REQUIREMENT_UNKNOWN) ||
                    iw_caveats_have(&check->caveats, IW_CAVEAT_KINDS)
                ? IW_CHECK_UNKNOWN
@@ -323,6 +365,7 @@ iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check
         require_limits(&opts, check);
     }
     sort_requirements(check);
+    doubt_limits(check);
     iw_caveats_join(&check->caveats, &check->noise.facts.caveats);
     if (check->noise.recording != NULL && check->verify->recorded_host[0] == '\0') {
         iw_caveats_of_boot(check->noise.recording, check->noise.name, check->verify->boot_s, &check->caveats);

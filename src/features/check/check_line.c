@@ -145,10 +145,7 @@ static void say_doubt(iw_check *check)
         const iw_requirement *requirement = &check->requirements[i];
 
         if (requirement->state != IW_REQUIREMENT_MET) {
-            say(check, "%s: %.120s%s", requirement->name, requirement->found,
-                requirement->state == IW_REQUIREMENT_MISSED
-                    ? ", but not known to what: it may be a load; a recording as root can tell"
-                    : "");
+            say(check, "%s: %.160s", requirement->name, requirement->found);
             return;
         }
     }
@@ -169,6 +166,7 @@ static void say_good(iw_check *check)
         iwi_short_percent(check->noise.facts.all.share, 2).text);
     for (size_t i = 0; i < check->job_count; i++) {
         const iw_check_job *job = &check->jobs[i];
+        const bool is_bound = iwi_has_most(job);
 
         if (job->is_done) {
             say(check, "; %s on %" PRIu32 " ranks", job->name, job->ranks);
@@ -176,7 +174,8 @@ static void say_good(iw_check *check)
                 say_net(check, job->name);
             }
             is_first = false;
-            say(check, " %s %% slower", iwi_short_percent(job->slowdown.value, 2).text);
+            say(check, " %s%s %% slower", is_bound ? "at most " : "",
+                iwi_short_percent(is_bound ? job->most_slowdown : job->slowdown.value, 2).text);
         }
     }
 }

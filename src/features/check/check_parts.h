@@ -4,7 +4,11 @@
 #ifndef IWI_CHECK_PARTS_H
 #define IWI_CHECK_PARTS_H
 
+#include <math.h>
+
 #include <idlewave/check.h>
+
+#include "kit/text/words.h"
 
 /* Whether it is set up, as far as is known. */
 bool iwi_is_set_up(const iw_mitigation *mitigation);
@@ -19,6 +23,15 @@ const char *iwi_check_node(const iw_check *check);
 
 /* The settings are those of another node: they say nothing about the one that was recorded. */
 bool iwi_is_of_another_node(const iw_check *check);
+
+/* Of a lower bound: what it is at most is known too. */
+static inline bool iwi_has_most(const iw_check_job *job)
+{
+    return iwi_is_bound(job->slowdown) && job->most_slowdown > 0.0 && isfinite(job->most_slowdown);
+}
+
+/* Behind what is lost to nobody knows what. */
+#define IWI_CHECK_UNEXPLAINED ", but not known to what: it may be a load; a recording as root can tell"
 
 /* The requirement that limits the share of CPU time. */
 #define IWI_CHECK_LOST "CPU time lost"

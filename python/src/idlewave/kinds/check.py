@@ -31,6 +31,7 @@ class JobsRow:
     is_done: bool
     trials: int
     slowdown: Optional[Estimate]
+    most_slowdown: Optional[float]
     worst: str
     saving: Optional[Estimate]
     remedy: Optional[str]

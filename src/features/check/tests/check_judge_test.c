@@ -48,6 +48,27 @@ static void a_lower_bound_below_the_limit_proves_nothing(void **state)
     assert_outcome(f, IW_CHECK_NOISY);
 }
 
+/* A short recording cannot say how much, but may say that it is little enough. */
+static void an_upper_end_below_the_limit_meets_it(void **state)
+{
+    struct findings *f = *state;
+
+    f->jobs[0].slowdown = (iw_estimate){0.02, 0.015, INFINITY};
+    f->jobs[0].most_slowdown = 0.0999;
+    assert_outcome(f, IW_CHECK_GOOD);
+    assert_string_equal(requirement(f, "barrier")->found, "at least 1.5 %, at most 9.99 %");
+    assert_non_null(strstr(f->check.line, "; barrier on 1024 ranks at most 10 % slower;"));
+    f->jobs[0].most_slowdown = 0.1001;
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(f->check.line,
+                        "UNKNOWN node07: barrier: at least 1.5 %, at most 10 %; record longer to "
+                        "know more");
+    f->jobs[0].slowdown.low = 0.0;
+    f->jobs[0].most_slowdown = 0.0;
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_string_equal(requirement(f, "barrier")->found, "not known; record longer to know more");
+}
+
 static void more_time_lost_than_allowed_is_noisy(void **state)
 {
     struct findings *f = *state;
@@ -139,6 +160,8 @@ static void what_may_be_a_load_is_not_called_noise(void **state)
     f->check.noise.facts.load.is_known = false;
     f->check.noise.facts.has_sources = false;
     assert_outcome(f, IW_CHECK_UNKNOWN);
+    assert_int_equal(requirement(f, "CPU time lost")->state, IW_REQUIREMENT_UNKNOWN);
+    assert_int_equal(requirement(f, "barrier")->state, IW_REQUIREMENT_MET);
     assert_int_equal(iw_check_exit_code(f->check.outcome), 3);
     f->check.noise.facts.has_sources = true;
     assert_outcome(f, IW_CHECK_NOISY);
@@ -151,6 +174,13 @@ static void too_short_a_recording_tells_nothing(void **state)
     f->check.noise.facts.watched_ns = 1.0e9;
     assert_outcome(f, IW_CHECK_UNKNOWN);
     assert_string_equal(f->check.line, "UNKNOWN node07: 0.5 s were measured, at least 1 s is needed");
+    f->check.noise.facts.all.share = 0.5;
+    f->jobs[1].slowdown.low = 0.3;
+    assert_outcome(f, IW_CHECK_UNKNOWN);
+    for (size_t i = 0; i < f->check.requirement_count; i++) {
+        assert_int_equal(f->check.requirements[i].state, IW_REQUIREMENT_UNKNOWN);
+    }
+    assert_string_equal(requirement(f, "CPU time lost")->found, "50 %; too short to tell");
 }
 
 static void the_node_named_is_that_of_the_recording(void **state)
@@ -270,6 +300,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_quiet_node_is_good_and_says_so_in_one_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lower_bound_below_the_limit_proves_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_upper_end_below_the_limit_meets_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_upper_end_below_the_limit_meets_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_time_lost_than_allowed_is_noisy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_noisy_node_names_its_worst_source_and_what_to_do, set_up,
                                         tear_down),

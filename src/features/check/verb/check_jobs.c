@@ -191,6 +191,7 @@ static void take_answer(const iw_whatif *whatif, iw_check_job *job)
     (void)snprintf(job->net, sizeof job->net, "%s", whatif->net);
     job->trials = whatif->trials;
     job->slowdown = whatif->now;
+    job->most_slowdown = whatif->most_slowdown;
     job->sensitivity = whatif->reach.sensitivity;
     for (size_t i = 0; i < whatif->change_count; i++) {
         const iw_change *change = &whatif->changes[i];
