@@ -360,7 +360,9 @@ static const double LEAST_SHOWN = 5e-5;
 
 const char *iwi_points(struct iwi_document *doc, double share)
 {
-    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * share);
+    const double shown = fabs(share) < LEAST_SHOWN ? 0.0 : share; /* no -0.00 */
+
+    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * shown);
 }
 
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
