@@ -288,7 +288,9 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
     iwi_item(doc, "The recording has %s independent phases: by order statistics they support N = %s",
              iwi_any_ranks(doc, floor(horizon->phases)), iwi_any_ranks(doc, floor(horizon->observed_ranks)));
     if (horizon->tail_ranks > horizon->observed_ranks) {
-        iwi_more(doc, ", the fitted tail (shape %.2f) N = %s", horizon->tail_shape,
+        const double shape = fabs(horizon->tail_shape) < 0.005 ? 0 : horizon->tail_shape; /* no -0.00 */
+
+        iwi_more(doc, ", the fitted tail (shape %.2f) N = %s", shape,
                  iwi_any_ranks(doc, floor(horizon->tail_ranks)));
     }
     iwi_more(doc, ". Both hold for the sources that were seen; one that comes less than three times in the "

@@ -171,6 +171,15 @@ static void simulations_outside_the_bounds_are_named(void **state)
     free(text);
 }
 
+static void a_shape_that_rounds_to_nothing_has_no_sign(void **state)
+{
+    const iw_window_horizon horizon = {
+        .phases = 1000, .observed_ranks = 20, .tail_ranks = 40, .tail_shape = -0.004};
+
+    (void)state;
+    assert_says(&horizon, "(shape 0.00)");
+}
+
 static void noise_that_hits_messages_is_said_to_be_left_out(void **state)
 {
     const iw_window_horizon horizon = {.phases = 1000, .observed_ranks = 20, .tail_ranks = 20};
@@ -221,6 +230,7 @@ int main(void)
         cmocka_unit_test(rows_without_answer_are_said_once),
         cmocka_unit_test(the_worst_source_is_said_where_it_changes),
         cmocka_unit_test(simulations_outside_the_bounds_are_named),
+        cmocka_unit_test(a_shape_that_rounds_to_nothing_has_no_sign),
         cmocka_unit_test(noise_that_hits_messages_is_said_to_be_left_out),
         cmocka_unit_test(csv_and_json_leave_out_what_is_refused),
     };
