@@ -367,7 +367,8 @@ class Verdicts(unittest.TestCase):
         changes, nodes = answer["changes"], answer["changed_nodes"]
         self.assertEqual(answer["outcome"] == "changed", bool(changes or nodes))
         if changes:
-            self.assertIn(f"{changes[0]['source']['class']}/{changes[0]['source']['name']} went from", answer["verdict"])
+            source = changes[0]["source"]
+            self.assertIn("all sources together went from" if source is None else f"{source['class']}/{source['name']} went from", answer["verdict"])
         elif nodes:
             self.assertIn(f"but {nodes[0]['name']}{'' if len(nodes) == 1 else ' and others'} did", answer["verdict"])
         else:
