@@ -82,7 +82,7 @@ def assert_sane(part, words):
         assert_sane(one, words)
 
 
-NONSENSE = re.compile(r"\b(?:nan|inf)\b|-0\.0+(?![\d.])|at least 0(?:\.0+)?(?![\d.])|\(null\)")
+NONSENSE = re.compile(r"\b(?:nan|inf)\b|(?<![\d.])-0\.0+(?![\d.])|at least 0(?:\.0+)?(?![\d.])|\(null\)")
 
 
 def say(folder, *words, codes=(0,)):
