@@ -11,12 +11,15 @@
 /* Below this nobody notices. */
 static const double LEAST_SLOWDOWN = 0.0005;
 
-/* From this on people read a factor more easily than a percentage. */
-static const double LARGE_SLOWDOWN = 1.0;
-
 static bool is_least(const iw_noise_cost *cost)
 {
     return cost->is_bound || cost->is_rare;
+}
+
+/* "1,024" */
+static const char *grouped(struct iwi_document *doc, uint64_t number)
+{
+    return iwi_say(doc, "%s", iwi_ranks_text(number, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* Two significant digits, for people: "2.4", "480", "12,000", "1.3 million". */
@@ -29,14 +32,9 @@ static const char *about(struct iwi_document *doc, double factor)
         return iwi_say(doc, "%.2g million", rounded / 1e6);
     }
     if (rounded >= 1e4) {
-        return iwi_say(doc, "%.0f,%03.0f", floor(rounded / 1e3), fmod(rounded, 1e3));
+        return grouped(doc, (uint64_t)rounded);
     }
     return iwi_say(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
-}
-
-static const char *ranks_of(struct iwi_document *doc, uint64_t ranks)
-{
-    return iwi_say(doc, "%s", iwi_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* " a barrier takes about 2.4 times as long, an allreduce of 8 B 2.6 times"; both in the same unit. */
@@ -47,7 +45,7 @@ static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
     const char *least = is_least(cost) ? "at least " : "",
                *about_or_least = is_least(cost) ? least : "about ";
 
-    if (fmin(barrier, allreduce) >= LARGE_SLOWDOWN) {
+    if (iwi_is_large_slowdown(fmin(barrier, allreduce))) {
         iwi_more(doc, " a barrier takes %s%s times as long, an allreduce of 8 B %s%s times", about_or_least,
                  about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
     } else {
@@ -60,10 +58,10 @@ static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
 static void say_from(struct iwi_document *doc, const iw_noise_cost *cost)
 {
     if (cost->from_ranks > 0) {
-        iwi_more(doc, "; barriers slow down by 5 %% from about %s ranks.", ranks_of(doc, cost->from_ranks));
+        iwi_more(doc, "; barriers slow down by 5 %% from about %s ranks.", grouped(doc, cost->from_ranks));
     } else {
         iwi_more(doc, "; %sbarriers slow down by less than 5 %% on up to %s ranks.",
-                 is_least(cost) ? "with what was recorded, " : "", ranks_of(doc, cost->most_ranks));
+                 is_least(cost) ? "with what was recorded, " : "", grouped(doc, cost->most_ranks));
     }
 }
 
@@ -80,19 +78,19 @@ void iwi_say_noise_cost(struct iwi_document *doc, const iw_noise_report *report)
         return;
     }
     if (most >= LEAST_SLOWDOWN) {
-        iwi_more(doc, " On %s ranks of %s", ranks_of(doc, cost->ranks), cost->network);
+        iwi_more(doc, " On %s ranks of %s", grouped(doc, cost->ranks), cost->network);
         say_slowdowns(doc, cost);
     } else if (cost->is_rare) {
         iwi_more(
             doc,
             " Its long detours are too rare for a quick simulation of what a barrier on %s ranks of %s pays",
-            ranks_of(doc, cost->ranks), cost->network);
+            grouped(doc, cost->ranks), cost->network);
     } else if (cost->is_bound) {
         iwi_more(doc, " The recording is too short to show what a barrier on %s ranks of %s pays",
-                 ranks_of(doc, cost->ranks), cost->network);
+                 grouped(doc, cost->ranks), cost->network);
     } else {
         iwi_more(doc, " On %s ranks of %s neither a barrier nor an allreduce of 8 B takes noticeably longer",
-                 ranks_of(doc, cost->ranks), cost->network);
+                 grouped(doc, cost->ranks), cost->network);
     }
     say_from(doc, cost);
 }

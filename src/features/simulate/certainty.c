@@ -110,11 +110,9 @@ static double freedom_of(double variance)
     return fmin(fmax(2.0, 1.0 / variance - 1.0), MOST_FREEDOM);
 }
 
-/* Noise makes nothing faster, but for programs in which what comes first decides what runs next
- * (docs/explanation/semantics.md, 9): their trials show it. */
-static double least_slowdown(const double *slowdowns, size_t count)
+static double least_of(const double *slowdowns, size_t count)
 {
-    double least = 0.0;
+    double least = INFINITY;
 
     for (size_t i = 0; i < count; i++) {
         least = fmin(least, slowdowns[i]);
@@ -132,14 +130,8 @@ static double least_often(const struct iwi_file_spread *spread)
 /* The slowdown that is there however few long detours there are: by the model a part of the mean, or what a
  * rank loses by itself, which the model leaves out where it comes many times in a phase. No more than any
  * trial has, all of which meet what comes often. */
-static double sure_slowdown(const struct iwi_file_spread *spread, const double *slowdowns, size_t count,
-                            double mean)
+static double sure_slowdown(const struct iwi_file_spread *spread, double mean, double least)
 {
-    double least = mean;
-
-    for (size_t i = 0; i < count; i++) {
-        least = fmin(least, slowdowns[i]);
-    }
     return least_often(spread) * fmax(0.0, fmin(fmax(spread->often_part * mean, spread->often_share), least));
 }
 
@@ -147,9 +139,10 @@ iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const 
                               const double *slowdowns, size_t count, uint64_t seed, iw_estimate *slowdown_p,
                               double *most_p)
 {
-    const double mean = iwi_mean_estimate(slowdowns, count).value;
+    const double mean = iwi_mean_estimate(slowdowns, count).value, least = least_of(slowdowns, count);
     const iw_reach reach = iwi_reach_for(set, exposure, mean);
     struct iwi_file_spread spread;
+    double most;
 
     IW_TRY(iwi_recording_spread(log, set, exposure, mean, seed, &spread));
     *slowdown_p = iwi_paired_interval(
@@ -159,14 +152,19 @@ iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set, const 
                              .file_freedom = freedom_of(spread.variance),
                              .file_below = (1.0 - spread.least_part) * mean,
                              .file_floor = spread.often_part * least_often(&spread),
-                             .file_sure = sure_slowdown(&spread, slowdowns, count, mean),
+                             .file_sure = sure_slowdown(&spread, mean, fmin(mean, least)),
                              .one_hit = (double)reach.longest_ns * 1e-9 / exposure->quiet_s,
                              .most_unmet = INFINITY});
+    /* Noise makes nothing faster, but for programs in which what comes first decides what runs next
+     * (docs/explanation/semantics.md, 9): their trials show it. */
     if (slowdown_p->low < 0.0) {
-        slowdown_p->low = fmax(slowdown_p->low, least_slowdown(slowdowns, count));
+        slowdown_p->low = fmax(slowdown_p->low, fmin(0.0, least));
     }
-    *most_p = slowdown_p->high + reach.unseen;
-    slowdown_p->high = reach.is_bound ? INFINITY : *most_p;
+    most = slowdown_p->high + reach.unseen;
+    slowdown_p->high = reach.is_bound ? INFINITY : most;
+    if (most_p != NULL) {
+        *most_p = most;
+    }
     return IW_OK;
 }
 
@@ -175,12 +173,12 @@ static iw_status count_recording(const iw_log *log, const iw_certainty_question 
     const iw_sim_result *result = q->result;
     const struct iwi_exposure exposure = {.ranks = result->ranks,
                                           .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S};
-    double *values, most;
+    double *values;
     iw_status status;
 
     IW_TRY(new_values(log, result, (size_t)result->trials, &values));
     status = iwi_count_recording(log, q->set, &exposure, values, (size_t)result->trials, result->seed,
-                                 slowdown_p, &most);
+                                 slowdown_p, NULL);
     free(values);
     return status;
 }

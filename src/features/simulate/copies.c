@@ -63,15 +63,13 @@ static iw_status find(const iw_log *log, const iw_certainty_question *q, double 
                                           .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S,
                                           .is_joined = true};
 
-    double most;
-
     IW_TRY(simulate(log, q, slowdowns));
     if (result->trials < IW_CERTAINTY_LEAST_TRIALS) {
         node_wide_p->value = iwi_mean_estimate(slowdowns, (size_t)result->trials).value;
         return IW_OK;
     }
     return iwi_count_recording(log, q->set, &exposure, slowdowns, (size_t)result->trials, result->seed,
-                               node_wide_p, &most);
+                               node_wide_p, NULL);
 }
 
 iw_status iw_node_wide_find(const iw_log *log, const iw_certainty_question *question,

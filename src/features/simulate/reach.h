@@ -41,7 +41,8 @@ IW_NODISCARD iw_status iwi_recording_spread(const iw_log *log, const iw_noise_se
                                             uint64_t seed, struct iwi_file_spread *spread_p);
 
 /* The interval of a mean slowdown, at least IW_CERTAINTY_LEAST_TRIALS of them, that counts the recording and
- * what is unseen of it; .high INFINITY: it is a lower bound. *most_p: its upper end, of a bound too. */
+ * what is unseen of it; .high INFINITY: it is a lower bound. *most_p, unless it is NULL: its
+ * upper end, of a bound too. */
 IW_NODISCARD iw_status iwi_count_recording(const iw_log *log, const iw_noise_set *set,
                                            const struct iwi_exposure *exposure, const double *slowdowns,
                                            size_t count, uint64_t seed, iw_estimate *slowdown_p,

@@ -11,10 +11,9 @@
 /* Below this a slowdown shows as 0.00 %. */
 static const double NO_SLOWDOWN = 5e-5;
 
-/* From this on people read a factor more easily than a percentage. */
 static const double LARGE_SLOWDOWN = 1.0;
 
-static bool is_large(double slowdown)
+bool iwi_is_large_slowdown(double slowdown)
 {
     return slowdown >= LARGE_SLOWDOWN;
 }
@@ -34,19 +33,19 @@ static void write_slowdown(double slowdown, bool as_factor, char buf[IWI_NUMBER_
 
 const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE])
 {
-    write_slowdown(slowdown, is_large(slowdown), buf);
+    write_slowdown(slowdown, iwi_is_large_slowdown(slowdown), buf);
     return buf;
 }
 
 const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[IWI_NUMBER_SIZE])
 {
-    write_slowdown(slowdown, is_large(largest), buf);
+    write_slowdown(slowdown, iwi_is_large_slowdown(largest), buf);
     return buf;
 }
 
 const char *iwi_slowdown_head(double largest)
 {
-    return is_large(largest) ? "relative" : "slowdown";
+    return iwi_is_large_slowdown(largest) ? "relative" : "slowdown";
 }
 
 const char *iwi_slowdown_percent_text(double slowdown, char buf[IWI_NUMBER_SIZE])
@@ -59,7 +58,7 @@ const char *iwi_slowdown_percent_text(double slowdown, char buf[IWI_NUMBER_SIZE]
 static void write_ends(double low, double high, double largest, char from[IWI_NUMBER_SIZE],
                        char to[IWI_NUMBER_SIZE])
 {
-    const bool as_factor = is_large(largest);
+    const bool as_factor = iwi_is_large_slowdown(largest);
 
     write_slowdown(low, as_factor, from);
     write_slowdown(high, as_factor, to);
@@ -99,7 +98,7 @@ const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
 
     if (fabs(slowdown) < NO_SLOWDOWN) {
         snprintf(buf, IWI_PHRASE_SIZE, "is not slower than");
-    } else if (is_large(slowdown)) {
+    } else if (iwi_is_large_slowdown(slowdown)) {
         snprintf(buf, IWI_PHRASE_SIZE, "takes %s times as long as", iwi_factor_text(1.0 + slowdown, number));
     } else {
         snprintf(buf, IWI_PHRASE_SIZE, "is %s %s than", iwi_percent_text(fabs(slowdown), number),

@@ -52,6 +52,9 @@ const char *iwi_ns_time_text(double ns, char buf[IWI_NUMBER_SIZE]);
  * longer below twice the time, "2.431x" as long from there on, "-" where there is none. */
 const char *iwi_slowdown_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
+/* From this on people read a factor more easily than a percentage. */
+bool iwi_is_large_slowdown(double slowdown);
+
 /* As a column has it whose largest slowdown is `largest`: "2.431x" and "1.410x", or "41.0 %" and "5.82 %". */
 const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[IWI_NUMBER_SIZE]);
 

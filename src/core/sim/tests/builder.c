@@ -138,6 +138,18 @@ iw_sim_result *iwt_run(const iw_program *program, const iw_net *net, const iw_no
     return result;
 }
 
+void iwt_expect_ends(const struct iwt_builder *b, const iw_net *net, const iw_sim_opts *opts,
+                     const iw_time end_ns[2])
+{
+    iw_program *program = iwt_program(b);
+    iw_sim_result *result = iwt_run(program, net, NULL, opts);
+
+    assert_int_equal(result->end_ps[0], IWT_NS(end_ns[0]));
+    assert_int_equal(result->end_ps[1], IWT_NS(end_ns[1]));
+    iw_sim_result_free(result);
+    iw_program_free(program);
+}
+
 iw_noise *iwt_noise_at(const struct iwt_detour *detours, size_t count)
 {
     const iw_time length = IWT_NS(1000000);

@@ -40,6 +40,10 @@ iw_net iwt_example_net(void);
 iw_sim_result *iwt_run(const iw_program *program, const iw_net *net, const iw_noise *noise,
                        const iw_sim_opts *opts);
 
+/* Runs what was built, without noise of the system, and compares when ranks 0 and 1 end. */
+void iwt_expect_ends(const struct iwt_builder *b, const iw_net *net, const iw_sim_opts *opts,
+                     const iw_time end_ns[2]);
+
 /* Detours on all ranks at the same times. Synchronised noise starts at one random offset, so the trace is
  * turned by it; for seed 1, up to 8 of them. */
 struct iwt_detour {

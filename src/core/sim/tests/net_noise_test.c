@@ -20,17 +20,11 @@ static iw_net delaying_net(iw_time delay_ns)
 static void expect(iw_engine engine, const iw_net *net, const struct iwt_builder *b, iw_rendezvous rendezvous,
                    const iw_time end_ns[2])
 {
-    iw_program *program = iwt_program(b);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    iw_sim_result *result;
 
     opts.engine = engine;
     opts.rendezvous = rendezvous;
-    result = iwt_run(program, net, NULL, &opts);
-    assert_int_equal(result->end_ps[0], IWT_NS(end_ns[0]));
-    assert_int_equal(result->end_ps[1], IWT_NS(end_ns[1]));
-    iw_sim_result_free(result);
-    iw_program_free(program);
+    iwt_expect_ends(b, net, &opts, end_ns);
 }
 
 static void a_delay_comes_before_the_arrival(void **state)

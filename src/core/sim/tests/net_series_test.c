@@ -41,18 +41,12 @@ static uint64_t seed_at_begin(iw_time every_ns)
 static void expect_with_seed(iw_engine engine, const iw_net *net, const struct iwt_builder *b,
                              iw_rendezvous rendezvous, uint64_t seed, const iw_time end_ns[2])
 {
-    iw_program *program = iwt_program(b);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    iw_sim_result *result;
 
     opts.engine = engine;
     opts.rendezvous = rendezvous;
     opts.seed = seed;
-    result = iwt_run(program, net, NULL, &opts);
-    assert_int_equal(result->end_ps[0], IWT_NS(end_ns[0]));
-    assert_int_equal(result->end_ps[1], IWT_NS(end_ns[1]));
-    iw_sim_result_free(result);
-    iw_program_free(program);
+    iwt_expect_ends(b, net, &opts, end_ns);
 }
 
 static void who_leaves_later_may_arrive_earlier(void **state)

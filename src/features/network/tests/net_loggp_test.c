@@ -9,9 +9,12 @@
 #include "core/base/rng.h"
 #include "core/net/cost.h"
 #include "kit/files/net/net_yaml.h"
+#include "net_testing.h"
 #include "support/support.h"
 
 #define HEAD "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
+
+#define expect_refused(...) iwt_expect_net_refused("ng", __VA_ARGS__)
 
 enum { N = 10, SIZES = 128, TEXT_SIZE = 64 * 1024 };
 
@@ -68,13 +71,8 @@ static void print_table(const iw_net *net, const struct spoiling *spoiling, char
 static iw_net read_text(const char *text)
 {
     struct iwt_log log;
-    iw_net net;
 
-    iwt_log_init(&log);
-    if (iwi_net_read_memory(&log.log, "dir/ng_loggp.out", text, strlen(text), NULL, &net) != IW_OK) {
-        fail_msg("refused: %s", log.text);
-    }
-    return net;
+    return iwt_read_net(&log, "dir/ng_loggp.out", text);
 }
 
 static iw_net read_table(const iw_net *net, const struct spoiling *spoiling)
@@ -89,34 +87,13 @@ static iw_net read_table(const iw_net *net, const struct spoiling *spoiling)
     return read;
 }
 
-static void expect_refused(const char *text, iw_status status, const char *message)
-{
-    struct iwt_log log;
-    iw_net net;
-
-    iwt_log_init(&log);
-    assert_status(iwi_net_read_memory(&log.log, "ng", text, strlen(text), NULL, &net), status);
-    iwt_assert_logged(&log, message);
-    assert_int_equal(log.errors, 1);
-}
-
-#define assert_near(value, expected, share) \
-    assert_true(fabs((double)(value) / (double)(expected)-1) <= (share))
-
-static iw_time half_round_trip(const iw_net *net, uint64_t bytes)
-{
-    const struct iwi_cost cost = iwi_cost_of(net, bytes);
-
-    return cost.send_cpu + cost.wire + cost.recv_cpu;
-}
-
 /* What messages take from row `first` on, but of the largest: nothing tells whether these were late. */
 static void expect_same_times(const iw_net *net, const iw_net *truth, uint64_t first, double share)
 {
     for (uint64_t row = first; row < SIZES - 8; row++) {
         const uint64_t bytes = 1 + 1024 * row;
 
-        assert_near(half_round_trip(net, bytes), half_round_trip(truth, bytes), share);
+        iwt_assert_near(iwt_half_round_trip(net, bytes), iwt_half_round_trip(truth, bytes), share);
     }
 }
 
@@ -150,10 +127,10 @@ static void parameters_come_back(void **state)
     (void)state;
     assert_string_equal(net.name, "ng_loggp");
     assert_int_equal(net.S_bytes, 65 * 1024);
-    assert_near(net.L_ps, 1200000, 0.01);
-    assert_near(net.o_send_ps, 300000, 0.01);
-    assert_near(net.o_recv_ps, 450000, 0.01);
-    assert_near(net.g_ps, 800000, 0.01);
+    iwt_assert_near(net.L_ps, 1200000, 0.01);
+    iwt_assert_near(net.o_send_ps, 300000, 0.01);
+    iwt_assert_near(net.o_recv_ps, 450000, 0.01);
+    iwt_assert_near(net.g_ps, 800000, 0.01);
     expect_same_times(&net, &plain, 0, 0.01);
 }
 
@@ -165,9 +142,9 @@ static void a_round_trip_is_the_one_that_was_measured(void **state)
 
     (void)state;
     assert_int_equal(net.L_ps, 900000);
-    assert_int_equal(half_round_trip(&net, 1), 2000000);
-    assert_int_equal(half_round_trip(&net, 1001), 3000000);
-    assert_int_equal(half_round_trip(&net, 501), 2500000);
+    assert_int_equal(iwt_half_round_trip(&net, 1), 2000000);
+    assert_int_equal(iwt_half_round_trip(&net, 1001), 3000000);
+    assert_int_equal(iwt_half_round_trip(&net, 501), 2500000);
     assert_int_equal(net.g_ps, 1000000);
 }
 
@@ -178,9 +155,9 @@ static void what_only_adds_time_changes_little(void **state)
 
     (void)state;
     expect_same_times(&net, &plain, 16, 0.06);
-    assert_near(net.o_send_ps, 300000, 0.1);
-    assert_near(net.o_recv_ps, 450000, 0.1);
-    assert_near(net.g_ps, 800000, 0.1);
+    iwt_assert_near(net.o_send_ps, 300000, 0.1);
+    iwt_assert_near(net.o_recv_ps, 450000, 0.1);
+    iwt_assert_near(net.g_ps, 800000, 0.1);
 }
 
 static void a_segment_begins_where_overheads_jump(void **state)
@@ -191,9 +168,9 @@ static void a_segment_begins_where_overheads_jump(void **state)
     (void)state;
     expect_same_times(&net, &busy_from_8_kib, 0, 0.06);
     assert_true(net.segment_count >= 1 && net.segment_count <= 7);
-    assert_near(small.send_cpu, 300000, 0.15);
-    assert_near(large.send_cpu, 1200000, 0.15);
-    assert_near(large.recv_cpu, 1400000, 0.15);
+    iwt_assert_near(small.send_cpu, 300000, 0.15);
+    iwt_assert_near(large.send_cpu, 1200000, 0.15);
+    iwt_assert_near(large.recv_cpu, 1400000, 0.15);
 }
 
 static void a_single_overhead_of_nothing_does_not_count(void **state)
@@ -201,8 +178,8 @@ static void a_single_overhead_of_nothing_does_not_count(void **state)
     const iw_net net = read_table(&plain, &(struct spoiling){.low_overhead = 60});
 
     (void)state;
-    assert_near(net.o_send_ps, 300000, 0.02);
-    assert_near(net.o_recv_ps, 450000, 0.02);
+    iwt_assert_near(net.o_send_ps, 300000, 0.02);
+    iwt_assert_near(net.o_recv_ps, 450000, 0.02);
 }
 
 static void a_size_may_be_there_twice(void **state)
@@ -263,8 +240,8 @@ static void a_table_of_many_sizes_is_thinned_out(void **state)
                                  13 + 0.001 * i);
     }
     net = read_text(text);
-    assert_near(half_round_trip(&net, 2048), 2000000 + 2047 * 500, 0.02);
-    assert_near(half_round_trip(&net, MOST), 2000000 + 4095 * 500, 0.02);
+    iwt_assert_near(iwt_half_round_trip(&net, 2048), 2000000 + 2047 * 500, 0.02);
+    iwt_assert_near(iwt_half_round_trip(&net, MOST), 2000000 + 4095 * 500, 0.02);
     snprintf(text + used, ROW, "5000 10 9 18 0 0 0.5 0.6\n");
     expect_refused(text, IW_ERR_FORMAT, "more than 4096 sizes");
     free(text);

@@ -8,8 +8,8 @@
 
 #include "core/base/order.h"
 #include "core/base/rng.h"
-#include "core/net/cost.h"
 #include "kit/files/net/net_yaml.h"
+#include "net_testing.h"
 #include "support/support.h"
 
 #define TITLE "# OSU MPI Latency Test v7.3\n# Datatype: MPI_CHAR.\n"
@@ -18,45 +18,16 @@
     TITLE "# Size       Avg Latency(us)     P50 Tail Lat(us)     P90 Tail Lat(us)     P99 Tail Lat(us)\n"
 #define OLD "# OSU MPI-CUDA Latency Test v5.8\n# Size          Latency (us)\n"
 
+#define PATH "dir/osu.out"
+#define expect_refused(...) iwt_expect_net_refused("osu", __VA_ARGS__)
+
 enum { TEXT_SIZE = 16 * 1024, MESSAGES = 20000 };
-
-static iw_net read_with(struct iwt_log *log, const char *text)
-{
-    iw_net net;
-
-    iwt_log_init(log);
-    if (iwi_net_read_memory(&log->log, "dir/osu.out", text, strlen(text), NULL, &net) != IW_OK) {
-        fail_msg("refused: %s", log->text);
-    }
-    return net;
-}
 
 static iw_net read_text(const char *text)
 {
     struct iwt_log log;
 
-    return read_with(&log, text);
-}
-
-static void expect_refused(const char *text, iw_status status, const char *message)
-{
-    struct iwt_log log;
-    iw_net net;
-
-    iwt_log_init(&log);
-    assert_status(iwi_net_read_memory(&log.log, "osu", text, strlen(text), NULL, &net), status);
-    iwt_assert_logged(&log, message);
-    assert_int_equal(log.errors, 1);
-}
-
-#define assert_near(value, expected, share) \
-    assert_true(fabs((double)(value) / (double)(expected)-1) <= (share))
-
-static iw_time half_round_trip(const iw_net *net, uint64_t bytes)
-{
-    const struct iwi_cost cost = iwi_cost_of(net, bytes);
-
-    return cost.send_cpu + cost.wire + cost.recv_cpu;
+    return iwt_read_net(&log, PATH, text);
 }
 
 /* ---- times ---- */
@@ -82,9 +53,9 @@ static void times_come_back(void **state)
     assert_string_equal(net.name, "osu");
     assert_int_equal(net.S_bytes, 65 * 1024);
     for (uint64_t bytes = 1; bytes <= UINT64_C(4) << 20; bytes *= 2) {
-        assert_near(half_round_trip(&net, bytes), 1e6 * time_us(bytes), 0.055);
+        iwt_assert_near(iwt_half_round_trip(&net, bytes), 1e6 * time_us(bytes), 0.055);
     }
-    assert_near(half_round_trip(&net, 49152), 1e6 * time_us(49152), 0.055);
+    iwt_assert_near(iwt_half_round_trip(&net, 49152), 1e6 * time_us(49152), 0.055);
     assert_int_equal(net.noise.point_count, 0);
 }
 
@@ -94,15 +65,15 @@ static void older_versions_are_read(void **state)
                                      "2                       1.50\n1024                    2.52\n");
 
     (void)state;
-    assert_near(half_round_trip(&net, 1), 1500000, 0.01);
-    assert_near(half_round_trip(&net, 1024), 2520000, 0.01);
+    iwt_assert_near(iwt_half_round_trip(&net, 1), 1500000, 0.01);
+    iwt_assert_near(iwt_half_round_trip(&net, 1024), 2520000, 0.01);
 }
 
 /* What osu_latency cannot tell: a caveat of the network, and a warning. */
 static void what_is_unknown_is_said(void **state)
 {
     struct iwt_log log;
-    const iw_net net = read_with(&log, PLAIN "1 2.00\n1024 2.10\n");
+    const iw_net net = iwt_read_net(&log, PATH, PLAIN "1 2.00\n1024 2.10\n");
 
     (void)state;
     iwt_assert_logged(&log, "'dir/osu.out': o and g are unknown and count as 0");
@@ -156,10 +127,10 @@ static void percentiles_become_the_noise_of_single_messages(void **state)
     }
     free(us);
     net = read_text(text);
-    assert_near(iw_net_noise_mean_ps(&net.noise), 1e6 * 0.05 * 20, 0.1);
-    assert_near(share_beyond(&net.noise, 1.0), 0.05 * exp(-1.0 / 20), 0.3);
-    assert_near(share_beyond(&net.noise, 20.0), 0.05 * exp(-1.0), 0.3);
-    assert_near(half_round_trip(&net, 1), 2000000, 0.02);
+    iwt_assert_near(iw_net_noise_mean_ps(&net.noise), 1e6 * 0.05 * 20, 0.1);
+    iwt_assert_near(share_beyond(&net.noise, 1.0), 0.05 * exp(-1.0 / 20), 0.3);
+    iwt_assert_near(share_beyond(&net.noise, 20.0), 0.05 * exp(-1.0), 0.3);
+    iwt_assert_near(iwt_half_round_trip(&net, 1), 2000000, 0.02);
 }
 
 /* Shares are roots of percentiles, delays twice what half round trips exceed the lowest by. Half way between
@@ -173,11 +144,11 @@ static void noise_can_be_computed_by_hand(void **state)
     (void)state;
     assert_int_equal(net.noise.point_count, 19);
     assert_true(points[1].share == 0.7 && points[1].delay_ps == 0);
-    assert_near(points[5].share, 1 - 0.3 * sqrt(1.0 / 3), 1e-9);
+    iwt_assert_near(points[5].share, 1 - 0.3 * sqrt(1.0 / 3), 1e-9);
     assert_int_equal(points[5].delay_ps, 200000);
-    assert_near(points[9].share, 0.9, 1e-9);
+    iwt_assert_near(points[9].share, 0.9, 1e-9);
     assert_int_equal(points[9].delay_ps, 400000);
-    assert_near(iw_net_noise_mean_ps(&net.noise), 500000, 0.06);
+    iwt_assert_near(iw_net_noise_mean_ps(&net.noise), 500000, 0.06);
 }
 
 static void least_and_largest_need_no_guess(void **state)
@@ -189,10 +160,10 @@ static void least_and_largest_need_no_guess(void **state)
 
     (void)state;
     assert_int_equal(net.noise.point_count, 18);
-    assert_near(points[8].share, 0.9, 1e-9);
+    iwt_assert_near(points[8].share, 0.9, 1e-9);
     assert_int_equal(points[8].delay_ps, 2000000);
     assert_int_equal(points[17].delay_ps, 20000000);
-    assert_near(half_round_trip(&net, 1), 2000000, 0.01);
+    iwt_assert_near(iwt_half_round_trip(&net, 1), 2000000, 0.01);
 }
 
 /* As many percentiles as are read fit into a network. */
