@@ -89,17 +89,36 @@ endif()
 
 include(cmake/Sbom.cmake)
 
-# idlewave-VERSION.tar.gz of what is committed, its checksum, and recipes of packages for it: the same bytes from the same commit
-find_package(Git QUIET)
-if(IW_IS_TOP AND GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
-  set(name idlewave-${PROJECT_VERSION})
-  configure_file(cmake/dist.sh.in dist.sh @ONLY)
-  add_custom_target(dist COMMAND sh ${PROJECT_BINARY_DIR}/dist.sh VERBATIM)
+# The Python package: what is in python/, with classes and colours made from the C sources. Distributions install it by
+# IW_PYTHON_DIR, others by pip from BUILD/python or from the tarball.
+set(IW_PYTHON_DIR "" CACHE STRING "Install the Python package into this folder, such as lib/python3/dist-packages; empty: do not")
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(IW_PYTHON_DIR AND NOT Python3_Interpreter_FOUND)
+  message(FATAL_ERROR "IW_PYTHON_DIR needs Python 3 to make the Python package")
+endif()
+if(IW_FEATURES AND Python3_Interpreter_FOUND)
+  set(python ${PROJECT_BINARY_DIR}/python)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS python/*.py python/*.toml python/*.md)
+  set(schemas ${PROJECT_BINARY_DIR}/cli/schemas)
+  add_custom_command(OUTPUT ${python}.stamp
+                     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/make_python.py ${schemas} ${python}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${python}.stamp
+                     DEPENDS ${sources} ${schemas}.stamp idlewave_schemas tools/make_python.py src/kit/figure/palette.c VERBATIM)
+  set(when "")
+  if(BUILD_TESTING OR IW_PYTHON_DIR)
+    set(when ALL)
+  endif()
+  add_custom_target(python ${when} DEPENDS ${python}.stamp)
+  if(IW_PYTHON_DIR)
+    install(DIRECTORY ${python}/src/idlewave DESTINATION ${IW_PYTHON_DIR} COMPONENT python PATTERN "__pycache__" EXCLUDE)
+  endif()
 endif()
 
-# The Python package, for distributions; others take the wheel (python/README.md).
-set(IW_PYTHON_DIR "" CACHE STRING "Install the Python package into this folder, such as lib/python3/dist-packages; empty: do not")
-if(IW_PYTHON_DIR)
-  install(DIRECTORY python/src/idlewave DESTINATION ${IW_PYTHON_DIR} COMPONENT python
-          PATTERN "__pycache__" EXCLUDE)
+# idlewave-VERSION.tar.gz of what is committed, with the Python package as made, its checksum, and recipes of packages for it: the
+# same bytes from the same commit
+find_package(Git QUIET)
+if(IW_IS_TOP AND IW_HAS_ALL_FEATURES AND TARGET python AND GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  set(name idlewave-${PROJECT_VERSION})
+  configure_file(cmake/dist.sh.in dist.sh @ONLY)
+  add_custom_target(dist COMMAND sh ${PROJECT_BINARY_DIR}/dist.sh DEPENDS python VERBATIM)
 endif()

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes those files of the Python package that say what the C sources say: the classes of results, and the colours.
+"""Assemble the Python package: what is in python/, and what the C sources say of results and colours.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_python.py IDLEWAVE [--check]
-    python/src/idlewave/kinds/    one module for each kind of result, from `idlewave __schema KIND`
-    python/src/idlewave/palette.json    from src/kit/figure/palette.c
---check writes nothing: exit 1 and the names of files that differ.
+Usage: make_python.py SCHEMAS FOLDER
+    SCHEMAS                              a folder of KIND.schema.json, which the build makes: BUILD/cli/schemas
+    FOLDER                               gets a copy of python/; FOLDER/src/idlewave is replaced if it is there
+    FOLDER/src/idlewave/kinds/           one module for each kind of result, from its schema
+    FOLDER/src/idlewave/palette.json     from src/kit/figure/palette.c
 """
 
 import argparse
@@ -15,11 +16,10 @@ import json
 import keyword
 import pathlib
 import re
-import subprocess
+import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "python" / "src" / "idlewave"
 COLUMNS = 120
 BASE = ("schema", "version", "verdict", "notes")  # fields of Result
 ESTIMATE = ["value", "low", "high"]
@@ -35,7 +35,7 @@ NAMES = {
 HEAD = '''"""{title}
 
 SPDX-License-Identifier: BSD-3-Clause
-Made by tools/make_python.py: change the C sources, then make it again.
+Made by tools/make_python.py from the C sources.
 """
 '''
 
@@ -185,39 +185,33 @@ def palette_text():
     return json.dumps(colours, indent=2) + "\n"
 
 
-def contents(command):
-    def printed(*words):
-        return subprocess.run([command, "__schema", *words], capture_output=True, text=True, check=True).stdout
-
-    schemas = {kind: json.loads(printed(kind)) for kind in printed().split()}
+def contents(folder):
+    names = {path.name.removesuffix(".schema.json"): path for path in sorted(folder.glob("*.schema.json"))}
+    schemas = {kind: json.loads(path.read_text(encoding="utf-8")) for kind, path in names.items()}
+    if not schemas:
+        sys.exit(f"error: no *.schema.json in '{folder}': build idlewave first")
     wanted = shared_classes(schemas.values())
     shared = Module("", None, wanted)
-    files = {PACKAGE / "kinds" / f"{kind.replace('-', '_')}.py": module_text(kind, schema, shared, wanted)
-             for kind, schema in schemas.items()}
-    files[PACKAGE / "kinds" / "shared.py"] = head_text("Parts that several kinds of results have.", classes_text(shared),
-                                                       "from ..result import Estimate\n")
-    files[PACKAGE / "kinds" / "__init__.py"] = index_text(schemas)
-    files[PACKAGE / "palette.json"] = palette_text()
+    files = {f"kinds/{kind.replace('-', '_')}.py": module_text(kind, schema, shared, wanted) for kind, schema in schemas.items()}
+    files["kinds/shared.py"] = head_text("Parts that several kinds of results have.", classes_text(shared), "from ..result import Estimate\n")
+    files["kinds/__init__.py"] = index_text(schemas)
+    files["palette.json"] = palette_text()
     return files
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", type=pathlib.Path)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("schemas", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
-    files = contents(options.command.resolve())
-    old = {path: path.read_text(encoding="utf-8") for path in [*(PACKAGE / "kinds").glob("*.py"), PACKAGE / "palette.json"]
-           if path.exists()}
-    stale = sorted(path for path in {*files, *old} if files.get(path) != old.get(path))
-    for path in stale:
-        if options.check:
-            print(f"{path.relative_to(ROOT)} is not what the C sources say; make it again: tools/make_python.py {options.command}")
-        elif path in files:
-            path.write_text(files[path], encoding="utf-8")
-        else:
-            path.unlink()
-    return 1 if stale and options.check else 0
+    files = contents(options.schemas)
+    package = options.folder / "src" / "idlewave"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "python", options.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
+    (package / "kinds").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (package / name).write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ class Installed(unittest.TestCase):
     def test_python_uses_the_command(self):
         code = "import idlewave; print(idlewave.command_path(), idlewave.simulate(pattern='barrier', ranks=8, net='chic').noiseless_ns)"
         said = run(sys.executable, "-B", "-c", code, env=dict(
-            self.environment, PYTHONPATH=f"{SOURCE}/python/src", PATH=f"{self.prefix}/bin:{os.environ['PATH']}"))
+            self.environment, PYTHONPATH=f"{BUILD}/python/src", PATH=f"{self.prefix}/bin:{os.environ['PATH']}"))
         self.assertEqual(said.split(), [f"{self.prefix}/bin/idlewave", "20610.0"])
         self.assertFalse(list(self.prefix.rglob("idlewave/__init__.py")), "only where IW_PYTHON_DIR says so")
 
@@ -238,7 +238,8 @@ class Releases(unittest.TestCase):
                           if path.is_file() and re.search(r"@[A-Z0-9_]+@", path.read_text(encoding="utf-8"))])
         with tarfile.open(tarball) as tar:
             names = {name.split("/", 1)[-1] for name in tar.getnames()}
-        self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/core/numeric/numeric.h", "web/report.css"} <= names)
+        self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/core/numeric/numeric.h", "web/report.css",
+                         "python/src/idlewave/kinds/simulate.py", "python/src/idlewave/palette.json"} <= names)
 
 
 class Prefixes(unittest.TestCase):
@@ -257,8 +258,8 @@ class Prefixes(unittest.TestCase):
             self.assertNotIn(" -ljansson", text)
             cache = (folder / "build" / "CMakeCache.txt").read_text(encoding="utf-8")
             self.assertIn("CMAKE_BUILD_TYPE:STRING=Release", cache)
-            run(CMAKE, "--install", folder / "build", "--component", "python", "--prefix", folder / "prefix")
-            self.assertTrue((folder / "prefix" / "lib" / "python" / "idlewave" / "palette.json").exists())
+            installed = (folder / "build" / "cmake_install.cmake").read_text(encoding="utf-8")
+            self.assertRegex(installed, r'DESTINATION "\$\{CMAKE_INSTALL_PREFIX\}/lib/python" .*"[^"]*/build/python/src/idlewave"')
 
 
 class Static(unittest.TestCase):

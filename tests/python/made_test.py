@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/make_python.py: what it makes of schemas, and that --check finds what is out of date.
+"""tools/make_python.py: what it makes of schemas, and of what is kept.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -44,28 +44,29 @@ class Made(unittest.TestCase):
         for path in ("tools/make_python.py", "src/kit/figure/palette.c"):
             (self.root / path).parent.mkdir(parents=True)
             shutil.copy(SOURCE / path, self.root / path)
-        self.package = self.root / "python" / "src" / "idlewave"
-        (self.package / "kinds").mkdir(parents=True)
+        shutil.copytree(SOURCE / "python", self.root / "python")
+        self.schemas, self.made = self.root / "schemas", self.root / "made"
+        self.package = self.made / "src" / "idlewave"
         self.write_schemas(KINDS)
         self.assertEqual(self.make(), (0, ""))
 
     def write_schemas(self, kinds):
-        """A command that prints these."""
-        script = 'case "$2" in\n"") echo ' + " ".join(kinds) + " ;;\n"
-        script += "".join(f"{name}) cat <<'END'\n{json.dumps(schema)}\nEND\n;;\n" for name, schema in kinds.items())
-        (self.root / "idlewave").write_text(f"#!/bin/sh\n{script}esac\n", encoding="utf-8")
-        (self.root / "idlewave").chmod(0o755)
+        shutil.rmtree(self.schemas, ignore_errors=True)
+        self.schemas.mkdir()
+        for name, schema in kinds.items():
+            (self.schemas / f"{name}.schema.json").write_text(json.dumps(schema), encoding="utf-8")
 
-    def make(self, *options):
-        done = subprocess.run([sys.executable, "-B", self.root / "tools/make_python.py", self.root / "idlewave", *options],
+    def make(self):
+        done = subprocess.run([sys.executable, "-B", self.root / "tools/make_python.py", self.schemas, self.made],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 
     def text(self, name):
         return (self.package / "kinds" / name).read_text(encoding="utf-8")
 
-    def test_what_is_made_is_up_to_date(self):
-        self.assertEqual(self.make("--check"), (0, ""))
+    def test_what_is_kept_is_copied(self):
+        for name in ("pyproject.toml", "src/idlewave/__init__.py", "src/idlewave/py.typed"):
+            self.assertEqual((self.made / name).read_bytes(), (SOURCE / "python" / name).read_bytes())
 
     def test_types_of_values(self):
         text = self.text("second_one.py")
@@ -80,27 +81,23 @@ class Made(unittest.TestCase):
         self.assertIn("class ListRow:\n    ranks: int\n", self.text("first.py"))
         self.assertIn("class ListRow:\n    name: str\n", self.text("second_one.py"))
 
-    def test_a_new_key_is_found(self):
-        self.write_schemas({**KINDS, "first": kind("first", new={"type": "boolean"})})
-        code, said = self.make("--check")
-        self.assertEqual(code, 1)
-        self.assertIn("python/src/idlewave/kinds/first.py is not what the C sources say; make it again: tools/make_python.py", said)
+    def test_a_kind_that_changed_and_one_that_is_gone(self):
+        self.write_schemas({"first": kind("first", new={"type": "boolean"})})
         self.assertEqual(self.make(), (0, ""))
         self.assertIn("    new: bool\n", self.text("first.py"))
-        self.assertEqual(self.make("--check")[0], 0)
-
-    def test_a_kind_that_is_gone_goes(self):
-        self.write_schemas({"first": KINDS["first"]})
-        self.assertIn("second_one.py", self.make("--check")[1])
-        self.make()
         self.assertFalse((self.package / "kinds" / "second_one.py").exists())
 
-    def test_a_new_colour_is_found(self):
+    def test_colours_are_those_of_the_c_sources(self):
         path = self.root / "src/kit/figure/palette.c"
         path.write_text(path.read_text(encoding="utf-8").replace("0xd97700", "0xd97701"), encoding="utf-8")
-        self.assertIn("palette.json", self.make("--check")[1])
-        self.make()
+        self.assertEqual(self.make(), (0, ""))
         self.assertEqual(json.loads((self.package / "palette.json").read_text(encoding="utf-8"))["light"]["noise"], "#d97701")
+
+    def test_no_schemas_are_an_error(self):
+        self.write_schemas({})
+        code, said = self.make()
+        self.assertEqual(code, 1)
+        self.assertIn("build idlewave first", said)
 
     def test_a_palette_of_another_form_is_an_error(self):
         (self.root / "src/kit/figure/palette.c").write_text("int palette;\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: notebooks_test.py IDLEWAVE SOURCE_DIR RESULTS_DIR
+Usage: notebooks_test.py IDLEWAVE PACKAGE_DIR SOURCE_DIR RESULTS_DIR
 RESULTS_DIR gets the notebooks with their outputs, and their figures as PNG, to look at. Skipped where no Python has nbclient and ipykernel.
 """
 
@@ -17,7 +17,7 @@ import unittest
 
 from python_env import Environment, python_with, run
 
-IDLEWAVE, SOURCE, RESULTS = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+IDLEWAVE, PACKAGE, SOURCE, RESULTS = (pathlib.Path(word).resolve() for word in sys.argv[1:5])
 PYTHON = python_with("ensurepip", "h5py", "ipykernel", "matplotlib", "nbclient", "nbformat", "pandas", "setuptools", "venv", "wheel", "xarray")
 NOTEBOOKS = SOURCE / "examples" / "notebooks"
 EXECUTE = """
@@ -34,7 +34,7 @@ class Notebooks(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="iw_notebooks_")
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
-        cls.environment = Environment(PYTHON, SOURCE, scratch.name)
+        cls.environment = Environment(PYTHON, PACKAGE, scratch.name)
         kernel = cls.folder / "jupyter" / "kernels" / "idlewave-test"
         kernel.mkdir(parents=True)
         words = [str(cls.environment.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]

@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: package_test.py IDLEWAVE SOURCE_DIR
+Usage: package_test.py IDLEWAVE PACKAGE_DIR SOURCE_DIR
 Skipped where no Python has the packages; without mypy, types are not checked, and it says so.
 """
 
@@ -18,7 +18,7 @@ import zipfile
 
 from python_env import Environment, python_with, run
 
-IDLEWAVE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+IDLEWAVE, PACKAGE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 TESTS = pathlib.Path(__file__).resolve().parent
 PYTHON = python_with("ensurepip", "h5py", "matplotlib", "pandas", "setuptools", "venv", "wheel", "xarray")
 MYPY = shutil.which("mypy", path="/usr/bin") or shutil.which("mypy")
@@ -42,7 +42,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory(prefix="iw_package_")
         cls.addClassCleanup(scratch.cleanup)
-        cls.environment = Environment(PYTHON, SOURCE, scratch.name)
+        cls.environment = Environment(PYTHON, PACKAGE, scratch.name)
 
     def run_test(self, name):
         variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
@@ -68,11 +68,17 @@ class Package(unittest.TestCase):
         with zipfile.ZipFile(self.environment.wheel) as wheel:
             names = {name for name in wheel.namelist() if ".dist-info/" not in name}
             others = " ".join(name for name in wheel.namelist() if ".dist-info/" in name)
-        files = (SOURCE / "python" / "src").rglob("*")
-        wanted = {str(path.relative_to(SOURCE / "python" / "src")) for path in files
+        files = (PACKAGE / "src").rglob("*")
+        wanted = {str(path.relative_to(PACKAGE / "src")) for path in files
                   if path.is_file() and "__pycache__" not in str(path) and ".egg-info" not in str(path)}
         self.assertEqual(names, wanted)
         self.assertIn("/LICENSE", others)
+
+    def test_sources_without_what_the_build_makes_say_what_to_build(self):
+        said = subprocess.run([self.environment.python, SOURCE / "python" / "setup.py", "--version"], cwd=self.environment.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("cmake --build BUILD --target python", said.stdout)
 
     def test_the_installed_package_is_the_one_that_is_tested(self):
         said = run(self.environment.python, "-c", "import idlewave; print(idlewave.__file__)", cwd=self.environment.folder)
@@ -83,7 +89,7 @@ class Package(unittest.TestCase):
             print("SKIPPED: types of the Python package: no mypy; on Debian: apt-get install mypy")
             return
         cache = f"--cache-dir={self.environment.folder}/mypy"
-        run(MYPY, cache, "--config-file", SOURCE / "python" / "pyproject.toml", SOURCE / "python" / "src")
+        run(MYPY, cache, "--config-file", PACKAGE / "pyproject.toml", PACKAGE / "src")
         program = self.environment.folder / "program.py"
         program.write_text(USER_PROGRAM, encoding="utf-8")
         settings = self.environment.folder / "mypy.ini"  # what ours imports would be checked for 15 s otherwise

@@ -40,10 +40,10 @@ def python_with(*modules):
 class Environment:
     """A virtual environment in a folder, over the packages of PYTHON."""
 
-    def __init__(self, python, source, folder):
+    def __init__(self, python, package, folder):
         self.folder = pathlib.Path(folder)
         self.python = self.folder / "venv" / "bin" / "python"
-        shutil.copytree(pathlib.Path(source) / "python", self.folder / "python",  # setuptools writes beside what it reads
+        shutil.copytree(package, self.folder / "python",  # setuptools writes beside what it reads
                         ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
         run(python, "-m", "venv", "--system-site-packages", self.folder / "venv")
         self.pip("wheel", "--no-build-isolation", "--no-deps", "-w", self.folder / "wheels", self.folder / "python")

@@ -2,7 +2,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-palette.json is made from src/kit/figure/palette.c by tools/make_python.py. Orange ("noise") is noise and nothing else.
+The build makes palette.json from src/kit/figure/palette.c. Orange ("noise") is noise and nothing else.
 """
 
 from __future__ import annotations
