@@ -164,24 +164,29 @@ static int configure_and_run(struct ui *ui, struct node_log *node_log, struct ca
     return code;
 }
 
+static int show_help(const struct node_log *node_log, const struct verb *verb, enum opt_outcome which)
+{
+    if (is_first(node_log)) {
+        help_verb(stdout, verb, which == OPT_HELP_ALL);
+    }
+    return UI_DONE;
+}
+
 static int run_verb(struct ui *ui, struct node_log *node_log, const struct verb *verb, int argc, char **argv)
 {
+    enum opt_outcome outcome;
     struct call call;
     int code = UI_USAGE;
 
     call_init(&call, verb, argc, argv);
     ui->groups = call.groups;
     ui->group_count = verb->group_count;
-    switch (opt_parse(ui, call.groups, verb->group_count + 1, argc, argv, verb->takes_command, call.values,
-                      &call.args)) {
-    case OPT_PARSED: code = configure_and_run(ui, node_log, &call); break;
-    case OPT_HELP:
-        if (is_first(node_log)) {
-            help_verb(stdout, verb);
-        }
-        code = UI_DONE;
-        break;
-    case OPT_WRONG: break;
+    outcome = opt_parse(ui, call.groups, verb->group_count + 1, argc, argv, verb->takes_command, call.values,
+                        &call.args);
+    if (outcome == OPT_PARSED) {
+        code = configure_and_run(ui, node_log, &call);
+    } else if (outcome != OPT_WRONG) {
+        code = show_help(node_log, verb, outcome);
     }
     if (verb->meets_others && (code == UI_ERROR || code == UI_USAGE) && !ui->has_mpi &&
         node_log->is_one_of_many) {
@@ -204,14 +209,11 @@ static int run_subverb(struct ui *ui, struct node_log *node_log, const struct ve
         return run_verb(ui, node_log, verb, argc, argv);
     }
     if (argc == 0) {
-        help_verb(stderr, verb);
+        help_verb(stderr, verb, false);
         return UI_USAGE;
     }
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
-        if (is_first(node_log)) {
-            help_verb(stdout, verb);
-        }
-        return UI_DONE;
+    if (opt_help(argv[0]) != OPT_PARSED) {
+        return show_help(node_log, verb, opt_help(argv[0]));
     }
     if (sub == NULL) {
         return verb_unknown_sub(ui, verb, argv[0]);
@@ -229,7 +231,7 @@ static int run(struct ui *ui, struct node_log *node_log, int argc, char **argv)
         help_overview(stderr);
         return UI_USAGE;
     }
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+    if (opt_help(first) != OPT_PARSED) {
         if (is_first(node_log)) {
             help_overview(stdout);
         }

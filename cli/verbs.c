@@ -6,23 +6,17 @@
 /* clang-format off */
 const struct verb *const verbs[] = {
     /* as help lists them */
+#if IW_FEATURE_CHECK
+    &verb_check,
+#endif
 #if IW_FEATURE_RECORD
     &verb_record,
 #endif
 #if IW_FEATURE_WATCH
     &verb_watch,
 #endif
-#if IW_FEATURE_RECORDINGS || IW_FEATURE_FLEET
-    &verb_noise,
-#endif
 #if IW_FEATURE_SETTINGS
     &verb_verify,
-#endif
-#if IW_FEATURE_CHECK
-    &verb_check,
-#endif
-#if IW_FEATURE_NETWORK
-    &verb_net,
 #endif
 #if IW_FEATURE_TRACE
     &verb_trace,
@@ -39,14 +33,17 @@ const struct verb *const verbs[] = {
 #if IW_FEATURE_BENCH
     &verb_bench,
 #endif
+#if IW_FEATURE_NETWORK
+    &verb_net,
+#endif
 #if IW_FEATURE_SIMULATE
     &verb_simulate,
 #endif
-#if IW_FEATURE_STUDY
-    &verb_study,
-#endif
 #if IW_FEATURE_WHATIF
     &verb_whatif,
+#endif
+#if IW_FEATURE_STUDY
+    &verb_study,
 #endif
 #if IW_FEATURE_MODEL
     &verb_model,
@@ -59,6 +56,9 @@ const struct verb *const verbs[] = {
 #endif
 #if IW_FEATURE_WAVE
     &verb_wave,
+#endif
+#if IW_FEATURE_RECORDINGS || IW_FEATURE_FLEET
+    &verb_noise,
 #endif
     &verb_report,
     &verb_schedule,

@@ -33,7 +33,7 @@ static void write_option_name(const struct verb *verb, const struct opt *opt)
 static bool write_option_names(void *arg, const struct verb *verb)
 {
     (void)arg;
-    (void)printf("    '%s') options='--help ", verb->name);
+    (void)printf("    '%s') options='--help --help-all ", verb->name);
     complete_each_option(verb, write_option_name);
     (void)fputs("' ;;\n", stdout);
     return true;

@@ -68,8 +68,9 @@ static void write_option(const struct verb *verb, const struct opt *opt)
 static bool write_options(void *arg, const struct verb *verb)
 {
     (void)arg;
-    (void)printf("complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -d 'explains the verb'\n",
-                 verb->name);
+    (void)printf(
+        "complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -l help-all -d 'explain the verb'\n",
+        verb->name);
     complete_each_option(verb, write_option);
     return true;
 }

@@ -70,7 +70,8 @@ static bool write_options(void *arg, const struct verb *verb)
 {
     (void)arg;
     (void)printf("    '%s') options=(\n", verb->name);
-    write_described("", "--help", "explains the verb");
+    write_described("", "--help", "explain the verb");
+    write_described("", "--help-all", "explain all its options");
     complete_each_option(verb, write_option);
     (void)fputs("        ) ;;\n", stdout);
     return true;

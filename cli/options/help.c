@@ -10,9 +10,11 @@
 
 enum { COLUMNS = 80, HELP_COLUMN = 26, LEFT_SIZE = 200 };
 
-const char *const help_tagline = "predicts what operating-system noise costs at scale";
-const char *const help_purpose = "Finds out which daemons, interrupts and settings of your nodes slow "
-                                 "parallel jobs, by how much at which scale, and what to do about it.";
+const char *const help_tagline = "predict what operating-system noise costs at scale";
+const char *const help_purpose = "Finds what slows down parallel jobs on your nodes (daemons, interrupts, "
+                                 "settings), what it costs at your scale, and how to fix it.";
+
+const char *const help_groups[] = {"A node", "A run", "A prediction", "Files and results"};
 
 const struct help_exit help_exits[] = {
     {UI_DONE, "done"},
@@ -33,11 +35,12 @@ const struct help_value help_values[] = {
 };
 
 /* Words wrapped between the columns `from` and COLUMNS, starting at `column`; '\n' begins a paragraph. */
-static void write_text(FILE *out, const char *text, int column, int from)
+static void write_text(FILE *out, const char *text, size_t size, int column, int from)
 {
+    const char *const end = text + size;
     bool is_first = true;
 
-    while (*text != '\0') {
+    while (text < end) {
         const int length = (int)strcspn(text, " \n");
 
         if (!is_first && column + 1 + length > COLUMNS) {
@@ -51,12 +54,12 @@ static void write_text(FILE *out, const char *text, int column, int from)
         column += length;
         text += length;
         is_first = false;
-        if (*text == '\n') {
+        if (text < end && *text == '\n') {
             (void)fprintf(out, "\n\n%*s", from, "");
             column = from;
             is_first = true;
         }
-        text += *text != '\0';
+        text++;
     }
     (void)fputc('\n', out);
 }
@@ -71,7 +74,7 @@ void help_row(FILE *out, int column, const char *left, const char *text)
     } else {
         (void)fprintf(out, "%*s", column - 2 - width, "");
     }
-    write_text(out, text, column, column);
+    write_text(out, text, strlen(text), column, column);
 }
 
 static void write_common(FILE *out)
@@ -103,12 +106,12 @@ static void write_values_and_exits(FILE *out)
 void help_overview(FILE *out)
 {
     (void)fputs("usage: idlewave VERB [options] [FILE]\n\n", out);
-    write_text(out, help_purpose, 0, 0);
-    (void)fputs("\nVerbs:\n", out);
-    for (size_t i = 0; verbs[i] != NULL; i++) {
-        if (verbs[i]->summary != NULL) {
-            help_row(out, HELP_COLUMN, verbs[i]->name, verbs[i]->summary);
+    write_text(out, help_purpose, strlen(help_purpose), 0, 0);
+    for (size_t i = 0; verbs[i] != NULL && verbs[i]->summary != NULL; i++) {
+        if (i == 0 || verbs[i]->group != verbs[i - 1]->group) {
+            (void)fprintf(out, "\n%s:\n", help_groups[verbs[i]->group]);
         }
+        help_row(out, HELP_COLUMN, verbs[i]->name, verbs[i]->summary);
     }
     write_common(out);
     write_values_and_exits(out);
@@ -129,41 +132,58 @@ static void write_subverbs(FILE *out, const struct verb *verb)
     (void)fprintf(out, "\n'idlewave help %s' lists the options.\n", verb->subverbs[0]->name);
 }
 
-static void write_groups(FILE *out, const struct verb *verb)
+/* `most_used` as in struct verb. Returns how many options there are. */
+static size_t write_groups(FILE *out, const struct verb *verb, const char *most_used)
 {
     char left[LEFT_SIZE];
+    size_t count = 0;
 
     for (size_t g = 0; g < verb->group_count; g++) {
-        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
-            (void)fprintf(out, "\n%s:\n", verb->groups[g].title);
+        const struct opt_group *group = &verb->groups[g];
+
+        if (g == 0 || (most_used == NULL && strcmp(group->title, verb->groups[g - 1].title) != 0)) {
+            (void)fprintf(out, "\n%s:\n", most_used != NULL ? "Most used" : group->title);
         }
         if (g == 0 && verb->argument_help != NULL) {
             help_row(out, HELP_COLUMN, verb->argument_name, verb->argument_help);
         }
-        for (size_t i = 0; i < verb->groups[g].count; i++) {
-            opt_usage(&verb->groups[g].rows[i], left, sizeof left);
-            help_row(out, HELP_COLUMN, left, verb->groups[g].rows[i].help);
+        for (size_t i = 0; i < group->count; i++) {
+            if (most_used == NULL || opt_is_listed(group->rows[i].name, most_used)) {
+                opt_usage(&group->rows[i], left, sizeof left);
+                help_row(out, HELP_COLUMN, left, group->rows[i].help);
+            }
         }
+        count += group->count;
     }
+    return count;
 }
 
-void help_verb(FILE *out, const struct verb *verb)
+void help_verb(FILE *out, const struct verb *verb, bool is_all)
 {
+    const char *const most_used = is_all ? NULL : verb->most_used;
+    const char *const description = verb->description;
+    size_t count;
+
     for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
         (void)fprintf(out, "%s idlewave %s %s\n", i == 0 ? "usage:" : "      ", verb->name,
                       verb->synopsis[i]);
     }
     (void)fputc('\n', out);
-    write_text(out, verb->description, 0, 0);
+    write_text(out, description, strcspn(description, most_used != NULL ? "\n" : ""), 0, 0);
     if (verb->subverbs != NULL) {
         write_subverbs(out, verb);
     }
-    write_groups(out, verb);
+    count = write_groups(out, verb, most_used);
     if (verb->examples != NULL) {
-        (void)fputs("\nExamples:\n", out);
+        (void)fprintf(out, "\nExample%s:\n", most_used != NULL ? "" : "s");
         for (const struct example *e = verb->examples; e->command != NULL; e++) {
-            (void)fprintf(out, "  # %s\n  %s\n", e->text, e->command);
+            if (most_used == NULL || e == verb->examples) {
+                (void)fprintf(out, "  # %s\n  %s\n", e->text, e->command);
+            }
         }
+    }
+    if (most_used != NULL) {
+        (void)fprintf(out, "\n'idlewave %s --help-all' shows everything: %zu options.\n", verb->name, count);
     }
 }
 
@@ -186,7 +206,7 @@ static int run_help(struct ui *ui, const void *values, const struct opt_args *ar
         return verb->subverbs != NULL ? verb_unknown_sub(ui, verb, args->values[1])
                                       : ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
     }
-    help_verb(stdout, args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb);
+    help_verb(stdout, args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb, false);
     return UI_DONE;
 }
 
@@ -194,9 +214,11 @@ static const char *const help_synopsis[] = {"[VERB]", NULL};
 
 const struct verb verb_help = {
     .name = "help",
-    .summary = "explains a verb",
+    .group = VERB_FILES,
+    .summary = "explain a verb",
     .synopsis = help_synopsis,
-    .description = "Explains a verb and all its options; without a verb, lists them all.",
+    .description = "Explains a verb and its most used options ('idlewave VERB --help-all': all of them); "
+                   "without a verb, lists the verbs.",
     .argument_name = "VERB",
     .most_arguments = 2,
     .run = run_help,

@@ -10,6 +10,8 @@
 
 extern const char *const help_tagline, *const help_purpose;
 
+extern const char *const help_groups[]; /* titles, by enum verb_group */
+
 /* What every page says about exit codes; .text is NULL after the last. */
 struct help_exit {
     int code;
@@ -27,6 +29,8 @@ extern const struct help_value help_values[];
 void help_row(FILE *out, int column, const char *left, const char *text);
 
 void help_overview(FILE *out);
-void help_verb(FILE *out, const struct verb *verb);
+
+/* What most people need; with `is_all` everything. */
+void help_verb(FILE *out, const struct verb *verb, bool is_all);
 
 #endif

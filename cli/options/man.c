@@ -140,10 +140,11 @@ static void write_overview(void)
     (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
     write_text(help_purpose);
     (void)fputs("\n.SH VERBS\n", stdout);
-    for (size_t i = 0; verbs[i] != NULL; i++) {
-        if (verbs[i]->summary != NULL) {
-            write_tagged(verbs[i]->name, verbs[i]->summary);
+    for (size_t i = 0; verbs[i] != NULL && verbs[i]->summary != NULL; i++) {
+        if (i == 0 || verbs[i]->group != verbs[i - 1]->group) {
+            (void)printf(".SS \"%s\"\n", help_groups[verbs[i]->group]);
         }
+        write_tagged(verbs[i]->name, verbs[i]->summary);
     }
     (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {

@@ -33,6 +33,29 @@ int opt_index(const char *const *names, const char *text)
     return -1;
 }
 
+enum opt_outcome opt_help(const char *argument)
+{
+    if (strcmp(argument, "--help-all") == 0) {
+        return OPT_HELP_ALL;
+    }
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ? OPT_HELP : OPT_PARSED;
+}
+
+bool opt_is_listed(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+
+    for (const char *word = list; *word != '\0'; word += strspn(word, " ")) {
+        const size_t end = strcspn(word, " ");
+
+        if (end == length && memcmp(word, name, length) == 0) {
+            return true;
+        }
+        word += end;
+    }
+    return false;
+}
+
 static void join_choices(const struct opt *opt, const char *separator, char *buf, size_t size)
 {
     size_t used = 0;
@@ -289,8 +312,8 @@ static enum opt_outcome read_dashed(struct parse *p, const char *argument)
     const struct opt *opt;
     void *base;
 
-    if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
-        return OPT_HELP;
+    if (opt_help(argument) != OPT_PARSED) {
+        return opt_help(argument);
     }
     opt = find(p, &d, &base);
     if (opt == NULL) {
@@ -345,26 +368,10 @@ void opt_release(const struct opt_group *groups, size_t group_count, void *value
     free(args->values);
 }
 
-/* Whether `name` is one of the words of `list`. */
-static bool is_listed(const char *name, const char *list)
-{
-    const size_t length = strlen(name);
-
-    for (const char *word = list; *word != '\0'; word += strspn(word, " ")) {
-        const size_t end = strcspn(word, " ");
-
-        if (end == length && memcmp(word, name, length) == 0) {
-            return true;
-        }
-        word += end;
-    }
-    return false;
-}
-
 const char *opt_first_typed(const struct opt *rows, size_t count, const void *values, const char *except)
 {
     for (size_t i = 0; i < count; i++) {
-        if (origin_of(&rows[i], values) == OPT_TYPED && !is_listed(rows[i].name, except)) {
+        if (origin_of(&rows[i], values) == OPT_TYPED && !opt_is_listed(rows[i].name, except)) {
             return rows[i].name;
         }
     }
@@ -376,7 +383,7 @@ bool opt_is_kept(const struct opt_group *groups, size_t group_count, const struc
 {
     for (size_t g = 0; g < group_count && opt->unless != NULL; g++) {
         for (size_t i = 0; i < groups[g].count; i++) {
-            if (is_listed(groups[g].rows[i].name, opt->unless) &&
+            if (opt_is_listed(groups[g].rows[i].name, opt->unless) &&
                 origin_of(&groups[g].rows[i], (const char *)values + groups[g].offset) == OPT_TYPED) {
                 return true;
             }

@@ -116,7 +116,10 @@ struct opt_args { /* what is not an option, in order */
     const char **values;
 };
 
-enum opt_outcome { OPT_PARSED, OPT_HELP, OPT_WRONG /* has been reported */ };
+enum opt_outcome { OPT_PARSED, OPT_HELP, OPT_HELP_ALL, OPT_WRONG /* has been reported */ };
+
+/* OPT_PARSED: the argument does not ask for help. */
+enum opt_outcome opt_help(const char *argument);
 
 /* Reads argv[0..argc) into `values`; with `is_command`, options end at the first argument that is none.
  * Lists and `args` are to be released, whatever the outcome. */
@@ -141,6 +144,9 @@ void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t s
 /* The first of the rows that was typed and is none of `except` (names between blanks), or NULL. `values` is
  * the struct of the rows. */
 const char *opt_first_typed(const struct opt *rows, size_t count, const void *values, const char *except);
+
+/* Whether `name` is one of the words of `list`, between blanks. */
+bool opt_is_listed(const char *name, const char *list);
 
 /* The index of `text` in NULL-ended `names`, or -1. */
 int opt_index(const char *const *names, const char *text);

@@ -36,13 +36,11 @@ static const char *operation_name(size_t index)
 
 const struct opt program_rows[] = {
     ROW("pattern", OPT_LIST, patterns, "OP[:ALGORITHM]",
-        "simulate a generated pattern: barrier, bcast, allreduce:ring, halo2d, ...; several, joined by '+' "
-        "or given repeatedly, run one after the other ('idlewave schedule --list' lists all)",
+        "run a pattern: barrier, bcast, allreduce:ring, halo2d, ...; several, joined by '+', run one after "
+        "the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
-    ROW("ranks", OPT_COUNT, ranks, "N",
-        "number of ranks of the pattern; for a trace, a multiple of the traced ranks (see "
-        "docs/explanation/extrapolation.md)",
-        .min = 1, .max = UINT64_C(1) << 30),
+    ROW("ranks", OPT_COUNT, ranks, "N", "number of ranks; a multiple of those of a trace", .min = 1,
+        .max = UINT64_C(1) << 30),
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data per rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),

@@ -16,19 +16,16 @@ static const char *const without_csv[] = {"text", "json", "html", NULL};
 static const char *const all_formats[] = {"text", "json", "html", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct shown_opts, __VA_ARGS__)
+#define FORMAT_ROW(list) \
+    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = list)
 #define PLOT_ROW                          \
     ROW("plot", OPT_STRING, plot, "FILE", \
         "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script")
 const struct opt shown_rows[] = {
-    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = text_or_json),
-    ROW("format", OPT_CHOICE, format, "",
-        "text for people, html for a page, json for programs (default text)", .choices = without_csv),
-    PLOT_ROW,
-    ROW("format", OPT_CHOICE, format, "",
-        "text for people, html for a page, json or csv for programs (default text)", .choices = all_formats),
-    PLOT_ROW,
+    FORMAT_ROW(text_or_json), FORMAT_ROW(without_csv), PLOT_ROW, FORMAT_ROW(all_formats), PLOT_ROW,
 };
 #undef PLOT_ROW
+#undef FORMAT_ROW
 #undef ROW
 
 int shown_check_no_csv(const struct ui *ui, const struct shown_opts *opts, const char *option)

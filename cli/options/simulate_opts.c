@@ -26,13 +26,13 @@ static const char *net_name(size_t index)
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "the network: chic, altix, cnl, zeptoos, xt4; a machine with levels, hdr-fat-tree, ndr-fat-tree, "
-        "slingshot-dragonfly, gpu-node-nvlink; a YAML file; another name that 'idlewave get' lists; or none, "
-        "where messages cost only what the options below set (default " DEFAULT_NET ")",
+        "hdr-fat-tree, ndr-fat-tree, slingshot-dragonfly, gpu-node-nvlink, chic, altix, cnl, zeptoos, xt4; "
+        "another name that 'idlewave get' lists; a YAML file; or none, where messages cost only what the "
+        "other options set (default " DEFAULT_NET ")",
         .known = net_name, .is_setting = true, .collected = OPT_COLLECTED_NET),
     ROW("net-level", OPT_STRING, level, "NAME",
-        "one level of a network as the whole of it: node or network of measured ones (default all levels "
-        "whose sizes are known)",
+        "use one level as the whole network: node or network of measured ones (default all levels whose "
+        "sizes are known)",
         .is_setting = true, .unless = "net"),
     ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
     ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
@@ -72,11 +72,11 @@ static const char *noise_beginning(size_t index)
 #define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
 const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("noise", OPT_LIST, specs, "SPEC|FILE|NAME|DIR|none",
-        "periodic:RATE,TIME; poisson:RATE,DIST where DIST is fixed:TIME, exp:MEAN, pareto:A,MIN or "
-        "lognormal:MEDIAN,SIGMA; phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME; a noise file; a "
-        "name that 'idlewave get' lists; or a "
-        "folder of recordings, one per node, of which each simulated node gets a different one. May be "
-        "repeated: sources add up",
+        "a noise file; a folder of recordings, a different one for each node; a name that 'idlewave get' "
+        "lists; "
+        "periodic:RATE,TIME; poisson:RATE,DIST (fixed:TIME, exp:MEAN, pareto:A,MIN or "
+        "lognormal:MEDIAN,SIGMA); "
+        "phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME. May be repeated: sources add up",
         .known = noise_beginning, .collected = OPT_COLLECTED_NOISE),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("sync", OPT_CHOICE, sync, "",
@@ -109,8 +109,7 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
 
 #define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("trials", OPT_COUNT, trials, "N",
-        "simulate N times with different noise (default 1; 95 % intervals need at least 6)", .min = 1,
+    ROW("trials", OPT_COUNT, trials, "N", "number of trials (default 1; intervals need 6)", .min = 1,
         .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("spare-cores", OPT_COUNT, spare_cores, "N",

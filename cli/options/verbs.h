@@ -13,14 +13,20 @@ struct example {
     const char *command; /* continued lines end with a backslash */
 };
 
+/* What people come for, in the order of help. */
+enum verb_group { VERB_NODE, VERB_RUN, VERB_PREDICTION, VERB_FILES };
+
 struct verb {
-    const char *name;            /* of a subverb the whole, "noise show" */
-    const char *summary;         /* a clause for lists, "runs a ... "; NULL: hidden */
+    const char *name; /* of a subverb the whole, "noise show" */
+    enum verb_group group;
+    const char *summary;         /* an imperative for lists, "run a ... "; NULL: hidden */
     const char *const *synopsis; /* what follows "idlewave VERB", one form each; NULL after the last */
     const char *description;     /* paragraphs, separated by '\n' */
     const char *argument_name, *argument_help; /* of the one positional argument, or NULL */
     const struct opt_group *groups;
     size_t group_count;
+    const char
+        *most_used; /* options between blanks, those of --help; the others need --help-all. NULL: all */
     const struct example *examples; /* .command is NULL after the last */
     const void *defaults;           /* what the values begin with */
     size_t values_size;

@@ -114,7 +114,7 @@ void ui_hint(const struct ui *ui, const char *format, ...)
 void ui_see_help(const struct ui *ui)
 {
     if (ui->verb != NULL) {
-        ui_hint(ui, "'idlewave %s --help' lists all options", ui->verb);
+        ui_hint(ui, "'idlewave %s --help-all' lists all options", ui->verb);
     } else {
         ui_hint(ui, "'idlewave --help' lists all verbs");
     }

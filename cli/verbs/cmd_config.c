@@ -234,7 +234,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_config = {
     .name = "config",
-    .summary = "shows where the defaults of options come from",
+    .group = VERB_FILES,
+    .summary = "show where the defaults of options come from",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "VERB",

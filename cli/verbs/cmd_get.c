@@ -284,7 +284,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_get = {
     .name = "get",
-    .summary = "gets networks and noise by name, with their origin",
+    .group = VERB_FILES,
+    .summary = "get networks and noise by name, with their origin",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "NAME",

@@ -60,7 +60,8 @@ static const struct example examples[] = {
 
 const struct verb verb_noise = {
     .name = "noise",
-    .summary = "shows, compares, converts and makes noise files",
+    .group = VERB_FILES,
+    .summary = "show, compare, convert and generate noise files",
     .synopsis = synopsis,
     .description = "Works on noise files, the recordings of 'idlewave record'.",
     .examples = examples,

@@ -313,7 +313,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_report = {
     .name = "report",
-    .summary = "shows results: HTML page, terminal, CSV, figures for papers",
+    .group = VERB_FILES,
+    .summary = "show results: HTML page, terminal, CSV, figures for papers",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR|FILE",
@@ -321,6 +322,7 @@ const struct verb verb_report = {
                      "JSON of any result",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "output format ranks time",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct report_opts),

@@ -210,7 +210,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_schedule = {
     .name = "schedule",
-    .summary = "writes patterns, traces and schedules as GOAL text or binary",
+    .group = VERB_FILES,
+    .summary = "write patterns, traces and schedules as GOAL text or binary",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
@@ -219,6 +220,7 @@ const struct verb verb_schedule = {
         "program in YAML",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "pattern ranks bytes repeat compute output format list",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct schedule_opts),

@@ -255,13 +255,15 @@ static const struct verb *const subverbs[] = {&verb_bench_memory, NULL};
 
 const struct verb verb_bench = {
     .name = "bench",
-    .summary = "times phases of work and an MPI operation, with and without noise",
+    .group = VERB_RUN,
+    .summary = "time work and an MPI operation, with and without noise",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "OPERATION",
     .argument_help = "barrier, allreduce or halo",
     .groups = bench_groups,
     .group_count = BENCH_GROUP_COUNT,
+    .most_used = "compute bytes duration noise baseline output format",
     .examples = examples,
     .defaults = &bench_defaults,
     .values_size = sizeof(struct bench_opts),

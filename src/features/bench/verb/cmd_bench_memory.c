@@ -141,7 +141,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_bench_memory = {
     .name = "bench memory",
-    .summary = "measures the bandwidth of memory, by one core and by all",
+    .summary = "measure memory bandwidth, of one core and of all",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,

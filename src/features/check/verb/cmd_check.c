@@ -289,13 +289,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_check = {
     .name = "check",
-    .summary = "tells whether a node is fit for jobs",
+    .summary = "report whether a node is fit to run jobs",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a recording of the node (HDF5), in place of measuring",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "cpus duration watch require learn baseline fleet limit format quiet",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct check_opts),

@@ -78,7 +78,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_explain = {
     .name = "explain",
-    .summary = "says what delayed a traced run, and what it would have taken without",
+    .group = VERB_RUN,
+    .summary = "explain what delayed a traced run and how long it would have taken otherwise",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "RUN",

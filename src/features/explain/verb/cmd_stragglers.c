@@ -74,7 +74,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_stragglers = {
     .name = "stragglers",
-    .summary = "says what a traced training job lost to slow workers, stages and micro-batches",
+    .group = VERB_PREDICTION,
+    .summary = "report what a training job lost to slow workers, stages and micro-batches",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "TIMELINE",

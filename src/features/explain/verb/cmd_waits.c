@@ -90,7 +90,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_waits = {
     .name = "waits",
-    .summary = "says which ranks made the others wait, and what it cost",
+    .group = VERB_RUN,
+    .summary = "report which ranks made the others wait, and what it cost",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "RUN",

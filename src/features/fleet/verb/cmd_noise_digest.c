@@ -125,7 +125,7 @@ enum { MOST_PATHS = 1 << 16 };
 
 const struct verb verb_noise_digest = {
     .name = "noise digest",
-    .summary = "sums up recordings in a few kilobytes each, for fleets",
+    .summary = "sum up recordings in a few kilobytes each, for fleets",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -202,13 +202,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_fleet = {
     .name = "noise fleet",
-    .summary = "finds nodes that stand out among many, and why",
+    .summary = "find nodes that stand out among many, and why",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR",
     .argument_help = "a folder of recordings (HDF5) or digests, one per node; or one file of digests",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "correlate false-alarms matters format plot",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct fleet_opts),

@@ -151,13 +151,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_history = {
     .name = "noise history",
-    .summary = "tells what changed on a fleet over weeks, and on which nodes",
+    .summary = "report what changed on a fleet over weeks, and on which nodes",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR",
     .argument_help = "a folder of recordings (HDF5) or digests of several times, or one file of digests",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "change days false-alarms matters format plot",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct history_opts),

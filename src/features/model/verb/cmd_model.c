@@ -114,11 +114,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_model = {
     .name = "model",
-    .summary = "computes by formula how noise slows phases, for any number of ranks",
+    .group = VERB_PREDICTION,
+    .summary = "compute by formula how noise slows phases, for any number of ranks",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "compute ranks noise net check format",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct model_opts),

@@ -278,11 +278,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_net = {
     .name = "net",
-    .summary = "measures the network between MPI ranks",
+    .group = VERB_RUN,
+    .summary = "measure the network between MPI ranks",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "duration launches output format",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct net_measure_opts),

@@ -69,7 +69,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_net_show = {
     .name = "net show",
-    .summary = "draws a network: levels, NICs, what messages take",
+    .summary = "draw a network: levels, NICs, message costs",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE|NAME",

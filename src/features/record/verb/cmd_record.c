@@ -294,11 +294,12 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_record = {
     .name = "record",
-    .summary = "measures the noise of this node",
+    .summary = "measure the noise of this node",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "cpus duration attribution under output format plot",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct record_opts),

@@ -120,7 +120,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_compare = {
     .name = "noise compare",
-    .summary = "tests whether one recording is noisier than another, and why",
+    .summary = "test whether one recording is noisier than another, and why",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "A B",

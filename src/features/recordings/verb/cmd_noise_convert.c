@@ -111,7 +111,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_convert = {
     .name = "noise convert",
-    .summary = "reads and writes the noise files of other tools",
+    .summary = "read and write the noise files of other tools",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "IN OUT",

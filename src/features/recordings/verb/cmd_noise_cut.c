@@ -112,7 +112,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_cut = {
     .name = "noise cut",
-    .summary = "writes a part of a recording: time, CPUs, sources",
+    .summary = "write a part of a recording: time, CPUs, sources",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

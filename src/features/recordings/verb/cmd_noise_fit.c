@@ -76,7 +76,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_fit = {
     .name = "noise fit",
-    .summary = "finds laws that describe a recording, as specs for simulations",
+    .summary = "find laws that describe a recording, as specs for simulations",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -104,7 +104,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_merge = {
     .name = "noise merge",
-    .summary = "writes several recordings as one: CPU by CPU, or in time",
+    .summary = "write several recordings as one: CPU by CPU, or in time",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

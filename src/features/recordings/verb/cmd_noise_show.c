@@ -118,7 +118,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_show = {
     .name = "noise show",
-    .summary = "shows what a recording consists of: sources, CPUs, pictures",
+    .summary = "show what a recording consists of: sources, CPUs, pictures",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -103,7 +103,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_spectrum = {
     .name = "noise spectrum",
-    .summary = "finds noise that comes at regular intervals, and its sources",
+    .summary = "find noise that comes at regular intervals, and its sources",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

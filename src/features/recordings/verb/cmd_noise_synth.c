@@ -87,7 +87,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_synth = {
     .name = "noise synth",
-    .summary = "writes synthetic noise as a recording",
+    .summary = "write synthetic noise as a recording",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "SPEC",

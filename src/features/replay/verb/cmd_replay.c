@@ -142,11 +142,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_replay = {
     .name = "replay",
-    .summary = "runs a program under recorded noise",
+    .group = VERB_RUN,
+    .summary = "run a program under recorded noise",
     .synopsis = synopsis,
     .description = description,
     .groups = replay_groups,
     .group_count = REPLAY_GROUP_COUNT,
+    .most_used = "noise sync most self-check dry-run quiet",
     .examples = examples,
     .defaults = &replay_defaults,
     .values_size = sizeof(struct replay_opts),

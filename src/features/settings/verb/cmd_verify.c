@@ -150,13 +150,14 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_verify = {
     .name = "verify",
-    .summary = "checks whether settings against noise are in effect",
+    .summary = "check whether settings against noise are in effect",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a recording of the node (HDF5)",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "cpus watch sysroot format quiet pattern ranks compute",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct verify_opts),

@@ -13,8 +13,8 @@
 #include "process/mpi_run.h"
 #include "process/progress.h"
 
-static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
-                                       "[options] TRACE [--ranks N]", NULL};
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE|TRACE",
+                                       NULL};
 
 static const char description[] =
     "Simulates a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
@@ -358,7 +358,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_simulate = {
     .name = "simulate",
-    .summary = "simulates a pattern, a schedule or a trace with noise and delays",
+    .group = VERB_PREDICTION,
+    .summary = "simulate a pattern, a schedule or a trace under noise and delays",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
@@ -366,6 +367,7 @@ const struct verb verb_simulate = {
         "a GOAL schedule, text or binary, a trace: the folder or a file of it, or a training program in YAML",
     .groups = simulate_groups,
     .group_count = SIMULATE_GROUP_COUNT,
+    .most_used = "pattern ranks repeat compute net noise trials format",
     .examples = examples,
     .defaults = &simulate_defaults,
     .values_size = sizeof(struct simulate_opts),

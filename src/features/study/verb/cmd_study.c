@@ -279,13 +279,15 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_study = {
     .name = "study",
-    .summary = "runs many simulations from one YAML file; resumes after interruptions",
+    .group = VERB_PREDICTION,
+    .summary = "run many simulations from one YAML file; resume after interruptions",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
     .argument_help = "the study (YAML)",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "dry-run shard output",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct study_opts),

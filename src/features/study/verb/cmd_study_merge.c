@@ -69,7 +69,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_study_merge = {
     .name = "study merge",
-    .summary = "joins folders with parts of one study",
+    .summary = "join folders with parts of one study",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "DIR...",

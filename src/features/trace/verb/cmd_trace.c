@@ -281,11 +281,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_trace = {
     .name = "trace",
-    .summary = "records an MPI program while it runs",
+    .group = VERB_RUN,
+    .summary = "record an MPI program while it runs",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "start kernel output overwrite quiet",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct tracing_opts),

@@ -231,13 +231,15 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_training = {
     .name = "training",
-    .summary = "says how long a training step takes and what jitter costs",
+    .group = VERB_PREDICTION,
+    .summary = "predict how long a training step takes and what jitter costs",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a training program in YAML, or a workload of SimAI; options alone will do",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "model tp dp pp microbatches step-rate noise cost format",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct training_opts),

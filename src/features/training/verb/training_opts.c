@@ -11,7 +11,7 @@
 const struct opt training_bill_rows[TRAINING_BILL_ROW_COUNT] = {
     ROW("steps", OPT_COUNT, steps, "N", "simulate N steps in each trial (default 20)", .min = 1,
         .max = 1000000),
-    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU-hour in any currency, for example 2.50/h"),
+    ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU-hour, for example 2.50/h"),
     ROW("try", OPT_LIST, tries, "KEY=VALUE[,...]",
         "one more line in the bill: the program with other settings on the same number of GPUs, for example "
         "p2p-sync=no; may be repeated"),

@@ -421,11 +421,12 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_watch = {
     .name = "watch",
-    .summary = "tells what a running job loses to noise",
+    .summary = "report what running jobs lose to noise",
     .synopsis = synopsis,
     .description = description,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "pid cgroup job duration live output metrics format",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct watch_opts),

@@ -175,13 +175,15 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_wave = {
     .name = "wave",
-    .summary = "finds idle waves in a timeline: speed, decay, where they end",
+    .group = VERB_PREDICTION,
+    .summary = "find idle waves in a timeline: speed, decay, where they end",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE|TRACE",
     .argument_help = "a timeline (HDF5), or a trace as 'idlewave trace' makes it",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "threshold distance periodic format plot",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct wave_opts),

@@ -413,13 +413,15 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_whatif = {
     .name = "whatif",
-    .summary = "ranks noise sources by what removing them saves",
+    .group = VERB_PREDICTION,
+    .summary = "rank noise sources by what removing them saves",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a trace or a GOAL schedule, unless --pattern is given, or a training program in YAML",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "pattern ranks compute noise without target format",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct whatif_opts),
