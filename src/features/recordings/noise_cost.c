@@ -23,6 +23,7 @@ enum {
     MOST_RANKS_LOG2 = 14, /* more would take longer than people wait for a verdict */
     TRIALS = 16,          /* side by side on two threads */
     REPEAT = 100,
+    SEARCH_REPEAT = 25, /* a power of two is found with fewer messages */
     MOST_ROUNDS = 6000 /* of one simulation: few ranks take about as long for one as many */
 };
 
@@ -205,7 +206,7 @@ static iw_status ask(const struct inquiry *inquiry, const struct job *job, struc
 /* As many messages on all numbers of ranks, so that all simulations take about as long. */
 static uint64_t repeat_on(uint32_t ranks_log2)
 {
-    const int64_t messages = (int64_t)REPEAT * RANKS_LOG2 << RANKS_LOG2;
+    const int64_t messages = (int64_t)SEARCH_REPEAT * RANKS_LOG2 << RANKS_LOG2;
     const int64_t repeat =
         iwi_min(messages / ((int64_t)ranks_log2 << ranks_log2), MOST_ROUNDS / (int64_t)ranks_log2);
 
