@@ -17,4 +17,12 @@ IW_NODISCARD iw_status iwi_net_read_memory(const iw_log *log, const char *name, 
 IW_NODISCARD iw_status iwi_net_read_node(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name,
                                          iw_net *net_p);
 
+/* By how much messages are delayed: a sequence of quantiles, or a mapping with a series, which has to be
+ * released. The network is checked. */
+IW_NODISCARD iw_status iwi_net_read_noise(const struct iwi_yaml_value *value, iw_net *net);
+
+/* The node of each rank of a network whose levels and NICs have been read: a sequence. Last of all: what it
+ * reads has to be released. */
+IW_NODISCARD iw_status iwi_net_read_list(const struct iwi_yaml_value *value, iw_net *net);
+
 #endif

@@ -81,7 +81,7 @@ static void faults_are_told_with_file_and_line(void **state)
          "1us, G: 1ns}\nnoise: {series: [1us], every: 1us}\nplacement: []\n",
          IW_ERR_FORMAT, "the list is empty"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us, G: 1ns, noise: [[0, 0], [1, 5us]]}\n", IW_ERR_FORMAT,
-         ":2': key 'noise' stands beside the levels, not in one"},
+         ":2': key 'noise' belongs beside the levels, not into one"},
     };
 
     (void)state;
