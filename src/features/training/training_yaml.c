@@ -12,156 +12,97 @@
 #include "kit/files/io/input.h"
 #include "kit/files/io/yaml_doc.h"
 
-#define FORMAT "idlewave.training/1"
-
-enum { MOST_KEYS = 80, LIST_BYTES = 1 << 16 };
-
-enum {
-    SOURCE_SOURCE,
-    SOURCE_NAME,
-    SOURCE_WHERE,
-    SOURCE_SCOPE,
-    SOURCE_SKEW,
-    SOURCE_FACTOR,
-    SOURCE_FROM,
-    SOURCE_KEYS
-};
-
-static const struct iwi_yaml_key source_keys[SOURCE_KEYS] = {
-    [SOURCE_SOURCE] = {"source", NULL}, [SOURCE_NAME] = {"name", NULL}, [SOURCE_WHERE] = {"where", NULL},
-    [SOURCE_SCOPE] = {"scope", NULL},   [SOURCE_SKEW] = {"skew", NULL}, [SOURCE_FACTOR] = {"factor", NULL},
-    [SOURCE_FROM] = {"from", NULL},
-};
-
 /* ---- noise ---- */
 
-static iw_status read_source(struct iwi_yaml *yaml, const yaml_node_t *node, iw_training *spec)
+static iw_status read_noise(const struct iwi_yaml_value *value, void *at)
 {
-    struct iwi_yaml_entry entries[SOURCE_KEYS];
-    const char *texts[SOURCE_KEYS] = {NULL};
-    struct iwi_log_keeper keeper;
-    iw_status status;
+#define TEXT(m) IWI_YAML_ROW(iw_training_source_text, #m, m, iwi_yaml_string)
+    static const struct iwi_yaml_row rows[] = {
+        IWI_YAML_ROW(iw_training_source_text, "source", source, iwi_yaml_string, .is_short = true),
+        TEXT(name),
+        TEXT(where),
+        TEXT(scope),
+        TEXT(skew),
+        TEXT(factor),
+        TEXT(from),
+    };
+#undef TEXT
 
-    if (node->type == YAML_MAPPING_NODE) {
-        IW_TRY(iwi_yaml_mapping(yaml, node, source_keys, SOURCE_KEYS, entries));
-        for (size_t i = 0; i < SOURCE_KEYS; i++) {
-            if (entries[i].value != NULL) {
-                IW_TRY(iwi_yaml_text(yaml, entries[i].value, source_keys[i].name, &texts[i]));
-            }
+    for (size_t i = 0; i < iwi_yaml_items(value); i++) {
+        iw_training_source_text text = {.source = NULL};
+        struct iwi_yaml_map map;
+
+        IW_TRY(iwi_yaml_find(value->yaml, iwi_yaml_nth(value, i).node, IWI_YAML_ROWS(rows), &map));
+        IW_TRY(iwi_yaml_read(&map, &text));
+        if (text.source == NULL) {
+            return iwi_yaml_fail(value->yaml, map.line, IW_ERR_FORMAT,
+                                 "an item of 'noise' needs the key 'source': python-gc, or "
+                                 "periodic:10Hz,30ms");
         }
-    } else {
-        IW_TRY(iwi_yaml_text(yaml, node, "noise", &texts[SOURCE_SOURCE]));
-    }
-    if (texts[SOURCE_SOURCE] == NULL) {
-        return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
-                             "an item of 'noise' needs the key 'source': python-gc, or periodic:10Hz,30ms");
-    }
-    iwi_log_keeper_init(&keeper, yaml->log);
-    status = iw_training_add_source(&keeper.log, spec,
-                                    &(iw_training_source_text){.source = texts[SOURCE_SOURCE],
-                                                               .name = texts[SOURCE_NAME],
-                                                               .where = texts[SOURCE_WHERE],
-                                                               .scope = texts[SOURCE_SCOPE],
-                                                               .skew = texts[SOURCE_SKEW],
-                                                               .factor = texts[SOURCE_FACTOR],
-                                                               .from = texts[SOURCE_FROM]});
-    return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, iwi_yaml_line(node), status, "%s", keeper.text);
-}
-
-static iw_status read_noise(struct iwi_yaml *yaml, const yaml_node_t *node, iw_training *spec)
-{
-    for (size_t i = 0; i < iwi_yaml_item_count(node); i++) {
-        IW_TRY(read_source(yaml, iwi_yaml_item(yaml, node, i), spec));
+        IW_TRY(iw_training_add_source(iwi_yaml_log(value->yaml, map.line, ""), at, &text));
     }
     return IW_OK;
 }
 
 /* ---- settings ---- */
 
-/* The items of a list, with commas between them. */
-static iw_status join_items(struct iwi_yaml *yaml, const yaml_node_t *node, const char *key,
-                            char text[LIST_BYTES])
+/* A list is told with commas between its items. */
+static iw_status read_setting(const struct iwi_yaml_value *value, void *at)
 {
-    size_t used = 0;
+    const iw_log *log = value->yaml->log;
+    size_t used = 0, capacity = 0;
+    char *text = NULL;
+    iw_status status = iwi_grow(log, (void **)&text, &capacity, 1, 1);
 
-    text[0] = '\0';
-    for (size_t i = 0; i < iwi_yaml_item_count(node); i++) {
-        const char *item;
+    for (size_t i = 0; i < iwi_yaml_items(value) && status == IW_OK; i++) {
+        const struct iwi_yaml_value value_of = iwi_yaml_nth(value, i);
+        const char *item = "";
 
-        IW_TRY(iwi_yaml_text(yaml, iwi_yaml_item(yaml, node, i), key, &item));
-        if (used + strlen(item) + 2 > LIST_BYTES) {
-            return iwi_yaml_fail(yaml, iwi_yaml_line(node), IW_ERR_RANGE, "key '%s' has too long a list",
-                                 key);
+        status = iwi_yaml_string(&value_of, &item);
+        if (status == IW_OK) {
+            status = iwi_grow(log, (void **)&text, &capacity, used + strlen(item) + 2, 1);
         }
-        used += (size_t)snprintf(text + used, LIST_BYTES - used, "%s%s", i > 0 ? "," : "", item);
-    }
-    return IW_OK;
-}
-
-static iw_status read_setting(struct iwi_yaml *yaml, const char *key, const yaml_node_t *node,
-                              iw_training *spec, char text[LIST_BYTES])
-{
-    struct iwi_log_keeper keeper;
-    iw_status status;
-
-    IW_TRY(join_items(yaml, node, key, text));
-    iwi_log_keeper_init(&keeper, yaml->log);
-    status = iw_training_set(&keeper.log, spec, key, text);
-    return status == IW_OK ? IW_OK : iwi_yaml_fail(yaml, iwi_yaml_line(node), status, "%s", keeper.text);
-}
-
-static iw_status check_format(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entry)
-{
-    const char *text;
-
-    if (entry->value == NULL) {
-        return IW_OK;
-    }
-    IW_TRY(iwi_yaml_text(yaml, entry->value, "format", &text));
-    return strcmp(text, FORMAT) == 0
-               ? IW_OK
-               : iwi_yaml_fail(yaml, entry->line, IW_ERR_FORMAT, "format '%.60s' is not '" FORMAT "'", text);
-}
-
-static iw_status read_document(struct iwi_yaml *yaml, iw_training *spec, char text[LIST_BYTES])
-{
-    struct iwi_yaml_key keys[MOST_KEYS] = {{"format", NULL}, {"noise", NULL}};
-    struct iwi_yaml_entry entries[MOST_KEYS];
-    size_t count = 2;
-
-    for (size_t i = 0; iw_training_key(i) != NULL && count < MOST_KEYS; i++) {
-        keys[count++] = (struct iwi_yaml_key){iw_training_key(i), NULL};
-    }
-    IW_TRY(iwi_yaml_mapping(yaml, iwi_yaml_root(yaml), keys, count, entries));
-    IW_TRY(check_format(yaml, &entries[0]));
-    for (size_t i = 2; i < count; i++) { /* the model comes first, so that others change it */
-        if (entries[i].value != NULL) {
-            IW_TRY(read_setting(yaml, keys[i].name, entries[i].value, spec, text));
+        if (status == IW_OK) {
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", i > 0 ? "," : "", item);
         }
     }
-    return entries[1].value != NULL ? read_noise(yaml, entries[1].value, spec) : IW_OK;
+    if (status == IW_OK) {
+        text[used] = '\0';
+        status = iw_training_set(iwi_yaml_log(value->yaml, value->line, ""), at, value->row->key, text);
+    }
+    free(text);
+    return status;
+}
+
+static iw_status read_document(struct iwi_yaml *yaml, iw_training *spec)
+{
+    static const char *const formats[] = {"idlewave.training/1", NULL};
+    struct iwi_yaml_row rows[IWI_YAML_KEYS_MAX] = {
+        {.key = "format", .read = iwi_yaml_format, .names = formats}};
+    struct iwi_yaml_map map;
+    size_t count = 1;
+
+    /* the model comes first, so that others change it */
+    for (size_t i = 0; iw_training_key(i) != NULL && count < IWI_YAML_KEYS_MAX - 1; i++) {
+        rows[count++] = (struct iwi_yaml_row){.key = iw_training_key(i), .read = read_setting};
+    }
+    rows[count++] = (struct iwi_yaml_row){.key = "noise", .read = read_noise};
+    IW_TRY(iwi_yaml_find(yaml, iwi_yaml_root(yaml), rows, count, &map));
+    return iwi_yaml_read(&map, spec);
 }
 
 iw_status iwi_training_read_memory(const iw_log *log, const char *file, const char *data, size_t size,
                                    iw_training *spec)
 {
     struct iwi_yaml yaml;
-    char *text;
     iw_status status;
 
     if (iwi_is_simai(data, size)) {
         return iwi_simai_read_memory(log, file, data, size, spec);
     }
-    text = iwi_new_array(log, LIST_BYTES, 1);
-    status = text != NULL ? IW_OK : IW_ERR_NOMEM;
-    if (status == IW_OK) {
-        status = iwi_yaml_open(log, file, data, size, "model: llama3-8b", &yaml);
-    }
-    if (status == IW_OK) {
-        status = read_document(&yaml, spec, text);
-        iwi_yaml_close(&yaml);
-    }
-    free(text);
+    IW_TRY(iwi_yaml_open(log, file, data, size, "model: llama3-8b", &yaml));
+    status = read_document(&yaml, spec);
+    iwi_yaml_close(&yaml);
     return status;
 }
 

@@ -7,63 +7,49 @@
 #include "features/explain/stragglers/straggler_events.h"
 #include "kit/files/io/yaml_doc.h"
 
-enum { TRIAL_NAME, RUN_ID, DP_SIZE, DSP_SIZE, PP_SIZE, TP_SIZE, VPP_SIZE, WORLD_SIZE, KEYS };
-
-static const struct iwi_yaml_key keys[KEYS] = {
-    [TRIAL_NAME] = {"trial_name", NULL}, [RUN_ID] = {"run_id", NULL},         [DP_SIZE] = {"dp_size", NULL},
-    [DSP_SIZE] = {"dsp_size", NULL},     [PP_SIZE] = {"pp_size", NULL},       [TP_SIZE] = {"tp_size", NULL},
-    [VPP_SIZE] = {"vpp_size", NULL},     [WORLD_SIZE] = {"world_size", NULL},
+struct sizes {
+    uint32_t replicas, stages, chunks;
 };
 
-/* 1 if it is not there. */
-static iw_status read_size(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries, unsigned key,
-                           uint32_t *size_p)
+static iw_status check_size(const struct iwi_yaml_map *map, const char *key, uint32_t size, const char *what,
+                            uint32_t there)
 {
-    const char *text;
-    char *end;
-    unsigned long value;
-
-    *size_p = 1;
-    if (entries[key].value == NULL) {
-        return IW_OK;
-    }
-    IW_TRY(iwi_yaml_text(yaml, entries[key].value, keys[key].name, &text));
-    value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > UINT32_MAX) {
-        return iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT, "key '%s': '%.40s' is no size",
-                             keys[key].name, text);
-    }
-    *size_p = (uint32_t)value;
-    return IW_OK;
-}
-
-static iw_status check_size(struct iwi_yaml *yaml, const struct iwi_yaml_entry *entries, unsigned key,
-                            const char *what, uint32_t there)
-{
-    uint32_t size;
-
-    IW_TRY(read_size(yaml, entries, key, &size));
-    return size == there ? IW_OK
-                         : iwi_yaml_fail(yaml, entries[key].line, IW_ERR_FORMAT,
-                                         "%s %" PRIu32 ", but the timeline has %" PRIu32 " %s",
-                                         keys[key].name, size, there, what);
+    return size == there
+               ? IW_OK
+               : iwi_yaml_fail(map->yaml, iwi_yaml_get(map, key)->line, IW_ERR_FORMAT,
+                               "%s %" PRIu32 ", but the timeline has %" PRIu32 " %s", key, size, there, what);
 }
 
 static iw_status read_document(struct iwi_yaml *yaml, struct iw_straggler_job *job)
 {
-    struct iwi_yaml_entry entries[KEYS];
-    const char *name = NULL;
+    static const struct iwi_yaml_row size_rows[] = {
+        IWI_YAML_ROW(struct sizes, "dp_size", replicas, iwi_yaml_count, .least = 1),
+        IWI_YAML_ROW(struct sizes, "pp_size", stages, iwi_yaml_count, .least = 1),
+        IWI_YAML_ROW(struct sizes, "vpp_size", chunks, iwi_yaml_count, .least = 1),
+        {.key = "trial_name"},
+        {.key = "run_id"},
+        {.key = "dsp_size"},
+        {.key = "tp_size"},
+        {.key = "world_size", .size = sizeof job->gpus, .least = 1},
+    };
+    struct sizes sizes = {1, 1, 1};
+    const struct iwi_yaml_value *name, *gpus;
+    struct iwi_yaml_map map;
+    const char *text;
 
-    IW_TRY(iwi_yaml_mapping(yaml, iwi_yaml_root(yaml), keys, KEYS, entries));
-    IW_TRY(check_size(yaml, entries, DP_SIZE, "replicas", job->replica_count));
-    IW_TRY(check_size(yaml, entries, PP_SIZE, "stages", job->stage_count));
-    IW_TRY(check_size(yaml, entries, VPP_SIZE, "chunk of a stage", 1));
-    if (entries[WORLD_SIZE].value != NULL) {
-        IW_TRY(read_size(yaml, entries, WORLD_SIZE, &job->gpus));
+    IW_TRY(iwi_yaml_find(yaml, iwi_yaml_root(yaml), IWI_YAML_ROWS(size_rows), &map));
+    IW_TRY(iwi_yaml_read(&map, &sizes));
+    IW_TRY(check_size(&map, "dp_size", sizes.replicas, "replicas", job->replica_count));
+    IW_TRY(check_size(&map, "pp_size", sizes.stages, "stages", job->stage_count));
+    IW_TRY(check_size(&map, "vpp_size", sizes.chunks, "chunk of a stage", 1));
+    gpus = iwi_yaml_get(&map, "world_size");
+    if (gpus != NULL) {
+        IW_TRY(iwi_yaml_count(gpus, &job->gpus));
     }
-    if (entries[TRIAL_NAME].value != NULL) {
-        IW_TRY(iwi_yaml_text(yaml, entries[TRIAL_NAME].value, "trial_name", &name));
-        (void)snprintf(job->name, sizeof job->name, "%s", name);
+    name = iwi_yaml_get(&map, "trial_name");
+    if (name != NULL) {
+        IW_TRY(iwi_yaml_string(name, &text));
+        (void)snprintf(job->name, sizeof job->name, "%s", text);
     }
     return IW_OK;
 }

@@ -116,8 +116,8 @@ static void sizes_are_compared_with_the_timeline(void **state)
         {"dp_size: 2\n", "dp_size 2, but the timeline has 1 replicas"},
         {"pp_size: 4\n", "pp_size 4, but the timeline has 1 stages"},
         {"vpp_size: 2\n", "vpp_size 2"},
-        {"world_size: 0\n", "'0' is no size"},
-        {"world_size: many\n", "'many' is no size"},
+        {"world_size: 0\n", "'0' is not between 1 and"},
+        {"world_size: many\n", "key 'world_size': 'many' is not a count"},
         {"other: 1\n", "other"},
         {"", "meta.yaml"},
     };

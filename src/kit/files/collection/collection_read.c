@@ -15,30 +15,7 @@
 #include "kit/files/io/paths.h"
 #include "kit/files/io/yaml_doc.h"
 
-#define FORMAT "idlewave.collection/1"
-
-enum { KEY_FORMAT, KEY_ENTRIES, INDEX_KEYS };
-static const struct iwi_yaml_key index_keys[INDEX_KEYS] = {{"format", NULL}, {"entries", NULL}};
-
-enum {
-    KEY_NAME,
-    KEY_KIND,
-    KEY_FILE,
-    KEY_BYTES,
-    KEY_SHA256,
-    KEY_SPEC,
-    KEY_ABOUT,
-    KEY_LICENCE,
-    KEY_ORIGIN,
-    KEY_MADE,
-    ENTRY_KEYS
-};
-static const struct iwi_yaml_key entry_keys[ENTRY_KEYS] = {
-    {"name", NULL}, {"kind", NULL},  {"file", NULL},         {"bytes", NULL},  {"sha256", NULL},
-    {"spec", NULL}, {"about", NULL}, {"licence", "license"}, {"origin", NULL}, {"made", NULL},
-};
-
-static const char *const kinds[] = {"net", "noise"};
+static const char *const kinds[] = {"net", "noise", NULL}; /* in the order of iw_collected_kind */
 
 const char *iw_collected_kind_name(iw_collected_kind kind)
 {
@@ -74,205 +51,174 @@ static bool is_good_path(const char *path)
 
 /* ---- entries ---- */
 
-struct reader {
-    struct iwi_yaml yaml;
-    iw_collection *collection;
-    struct iwi_yaml_entry found[ENTRY_KEYS];
-    size_t line; /* of the entry */
-};
-
-static iw_status copy_value(struct reader *r, int key, const char **copy_p)
+static iw_status copy_text(const struct iwi_yaml_value *value, void *at)
 {
     const char *text;
     char *copy;
 
-    if (r->found[key].value == NULL) {
-        return iwi_yaml_fail(&r->yaml, r->line, IW_ERR_FORMAT, "the entry has no '%s'", entry_keys[key].name);
-    }
-    IW_TRY(iwi_yaml_text(&r->yaml, r->found[key].value, entry_keys[key].name, &text));
+    IW_TRY(iwi_yaml_string(value, &text));
     if (text[0] == '\0') {
-        return iwi_yaml_fail(&r->yaml, r->found[key].line, IW_ERR_FORMAT, "key '%s' has no value",
-                             entry_keys[key].name);
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT, "key '%s' has no value",
+                             value->row->key);
     }
     copy = strdup(text);
     if (copy == NULL) {
-        return iwi_fail(r->yaml.log, IW_ERR_NOMEM, "out of memory for an index");
+        return iwi_fail(value->yaml->log, IW_ERR_NOMEM, "out of memory for an index");
     }
     iwi_utf8_clean(copy); /* it comes from a server, and is printed */
-    *copy_p = copy;
+    *(char **)at = copy;
     return IW_OK;
 }
 
-static iw_status read_name(struct reader *r, iw_collected *entry)
+static iw_status read_name(const struct iwi_yaml_value *value, void *at)
 {
-    const iw_collection *all = r->collection;
+    const iw_collection *all = value->yaml->reader;
+    const char **name_p = at, *name;
 
-    IW_TRY(copy_value(r, KEY_NAME, &entry->name));
-    if (!iwi_collected_name_is_good(entry->name)) {
-        return iwi_yaml_fail(&r->yaml, r->found[KEY_NAME].line, IW_ERR_FORMAT,
-                             "name '%.80s': a name has small letters, digits and hyphens, at most %d",
-                             entry->name, IWI_COLLECTED_NAME_BYTES);
+    IW_TRY(copy_text(value, name_p));
+    name = *name_p;
+    if (!iwi_collected_name_is_good(name)) {
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
+                             "name '%.80s': a name has small letters, digits and hyphens, at most %d", name,
+                             IWI_COLLECTED_NAME_BYTES);
     }
-    if (iwi_collected_name_is_taken(entry->name)) {
-        return iwi_yaml_fail(&r->yaml, r->found[KEY_NAME].line, IW_ERR_FORMAT,
-                             "name '%s' is that of a built-in network; choose another one", entry->name);
+    if (iwi_collected_name_is_taken(name)) {
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
+                             "name '%s' is that of a built-in network; choose another one", name);
     }
     for (size_t i = 0; i + 1 < all->count; i++) {
-        if (strcmp(all->entries[i].name, entry->name) == 0) {
-            return iwi_yaml_fail(&r->yaml, r->found[KEY_NAME].line, IW_ERR_FORMAT,
-                                 "name '%s' is there already; choose another one", entry->name);
+        if (strcmp(all->entries[i].name, name) == 0) {
+            return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
+                                 "name '%s' is there already; choose another one", name);
         }
     }
     return IW_OK;
 }
 
-static iw_status read_kind(struct reader *r, iw_collected *entry)
+static iw_status read_path(const struct iwi_yaml_value *value, void *at)
 {
-    const char *text = NULL;
-    iw_status status = copy_value(r, KEY_KIND, &text);
+    const char **file_p = at;
 
-    if (status == IW_OK && strcmp(text, kinds[IW_COLLECTED_NET]) != 0 &&
-        strcmp(text, kinds[IW_COLLECTED_NOISE]) != 0) {
-        status = iwi_yaml_fail(&r->yaml, r->found[KEY_KIND].line, IW_ERR_FORMAT,
-                               "kind '%.40s' is neither 'net' nor 'noise'", text);
-    }
-    if (status == IW_OK) {
-        entry->kind = strcmp(text, kinds[IW_COLLECTED_NOISE]) == 0 ? IW_COLLECTED_NOISE : IW_COLLECTED_NET;
-    }
-    free((char *)text);
-    return status;
+    IW_TRY(copy_text(value, file_p));
+    return is_good_path(*file_p)
+               ? IW_OK
+               : iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
+                               "file '%.80s': a path below the folder of the index, of letters, digits and "
+                               "'-_./', without '..' and hidden names",
+                               *file_p);
 }
 
-static iw_status read_bytes(struct reader *r, iw_collected *entry)
+static iw_status read_checksum(const struct iwi_yaml_value *value, void *at)
 {
-    struct iwi_log_keeper keeper;
-    const char *text = NULL;
-    iw_status status = copy_value(r, KEY_BYTES, &text);
+    const char **sha256_p = at;
 
-    if (status == IW_OK) {
-        iwi_log_keeper_init(&keeper, r->yaml.log);
-        status = iw_parse_count(&keeper.log, text, &entry->bytes);
-        if (status != IW_OK) {
-            iwi_error(r->yaml.log, "'%s:%zu': key 'bytes': %s", r->yaml.file, r->found[KEY_BYTES].line,
-                      keeper.text);
-        }
-    }
-    free((char *)text);
-    return status;
-}
-
-static iw_status read_file(struct reader *r, iw_collected *entry)
-{
-    IW_TRY(copy_value(r, KEY_FILE, &entry->file));
-    if (!is_good_path(entry->file)) {
-        return iwi_yaml_fail(&r->yaml, r->found[KEY_FILE].line, IW_ERR_FORMAT,
-                             "file '%.80s': a path below the folder of the index, of letters, digits and "
-                             "'-_./', without '..' and hidden names",
-                             entry->file);
-    }
-    IW_TRY(read_bytes(r, entry));
-    IW_TRY(copy_value(r, KEY_SHA256, &entry->sha256));
-    if (strlen(entry->sha256) != 64 || !consists_of(entry->sha256, "0123456789abcdef")) {
-        return iwi_yaml_fail(&r->yaml, r->found[KEY_SHA256].line, IW_ERR_FORMAT,
-                             "key 'sha256': 64 hexadecimal digits, as 'sha256sum' prints them");
-    }
-    return IW_OK;
+    IW_TRY(copy_text(value, sha256_p));
+    return strlen(*sha256_p) == 64 && consists_of(*sha256_p, "0123456789abcdef")
+               ? IW_OK
+               : iwi_yaml_refuse(value, IW_ERR_FORMAT,
+                                 "write 64 hexadecimal digits, as 'sha256sum' prints them");
 }
 
 /* A file, or a SPEC of noise. */
-static iw_status read_content(struct reader *r, iw_collected *entry)
+static iw_status check_content(const struct iwi_yaml_map *map, const iw_collected *entry)
 {
-    if (r->found[KEY_SPEC].value == NULL) {
-        return read_file(r, entry);
+    static const char *const of_files[] = {"file", "bytes", "sha256"};
+    const bool is_spec = entry->spec != NULL;
+
+    for (size_t i = 0; i < sizeof of_files / sizeof of_files[0]; i++) {
+        const bool is_there = iwi_yaml_get(map, of_files[i]) != NULL;
+
+        if (is_spec && (is_there || entry->kind != IW_COLLECTED_NOISE)) {
+            return iwi_yaml_fail(map->yaml, iwi_yaml_get(map, "spec")->line, IW_ERR_FORMAT,
+                                 "key 'spec' stands for noise, in place of 'file', 'bytes' and 'sha256'");
+        }
+        if (!is_spec && !is_there) {
+            return iwi_yaml_fail(map->yaml, map->line, IW_ERR_FORMAT, "key '%s' is missing", of_files[i]);
+        }
     }
-    if (r->found[KEY_FILE].value != NULL || r->found[KEY_BYTES].value != NULL ||
-        r->found[KEY_SHA256].value != NULL || entry->kind != IW_COLLECTED_NOISE) {
-        return iwi_yaml_fail(&r->yaml, r->found[KEY_SPEC].line, IW_ERR_FORMAT,
-                             "key 'spec' stands for noise, in place of 'file', 'bytes' and 'sha256'");
-    }
-    return copy_value(r, KEY_SPEC, &entry->spec);
+    return IW_OK;
 }
 
-static iw_status read_entry(struct reader *r, const yaml_node_t *node)
+static iw_status read_entry(struct iwi_yaml *yaml, const yaml_node_t *node)
 {
-    iw_collected *entry = &r->collection->entries[r->collection->count];
+#define TEXT(m, ...) IWI_YAML_ROW(iw_collected, #m, m, copy_text, ##__VA_ARGS__)
+    static const struct iwi_yaml_row rows[] = {
+        IWI_YAML_ROW(iw_collected, "name", name, read_name, .is_required = true),
+        IWI_YAML_ROW(iw_collected, "kind", kind, iwi_yaml_choice, .names = kinds, .is_required = true),
+        IWI_YAML_ROW(iw_collected, "file", file, read_path),
+        IWI_YAML_ROW(iw_collected, "bytes", bytes, iwi_yaml_count),
+        IWI_YAML_ROW(iw_collected, "sha256", sha256, read_checksum),
+        TEXT(spec),
+        TEXT(about, .is_required = true),
+        TEXT(licence, .alias = "license", .is_required = true),
+        TEXT(origin, .is_required = true),
+        TEXT(made, .is_required = true),
+    };
+#undef TEXT
+    iw_collection *all = yaml->reader;
+    iw_collected *entry = &all->entries[all->count];
+    struct iwi_yaml_map map;
 
-    r->line = iwi_yaml_line(node);
-    if (node->type != YAML_MAPPING_NODE) {
-        return iwi_yaml_fail(&r->yaml, r->line, IW_ERR_FORMAT,
-                             "an entry is a mapping with 'name' and 'kind'");
-    }
-    IW_TRY(iwi_yaml_mapping(&r->yaml, node, entry_keys, ENTRY_KEYS, r->found));
-    r->collection->count++; /* from here on it is released with the others */
-    IW_TRY(read_name(r, entry));
-    IW_TRY(read_kind(r, entry));
-    IW_TRY(read_content(r, entry));
-    IW_TRY(copy_value(r, KEY_ABOUT, &entry->about));
-    IW_TRY(copy_value(r, KEY_LICENCE, &entry->licence));
-    IW_TRY(copy_value(r, KEY_ORIGIN, &entry->origin));
-    return copy_value(r, KEY_MADE, &entry->made);
+    IW_TRY(iwi_yaml_find(yaml, node, IWI_YAML_ROWS(rows), &map));
+    all->count++; /* from here on it is released with the others */
+    IW_TRY(iwi_yaml_read(&map, entry));
+    return check_content(&map, entry);
 }
 
 /* ---- the index ---- */
 
-static iw_status read_format(struct reader *r, const struct iwi_yaml_entry *entry)
+static iw_status read_entries(const struct iwi_yaml_value *value, void *at)
 {
-    const char *text = "";
+    const size_t count = iwi_yaml_items(value);
+    iw_collection *all = at;
 
-    if (entry->value != NULL) {
-        IW_TRY(iwi_yaml_text(&r->yaml, entry->value, "format", &text));
+    if (value->node->type != YAML_SEQUENCE_NODE) {
+        return iwi_yaml_refuse(value, IW_ERR_FORMAT, "expected a list");
     }
-    return strcmp(text, FORMAT) == 0
-               ? IW_OK
-               : iwi_yaml_fail(&r->yaml, entry->value != NULL ? entry->line : 1, IW_ERR_FORMAT,
-                               "format '%.40s' is not '" FORMAT "': this is no index of a collection, or one "
-                               "of another version of idlewave",
-                               text);
-}
-
-static iw_status read_index(struct reader *r)
-{
-    struct iwi_yaml_entry found[INDEX_KEYS];
-    const yaml_node_t *entries;
-    size_t count;
-
-    IW_TRY(iwi_yaml_mapping(&r->yaml, iwi_yaml_root(&r->yaml), index_keys, INDEX_KEYS, found));
-    IW_TRY(read_format(r, &found[KEY_FORMAT]));
-    entries = found[KEY_ENTRIES].value;
-    if (entries == NULL || entries->type != YAML_SEQUENCE_NODE) {
-        return iwi_yaml_fail(&r->yaml, entries != NULL ? found[KEY_ENTRIES].line : 1, IW_ERR_FORMAT,
-                             "the index has no list 'entries'");
-    }
-    count = iwi_yaml_item_count(entries);
     if (count > IWI_COLLECTED_MOST) {
-        return iwi_yaml_fail(&r->yaml, found[KEY_ENTRIES].line, IW_ERR_RANGE, "%zu entries; at most %d",
-                             count, IWI_COLLECTED_MOST);
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE, "%zu entries; at most %d", count,
+                             IWI_COLLECTED_MOST);
     }
-    r->collection->entries = iwi_new_array(r->yaml.log, count, sizeof *r->collection->entries);
-    if (r->collection->entries == NULL) {
+    all->entries = iwi_new_array(value->yaml->log, count, sizeof *all->entries);
+    if (all->entries == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        IW_TRY(read_entry(r, iwi_yaml_item(&r->yaml, entries, i)));
+        IW_TRY(read_entry(value->yaml, iwi_yaml_nth(value, i).node));
     }
     return IW_OK;
+}
+
+static iw_status read_index(struct iwi_yaml *yaml, iw_collection *all)
+{
+    static const char *const formats[] = {"idlewave.collection/1", NULL};
+    static const struct iwi_yaml_row rows[] = {
+        {.key = "format", .read = iwi_yaml_format, .names = formats, .is_required = true},
+        {.key = "entries", .read = read_entries, .is_required = true},
+    };
+    struct iwi_yaml_map map;
+
+    yaml->reader = all;
+    IW_TRY(iwi_yaml_find(yaml, iwi_yaml_root(yaml), IWI_YAML_ROWS(rows), &map));
+    return iwi_yaml_read(&map, all);
 }
 
 iw_status iwi_collection_read_memory(const iw_log *log, const char *file, const char *data, size_t size,
                                      iw_collection **collection_p)
 {
-    struct reader r;
+    struct iwi_yaml yaml;
+    iw_collection *all;
     iw_status status;
 
-    IW_TRY(iwi_yaml_open(log, file, data, size, "format: " FORMAT, &r.yaml));
-    r.collection = iwi_new_array(log, 1, sizeof *r.collection);
-    status = r.collection != NULL ? read_index(&r) : IW_ERR_NOMEM;
-    iwi_yaml_close(&r.yaml);
+    IW_TRY(iwi_yaml_open(log, file, data, size, "format: idlewave.collection/1", &yaml));
+    all = iwi_new_array(log, 1, sizeof *all);
+    status = all != NULL ? read_index(&yaml, all) : IW_ERR_NOMEM;
+    iwi_yaml_close(&yaml);
     if (status != IW_OK) {
-        iw_collection_free(r.collection);
+        iw_collection_free(all);
         return status;
     }
-    *collection_p = r.collection;
+    *collection_p = all;
     return IW_OK;
 }
 

@@ -48,15 +48,15 @@ static void what_is_wrong_is_said_with_its_line(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"entries: []\n", "'index.yaml:1': format '' is not 'idlewave.collection/1'"},
+        {"entries: []\n", "'index.yaml:1': key 'format' is missing"},
         {"format: idlewave.collection/2\nentries: []\n", "format 'idlewave.collection/2' is not"},
-        {"format: idlewave.collection/1\n", "the index has no list 'entries'"},
-        {HEAD "- tick\n", "'index.yaml:3': an entry is a mapping"},
-        {HEAD "- {kind: noise}\n", "the entry has no 'name'"},
+        {"format: idlewave.collection/1\n", "key 'entries' is missing"},
+        {HEAD "- tick\n", "'index.yaml:3': expected a mapping such as '{name: ...}'"},
+        {HEAD "- {kind: noise}\n", "key 'name' is missing"},
         {HEAD "- {name: Tick, kind: noise}\n", "name 'Tick': a name has small letters"},
         {HEAD "- {name: a/b, kind: noise}\n", "name 'a/b': a name has small letters"},
         {HEAD "- {name: chic, kind: net}\n", "name 'chic' is that of a built-in network"},
-        {HEAD "- {name: tick, kind: file}\n", "kind 'file' is neither 'net' nor 'noise'"},
+        {HEAD "- {name: tick, kind: file}\n", "key 'kind': 'file' is none of net, noise"},
         {HEAD NOISE NOISE, "'index.yaml:4': name 'tick' is there already"},
         {HEAD "- {name: m, kind: net, spec: 'periodic:1Hz,1us', " WORDS "}\n", "key 'spec' stands for noise"},
         {HEAD "- {name: m, kind: net, file: ../m, bytes: 1, " SHA ", " WORDS "}\n",
@@ -71,7 +71,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {HEAD "- {name: m, kind: net, file: m, bytes: 1, " SHA ", about: a, licence: ''}\n",
          "key 'licence' has no value"},
         {HEAD "- {name: m, kind: noise, spec: s, about: a, licence: l, made: m}\n",
-         "the entry has no 'origin'"},
+         "key 'origin' is missing"},
     };
 
     (void)state;
