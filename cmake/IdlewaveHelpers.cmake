@@ -18,7 +18,7 @@ target_compile_options(iw_plain_flags INTERFACE
   -Wpointer-arith -Wwrite-strings $<$<BOOL:${IW_WERROR}>:-Werror>)
 # Integer times must not wrap silently in tests, floating point must not be contracted differently per machine.
 target_compile_options(iw_plain_flags INTERFACE -ffp-contract=off)
-target_compile_definitions(iw_plain_flags INTERFACE _GNU_SOURCE IW_NEW_HEADERS IW_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(iw_plain_flags INTERFACE _GNU_SOURCE IW_VERSION="${PROJECT_VERSION}")
 target_include_directories(iw_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 # Hardening, as distributions build (tools/check_binaries.sh looks at the result).
 target_compile_options(iw_plain_flags INTERFACE -fstack-protector-strong)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares a library, libidlewave or libidlewave-tools, with the one of the last tag, as far as stable headers reach, by abidiff.
+# Compares libidlewave with that of the last tag, as far as stable headers reach, by abidiff.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Usage: check_abi.sh LIBRARY HEADERS [OLD_LIBRARY OLD_HEADERS]

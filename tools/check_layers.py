@@ -23,7 +23,7 @@ Rules:
     higher ones fill;
   * a feature includes of another feature only features/NAME/NAME.h;
   * cli and verbs see <idlewave/...>, cli/ and headers of verbs, nothing private of src;
-  * public headers see the C library and each other along the tables (but for what IW_NEW_HEADERS leaves out); those in
+  * public headers see the C library and each other along the tables, so stable ones, all of core, no experimental ones; those in
     idlewave/internal are not installed, so no installed header includes them;
   * a quoted #include is a path below src, or below cli in cli and verbs; tests, which may use everything, also include files
     of their own folder by name;
@@ -243,13 +243,11 @@ def sources(root, *folders):
 
 
 def includes(root, path):
-    """(line number, is_quoted, header) of each #include, but for those that IW_NEW_HEADERS leaves out."""
+    """(line number, is_quoted, header) of each #include."""
     text = (root / path).read_text(encoding="utf-8")
-    is_old = False
     for number, line in enumerate(text.splitlines(), 1):
-        is_old = line.startswith("#ifndef IW_NEW_HEADERS") or (is_old and not line.startswith("#endif"))
         match = INCLUDE.match(line)
-        if match and not is_old:
+        if match:
             yield number, match.group(1) == '"', match.group(2)
 
 

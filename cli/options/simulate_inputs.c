@@ -12,53 +12,18 @@
 
 #include "options/collected.h"
 
-/* One level of a network that is built in. */
-static int take_level(struct ui *ui, const char *level, iw_net *net)
+static int open_net(struct ui *ui, const char *option, const char *name_or_path, const char *level,
+                    iw_net **net_p)
 {
-    iw_net_costs costs = net->costs;
-    uint32_t index = 0;
+    iw_status status;
 
-    if (net->inner_count == 0) {
-        return ui_usage(ui, "--net-level: '%s' has no levels; files of 'idlewave net' have", net->name);
+    ui->option = access(name_or_path, F_OK) == 0 ? NULL : option; /* mistakes in a file have its place */
+    status = iw_net_open(&ui->log, name_or_path, level, net_p);
+    ui->option = NULL;
+    if (status == IW_ERR_USAGE) {
+        ui_see_help(ui);
     }
-    while (index < net->inner_count && strcmp(net->inner[index].name, level) != 0) {
-        index++;
-    }
-    if (index < net->inner_count) {
-        costs = net->inner[index].costs;
-    } else if (strcmp(level, iw_net_level_name(net, index)) != 0) {
-        return ui_usage(ui, "--net-level: '%s' has no level '%s'", net->name, level);
-    }
-    net->costs = costs;
-    net->inner_count = 0;
-    net->nics = (iw_net_nics){.count = 0};
-    return UI_DONE;
-}
-
-/* `option`: "--net: ", or "" of an argument. */
-static int find_net(struct ui *ui, const char *option, const char *name_or_path, const char *level,
-                    iw_net *net)
-{
-    static const iw_net none = {.name = "none", .S_bytes = UINT64_MAX}; /* messages cost nothing */
-    const iw_net *known = strcmp(name_or_path, none.name) == 0 ? &none : iw_net_builtin(name_or_path);
-
-    if (known != NULL) {
-        *net = *known;
-        return level == NULL ? UI_DONE : take_level(ui, level, net);
-    }
-    if (access(name_or_path, F_OK) != 0) {
-        char names[256] = "";
-        size_t used = 0;
-
-        for (size_t i = 0; iw_net_builtin_name(i) != NULL && used < sizeof names; i++) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-                                     iw_net_builtin_name(i));
-        }
-        return ui_usage(ui,
-                        "%s'%s' is neither a file nor one of %s, none, nor a name that 'idlewave get' lists",
-                        option, name_or_path, names);
-    }
-    return ui_exit_of(iw_net_load_level(&ui->log, name_or_path, level, net));
+    return ui_exit_of(status);
 }
 
 static bool override_all(iw_net *net, const struct net_opts *opts)
@@ -169,35 +134,42 @@ int simulate_check_net(const struct ui *ui, const struct net_opts *opts, const s
                : UI_DONE;
 }
 
-int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net)
+/* Frees what is of no use. */
+static int keep_net(int code, iw_net *net, iw_net **net_p)
 {
-    int code = find_net(ui, "--net: ", opts->name_or_path, chosen_level(opts), net);
-
     if (code == UI_DONE) {
-        code = change_net(ui, opts, ranks_per_node, net);
-        if (code != UI_DONE) {
-            iw_net_release(net);
-        }
+        *net_p = net;
+    } else {
+        iw_net_free(net);
     }
     return code;
 }
 
-int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net *net)
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net **net_p)
 {
+    iw_net *net = NULL;
+    int code = open_net(ui, "--net", opts->name_or_path, chosen_level(opts), &net);
+
+    if (code == UI_DONE) {
+        code = change_net(ui, opts, ranks_per_node, net);
+    }
+    return keep_net(code, net, net_p);
+}
+
+int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net **net_p)
+{
+    iw_net *net = NULL;
     char *found;
     int code = collected_find_net(ui, name_or_path, &found);
 
     if (code == UI_DONE) {
-        code = find_net(ui, "", found != NULL ? found : name_or_path, NULL, net);
+        code = open_net(ui, NULL, found != NULL ? found : name_or_path, NULL, &net);
     }
     free(found);
     if (code == UI_DONE) {
         code = resize_nodes(ui, ranks_per_node, net);
-        if (code != UI_DONE) {
-            iw_net_release(net);
-        }
     }
-    return code;
+    return keep_net(code, net, net_p);
 }
 
 int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,

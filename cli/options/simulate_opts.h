@@ -94,14 +94,14 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts);
 /* The same of how noise is synchronised. */
 int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps);
 
-/* Return UI_DONE or an exit code. ranks_per_node 0: as the network says. iw_net_release() it. */
-int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net *net);
+/* Return UI_DONE or an exit code. ranks_per_node 0: as the network says. iw_net_free() it. */
+int simulate_make_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks_per_node, iw_net **net_p);
 
 /* Refuses a program that was traced on GPUs where no network is given: the default is none of GPUs. */
 int simulate_check_net(const struct ui *ui, const struct net_opts *opts, const struct program_source *source);
 
 /* The same for a network that is an argument. */
-int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net *net);
+int simulate_find_net(struct ui *ui, const char *name_or_path, uint64_t ranks_per_node, iw_net **net_p);
 
 /* The memory, for programs that use it. */
 int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const struct program_opts *program,

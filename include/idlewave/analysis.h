@@ -364,10 +364,4 @@ IW_API iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/measure.h>
-#include <idlewave/result.h>
-#endif
 #endif

@@ -178,8 +178,4 @@ IW_API iw_doc iw_check_doc(const iw_check *check);
 #ifdef __cplusplus
 }
 #endif
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/result.h>
-#endif
 #endif

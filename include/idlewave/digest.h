@@ -144,9 +144,4 @@ IW_API void iw_digest_file_close(iw_digest_file *file);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/files.h>
-#endif
 #endif

@@ -112,14 +112,12 @@ IW_API bool iw_is_runq_file(const char *path);
 
 /* ---- networks ---- */
 
-/** Reads a YAML file (docs/reference/formats/net.md); IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE logged as
- * 'file:line'. Whoever reads a network releases it, behind all of its copies. */
-IW_API IW_NODISCARD iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p);
-
-/** The same for one of the levels of a measured file ("node", "network"); NULL: the outermost, as
- * iw_net_load(). IW_ERR_USAGE: the file has no such level; those that it has are logged. */
-IW_API IW_NODISCARD iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level,
-                                                iw_net *net_p);
+/** A built-in network, one whose messages cost nothing ("none"), or that of a file
+ * (docs/reference/formats/net.md), which may be changed; iw_net_free() it. `level`: one of its levels
+ * ("node", "network") as the whole network; NULL: all of it. IW_ERR_USAGE: there is no such network, no such
+ * level; those that there are are logged. IW_ERR_IO; IW_ERR_FORMAT, IW_ERR_RANGE logged as 'file:line'. */
+IW_API IW_NODISCARD iw_status iw_net_open(const iw_log *log, const char *name_or_path, const char *level,
+                                          iw_net **net_p);
 
 /* ---- schedules ---- */
 

@@ -211,9 +211,4 @@ IW_API iw_doc iw_digest_doc(const iw_digest *digest);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/files.h>
-#endif
 #endif

@@ -1,5 +1,5 @@
 /* idlewave/idlewave.h - the whole library. A good order to read: status, log, time, net, noise, program, sim,
- * result, recording; then whichever of the experimental headers is needed.
+ * recording; then whichever of the experimental headers is needed.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Options begin with their size, by which the library knows which fields the caller was built with. Start
@@ -8,16 +8,13 @@
 #ifndef IW_IDLEWAVE_H
 #define IW_IDLEWAVE_H
 
-#include <idlewave/doc.h>
 #include <idlewave/estimate.h>
-#include <idlewave/files.h>
 #include <idlewave/log.h>
 #include <idlewave/net.h>
 #include <idlewave/noise.h>
 #include <idlewave/output.h>
 #include <idlewave/program.h>
 #include <idlewave/recording.h>
-#include <idlewave/result.h>
 #include <idlewave/sim.h>
 #include <idlewave/status.h>
 #include <idlewave/time.h>
@@ -31,6 +28,8 @@
 #include <idlewave/collection.h>
 #include <idlewave/convert.h>
 #include <idlewave/digest.h>
+#include <idlewave/doc.h>
+#include <idlewave/files.h>
 #include <idlewave/fit.h>
 #include <idlewave/fleet.h>
 #include <idlewave/history.h>
@@ -38,6 +37,7 @@
 #include <idlewave/model.h>
 #include <idlewave/noise_set.h>
 #include <idlewave/remedy.h>
+#include <idlewave/result.h>
 #include <idlewave/straggler.h>
 #include <idlewave/study.h>
 #include <idlewave/timeline.h>

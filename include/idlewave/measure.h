@@ -112,9 +112,4 @@ IW_API iw_doc iw_record_doc(const iw_record_report *report);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/watch.h>
-#endif
 #endif

@@ -231,8 +231,4 @@ IW_API iw_doc iw_model_doc(const iw_model_report *report);
 #ifdef __cplusplus
 }
 #endif
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/result.h>
-#endif
 #endif

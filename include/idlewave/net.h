@@ -64,7 +64,7 @@ typedef struct iw_net_nics {
     bool has_rails;      /* rank i of a node has NIC i mod count; else each message is spread over all */
     iw_nic_sharing sharing;
     iw_fs_per_byte G;  /* of one NIC */
-    bool is_part_of_G; /* iw_net_share() has been there: count is 0, node_level still is the node */
+    bool is_part_of_G; /* for a simulation: count is 0, node_level still is the node */
 } iw_net_nics;
 
 /** Which ranks are neighbours in the groups of the levels (docs/explanation/semantics.md, rule 11). */
@@ -120,7 +120,7 @@ typedef struct iw_delay_series {
     uint32_t count; /* 0: there is none */
     iw_time every_ps;
     iw_time mean_ps, longest_ps; /* of the delays */
-    iw_time *delays_ps;          /* copies of a network share them; iw_net_release() */
+    iw_time *delays_ps;          /* iw_net_copy() copies them */
 } iw_delay_series;
 
 typedef struct iw_net_noise {
@@ -150,6 +150,8 @@ typedef struct iw_net_origin {
     char not_valid[160];   /* why the measurement does not count; "": it does */
 } iw_net_origin;
 
+/** Made by iw_net_open(), iw_net_new() or iw_net_copy(): new members may come at the end, so never declare or
+ * assign one. */
 struct iw_net {
     char name[64];
     union { /* the same under two names: of the outermost level */
@@ -163,12 +165,21 @@ struct iw_net {
     iw_net_inner inner[IW_NET_INNER_MAX]; /* from inside out */
     char outer_name[16];                  /* of the outermost level; "": "network" */
     iw_placement placement;
-    iw_node_list list; /* of IW_PLACEMENT_LIST; copies of a network share it */
+    iw_node_list list; /* of IW_PLACEMENT_LIST */
     iw_net_nics nics;
     iw_memory memory; /* of the machine that the network is part of */
     iw_net_noise noise;
     iw_net_origin origin;
 };
+
+/** A network whose messages cost nothing, to be filled in: `(*net_p)->L_ps = 1000`. */
+IW_API IW_NODISCARD iw_status iw_net_new(const iw_log *log, iw_net **net_p);
+
+/** One of one's own, to be changed. */
+IW_API IW_NODISCARD iw_status iw_net_copy(const iw_log *log, const iw_net *net, iw_net **copy_p);
+
+/** Not of a built-in one. NULL is fine. */
+IW_API void iw_net_free(iw_net *net);
 
 /** Table III of the 2010 paper, and machines with levels (docs/how-to/machines.md). NULL: an unknown name. */
 IW_API const iw_net *iw_net_builtin(const char *name);
@@ -189,17 +200,9 @@ IW_API const char *iw_net_level_name(const iw_net *net, uint32_t level);
  * is. */
 IW_API IW_NODISCARD iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks);
 
-/** Frees the list and the series of a network that was read; others have nothing to free. */
-IW_API void iw_net_release(iw_net *net);
-
 /** A network `factor` times faster: L, g and G, also of NICs, are divided by it, o and O stay. Where segments
  * meet, L and g are raised as far as it takes that no larger message takes less time than a smaller one. */
 IW_API IW_NODISCARD iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor);
-
-/** The network as a simulation prices it: NICs and tapers made part of G (docs/explanation/semantics.md, rule
- * 12), and gone; NICs with queues stay. Doing it again changes nothing. iw_simulate() does it. IW_ERR_RANGE
- * as iw_net_check(). `net` and `effective_p` may be one. */
-IW_API IW_NODISCARD iw_status iw_net_share(const iw_log *log, const iw_net *net, iw_net *effective_p);
 
 /** Refuses negative or absurd parameters, and segments out of order or at whose begin a message takes less
  * time (o_s + L + o_r, or g) than one that is a byte smaller. */
@@ -209,8 +212,4 @@ IW_API IW_NODISCARD iw_status iw_net_check(const iw_log *log, const iw_net *net)
 }
 #endif
 
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/files.h>
-#endif
 #endif

@@ -191,9 +191,4 @@ IW_API const char *iw_rules_name(size_t index);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/files.h>
-#endif
 #endif

@@ -265,10 +265,4 @@ IW_API IW_NODISCARD iw_status iw_recordings_cut_to_wall(const iw_log *log, const
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/convert.h>
-#include <idlewave/files.h>
-#endif
 #endif

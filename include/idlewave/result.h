@@ -1,5 +1,7 @@
 /* idlewave/result.h - results of simulations as text, JSON and CSV.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Experimental: functions and structs here may change in any release.
  */
 #ifndef IW_RESULT_H
 #define IW_RESULT_H

@@ -268,9 +268,4 @@ IW_API iw_doc iw_study_doc(const iw_study_results *results);
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/training.h>
-#endif
 #endif

@@ -191,9 +191,4 @@ IW_API IW_NODISCARD iw_status iw_timeline_of_trace(const iw_log *log, const iw_t
 #ifdef __cplusplus
 }
 #endif
-
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/wave.h>
-#endif
 #endif

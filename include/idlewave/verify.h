@@ -110,8 +110,4 @@ IW_API IW_NODISCARD iw_status iw_verify_write_brief(const iw_log *log, const iw_
 #ifdef __cplusplus
 }
 #endif
-/* What has moved to other headers since 0.2: include those. IW_NEW_HEADERS leaves this out. */
-#ifndef IW_NEW_HEADERS
-#include <idlewave/result.h>
-#endif
 #endif

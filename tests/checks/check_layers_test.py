@@ -247,12 +247,6 @@ class Sources(Tree):
         self.add("include/idlewave/status.h", "#include <idlewave/doc.h>\n")
         self.assert_found("core may not use kit/doc")
 
-    def test_what_old_headers_still_include_is_exempt(self):
-        self.add("include/idlewave/wave.h", "#ifndef IW_NEW_HEADERS\n#include <idlewave/result.h>\n#endif\n")
-        self.assertEqual(check_layers.check(self.root)[0].errors, [])
-        self.add("include/idlewave/wave.h", "#ifndef IW_NEW_HEADERS\n#endif\n#include <idlewave/result.h>\n")
-        self.assert_found("features/wave may not use features/simulate")
-
     def test_finds_system_headers_in_public_headers(self):
         self.add("include/idlewave/status.h", "#include <sys/types.h>\n")
         self.assert_found("only the C library")

@@ -1,6 +1,7 @@
 /* Fuzzes the reader of networks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "core/net/net.h"
 #include "fuzz.h"
 #include "kit/files/net/net_yaml.h"
 
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     iwt_fuzz_check_log(status, errors);
     iwt_fuzz_require(status != IW_OK || iw_net_check(NULL, &net) == IW_OK);
     if (status == IW_OK) {
-        iw_net_release(&net);
+        iwi_net_release(&net);
     }
     return 0;
 }

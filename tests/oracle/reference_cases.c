@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/net/level.h"
+#include "core/net/net.h"
 #include "core/net/net_noise.h"
 #include "core/noise/stream.h"
 #include "core/sim/tests/random_program.h"
@@ -198,7 +199,7 @@ static void choose_net(struct random_case *c)
             }
         }
     }
-    while (iw_net_share(NULL, &c->net, &c->net) != IW_OK) { /* a byte takes over 1 us then */
+    while (iwi_net_effective(NULL, &c->net, &c->net) != IW_OK) { /* a byte takes over 1 us then */
         stop_sharing(&c->net);
     }
     if (c->net.inner_count > 0 && iwt_below(random, 3) == 0) {
@@ -265,7 +266,7 @@ static void release_case(struct random_case *c)
     }
     iw_program_free(c->program);
     iw_noise_free(c->noise);
-    iw_net_release(&c->net);
+    iwi_net_release(&c->net);
 }
 
 /* ---- writing ---- */

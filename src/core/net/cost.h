@@ -99,7 +99,7 @@ static inline iw_time iwi_post_touch(const iw_net *net)
     return !is_device;
 }
 
-/* Messages wait for NICs: of networks as iw_net_share() leaves them, and of others. */
+/* Messages wait for NICs: of networks as iwi_net_effective() leaves them, and of others. */
 static inline bool iwi_net_has_queues(const iw_net *net)
 {
     return net->nics.count > 0 && net->nics.sharing == IW_NIC_QUEUES;

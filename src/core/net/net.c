@@ -4,6 +4,7 @@
 #include <idlewave/net.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 #include "core/net/cost.h"
 #include "core/net/level.h"
 #include "core/net/memory.h"
+#include "core/net/net.h"
 #include "core/net/net_noise.h"
-#include "core/net/net_share.h"
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
 #define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
@@ -34,7 +35,58 @@ const char *iw_net_level_name(const iw_net *net, uint32_t level)
     return net->outer_name[0] != '\0' ? net->outer_name : "network";
 }
 
-void iw_net_release(iw_net *net)
+iw_status iw_net_new(const iw_log *log, iw_net **net_p)
+{
+    iw_net *net = iwi_new_array(log, 1, sizeof *net);
+
+    if (net == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    (void)snprintf(net->name, sizeof net->name, "network");
+    net->S_bytes = IWI_NET_DEFAULT_S_BYTES;
+    *net_p = net;
+    return IW_OK;
+}
+
+static void *copy_array(const iw_log *log, const void *array, size_t count, size_t element_size)
+{
+    void *copy = count > 0 ? iwi_new_array(log, count, element_size) : NULL;
+
+    if (copy != NULL) {
+        memcpy(copy, array, count * element_size);
+    }
+    return copy;
+}
+
+iw_status iw_net_copy(const iw_log *log, const iw_net *net, iw_net **copy_p)
+{
+    const iw_node_list *list = &net->list;
+    const iw_delay_series *series = &net->noise.series;
+    iw_net *copy;
+
+    IW_TRY(iw_net_new(log, &copy));
+    *copy = *net;
+    copy->list.nodes = copy_array(log, list->nodes, list->count, sizeof *list->nodes);
+    copy->noise.series.delays_ps =
+        copy_array(log, series->delays_ps, series->count, sizeof *series->delays_ps);
+    if ((list->count > 0 && copy->list.nodes == NULL) ||
+        (series->count > 0 && copy->noise.series.delays_ps == NULL)) {
+        iw_net_free(copy);
+        return IW_ERR_NOMEM;
+    }
+    *copy_p = copy;
+    return IW_OK;
+}
+
+void iw_net_free(iw_net *net)
+{
+    if (net != NULL) {
+        iwi_net_release(net);
+        free(net);
+    }
+}
+
+void iwi_net_release(iw_net *net)
 {
     free(net->list.nodes);
     net->list = (iw_node_list){.count = 0};

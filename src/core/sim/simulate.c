@@ -11,6 +11,7 @@
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
 #include "core/net/memory.h"
+#include "core/net/net.h"
 #include "core/sim/check.h"
 #include "core/sim/plan.h"
 #include "core/sim/split/parallel.h"
@@ -385,7 +386,7 @@ iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net
     iw_net effective;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", opts, &known));
-    IW_TRY(iw_net_share(log, net, &effective));
+    IW_TRY(iwi_net_effective(log, net, &effective));
     return simulate(log, program, &effective, noise, &known, result_p);
 }
 

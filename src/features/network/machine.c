@@ -10,6 +10,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/net/cost.h"
+#include "core/net/net.h"
 
 static iw_time takes(const iw_net *net, uint32_t level, uint64_t bytes)
 {
@@ -45,7 +46,7 @@ static iw_status make_alone(const iw_log *log, const iw_net *net, iw_net *alone_
     }
     alone.nics.active = 1;
     alone.nics.sharing = IW_NIC_MAX_RATE;
-    return iw_net_share(log, &alone, alone_p);
+    return iwi_net_effective(log, &alone, alone_p);
 }
 
 /* Groups of the level inside, of which the innermost has none. */
@@ -114,7 +115,7 @@ iw_status iw_net_machine_describe(const iw_log *log, const iw_net *net, iw_net_m
 
     IW_TRY(iw_net_check(log, net));
     IW_TRY(make_alone(log, net, &alone));
-    IW_TRY(iw_net_share(log, net, &shared));
+    IW_TRY(iwi_net_effective(log, net, &shared));
     snprintf(machine.name, sizeof machine.name, "%s", net->name);
     iw_caveats_of_net(net, UINT32_MAX, &machine.caveats);
     for (uint32_t i = 0; i <= net->inner_count; i++) {

@@ -24,7 +24,7 @@ enum {
     TRIALS = 16,          /* side by side on two threads */
     REPEAT = 100,
     SEARCH_REPEAT = 25, /* a power of two is found with fewer messages */
-    MOST_ROUNDS = 6000 /* of one simulation: few ranks take about as long for one as many */
+    MOST_ROUNDS = 6000  /* of one simulation: few ranks take about as long for one as many */
 };
 
 /* From this slowdown on barriers count as slow. */

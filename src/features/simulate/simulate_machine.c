@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/base.h"
+#include "core/net/net.h"
 #include "features/simulate/simulate_report.h"
 
 static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
@@ -42,7 +43,7 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
         iwi_row(doc, "",
                 iwi_say(doc, "%s; messages wait for %s in the order of time", those,
                         nics->count == 1 ? "it" : "them"));
-    } else if (iw_net_share(NULL, net, &effective) == IW_OK) {
+    } else if (iwi_net_effective(NULL, net, &effective) == IW_OK) {
         const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
                                           ? &effective.inner[nics->node_level + 1].costs
                                           : &effective.costs;

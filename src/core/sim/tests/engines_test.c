@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/sim/plan.h"
 #include "random_program.h"
 #include "support/support.h"
@@ -237,7 +238,7 @@ static void explanations_sum_to_the_end_of_every_rank(void **state)
                           name);
         iw_program_free(program);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
     }
 }
 
@@ -258,7 +259,7 @@ static void explanations_of_schedules_sum_up_too(void **state)
                           "schedule");
         iw_program_free(program);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
         iwt_builder_release(&b);
     }
 }

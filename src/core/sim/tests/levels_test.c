@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/sim/flow/flow_pass.h"
 #include "random_program.h"
 #include "support/support.h"
@@ -140,7 +141,7 @@ static void stretches_have_one_level(void **state)
             assert_ok(iwi_levels_init(NULL, &net, program.ranks, &job.levels));
             check_stretches(&job, &pass);
             iwi_levels_release(&job.levels);
-            iw_net_release(&net);
+            iwi_net_release(&net);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "builder.h"
+#include "core/net/net.h"
 #include "core/net/net_noise.h"
 #include "random_program.h"
 #include "support/support.h"
@@ -68,7 +69,7 @@ static void who_leaves_later_may_arrive_earlier(void **state)
         }
         iwt_builder_release(&b);
     }
-    iw_net_release(&net);
+    iwi_net_release(&net);
 }
 
 static void parts_of_a_rendezvous_meet_the_series_when_they_leave(void **state)
@@ -84,7 +85,7 @@ static void parts_of_a_rendezvous_meet_the_series_when_they_leave(void **state)
     iwt_recv(&b, 1, 0, 201, 7);
     expect_with_seed(IW_ENGINE_AUTO, &net, &b, IW_RENDEZVOUS_RTS_CTS, seed, (iw_time[]){66, 287});
     iwt_builder_release(&b);
-    iw_net_release(&net);
+    iwi_net_release(&net);
 }
 
 /* Of neighbouring values. */
@@ -175,7 +176,7 @@ static void bursts_stay_bursts_unless_shuffled(void **state)
     }
     assert_ok(iw_net_set_series(NULL, &net, delays_ps, COUNT, IWT_NS(14)));
     assert_true(fabs(simulated_lag1(&net, TRIPS)) < 0.1);
-    iw_net_release(&net);
+    iwi_net_release(&net);
     free(delays_ps);
 }
 
@@ -196,7 +197,7 @@ static void what_is_no_series_is_refused(void **state)
     assert_true(iw_net_noise_mean_ps(&net.noise) == 3.0); /* rounded */
     net.noise.point_count = 2;
     assert_int_equal(iw_net_check(NULL, &net), IW_ERR_RANGE);
-    iw_net_release(&net);
+    iwi_net_release(&net);
 }
 
 int main(void)

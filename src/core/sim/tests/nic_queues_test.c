@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/sim/monotone.h"
 #include "random_program.h"
 #include "support/support.h"
@@ -345,7 +346,7 @@ static void nics_that_take_no_time_change_nothing(void **state)
         without = queues;
         without.nics.count = 0;
         assert_same(&random, &queues, &without, 1);
-        iw_net_release(&queues);
+        iwi_net_release(&queues);
     }
 }
 
@@ -358,7 +359,7 @@ static void threads_change_nothing(void **state)
         iw_net queues = random_queues(&random, 1000000);
 
         assert_same(&random, &queues, &queues, 3);
-        iw_net_release(&queues);
+        iwi_net_release(&queues);
     }
 }
 
@@ -396,7 +397,7 @@ static void paths_add_up(void **state)
         iw_program_free(program);
         iwt_builder_release(&builder);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/net/cost.h"
+#include "core/net/net.h"
 #include "random_program.h"
 #include "support/support.h"
 
@@ -23,7 +24,7 @@ static void assert_shares(const iw_net *net, const int64_t expected[4])
 {
     iw_net effective;
 
-    assert_ok(iw_net_share(NULL, net, &effective));
+    assert_ok(iwi_net_effective(NULL, net, &effective));
     for (uint32_t level = 0; level < 3; level++) {
         assert_int_equal(effective.inner[level].costs.G, expected[level]);
     }
@@ -77,9 +78,9 @@ static void sharing_again_changes_nothing(void **state)
         net.nics.sharing = n % 2 ? IW_NIC_MAX_RATE : IW_NIC_QUEUES;
         memset(&once, 0, sizeof once);
         memset(&twice, 0, sizeof twice);
-        assert_ok(iw_net_share(NULL, &net, &once));
+        assert_ok(iwi_net_effective(NULL, &net, &once));
         assert_ok(iw_net_check(NULL, &once)); /* segments rise */
-        assert_ok(iw_net_share(NULL, &once, &twice));
+        assert_ok(iwi_net_effective(NULL, &once, &twice));
         for (uint32_t level = 0; level <= net.inner_count; level++) {
             for (uint64_t bytes = 0; bytes < 600; bytes += 7) {
                 const struct iwi_cost a = iwi_cost_at(&once, level, bytes);
@@ -178,7 +179,7 @@ static void faults_of_nics_and_tapers_are_refused(void **state)
         net.nics = faults[i].nics;
         net.inner[1].taper = faults[i].taper;
         iwt_log_init(&l);
-        assert_status(iw_net_share(&l.log, &net, &effective), IW_ERR_RANGE);
+        assert_status(iwi_net_effective(&l.log, &net, &effective), IW_ERR_RANGE);
         iwt_assert_logged(&l, faults[i].message);
     }
 }

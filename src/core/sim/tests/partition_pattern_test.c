@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/sim/flow/flow_range.h"
 #include "core/sim/flow/flow_stream.h"
 #include "random_program.h"
@@ -97,7 +98,7 @@ static void compare(const char *operations, const iw_pattern *pattern, struct iw
     iw_sim_result_free(whole);
     iw_sim_result_free(parted);
     iw_noise_free(noise);
-    iw_net_release(&net);
+    iwi_net_release(&net);
     iw_program_free(program);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "core/net/net.h"
 #include "core/sim/graph/graph_passes.h"
 #include "dag.h"
 #include "random_program.h"
@@ -82,7 +83,7 @@ static void passes_and_events_agree_on_random_graphs(void **state)
         iwi_levels_release(&job.levels);
         iw_program_free(program);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
     }
     print_message("%llu of %llu graphs by passes\n", (unsigned long long)done, (unsigned long long)count);
     assert_true(done > count - count / 10);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/net/net.h"
 #include "random_program.h"
 #include "support/support.h"
 
@@ -84,7 +85,7 @@ static void compare(const char *name, const iw_net *net, uint32_t ranks, struct 
     iw_program_free(one);
     iw_program_free(other);
     iw_noise_free(noise);
-    iw_net_release(&list);
+    iwi_net_release(&list);
 }
 
 static void a_list_that_spells_a_placement_is_that_placement(void **state)
@@ -131,7 +132,7 @@ static void queues_and_memory_go_by_the_list(void **state)
         iw_sim_result_free(by_rule);
         iw_sim_result_free(by_list);
         iw_program_free(program);
-        iw_net_release(&list);
+        iwi_net_release(&list);
     }
 }
 
@@ -171,7 +172,7 @@ static void engines_agree_on_random_lists(void **state)
             }
             iw_program_free(program);
             iw_noise_free(noise);
-            iw_net_release(&net);
+            iwi_net_release(&net);
         }
     }
 }
@@ -201,7 +202,7 @@ static void the_rest_of_a_list_is_not_looked_at(void **state)
         iw_sim_result_free(of_first);
         iw_program_free(one);
         iw_program_free(other);
-        iw_net_release(&all);
+        iwi_net_release(&all);
     }
 }
 

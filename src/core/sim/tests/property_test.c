@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "random_program.h"
 #include "support/support.h"
 
@@ -51,7 +52,7 @@ static void tear_down(struct fixture *f)
     iw_program_free(f->program);
     iw_node_speeds_free(f->speeds);
     iw_noise_free(f->noise);
-    iw_net_release(&f->net);
+    iwi_net_release(&f->net);
     iwt_builder_release(&f->builder);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/rng.h"
 #include "core/net/cost.h"
+#include "core/net/net.h"
 #include "core/sim/check.h"
 #include "support/support.h"
 
@@ -337,6 +338,6 @@ void iwt_compare_engines(const char *operations, const iw_pattern *pattern, stru
     iw_sim_result_free(event);
     iw_sim_result_free(flow);
     iw_noise_free(noise);
-    iw_net_release(&net);
+    iwi_net_release(&net);
     iw_program_free(program);
 }

@@ -35,7 +35,7 @@ iw_noise *iwt_random_clock_noise(struct iwt_random *random);
 /* Noise of the network: some messages are not delayed, or all are by the same time. */
 void iwt_add_net_noise(struct iwt_random *random, uint64_t most_ps, iw_net *net);
 
-/* Half of all networks with noise get a recorded series instead; iw_net_release(). */
+/* Half of all networks with noise get a recorded series instead; iwi_net_release(). */
 void iwt_make_series(struct iwt_random *random, uint64_t most_ps, iw_net *net);
 
 /* Takes it away where messages of the program go by rendezvous: only the event engine runs them with it. */
@@ -47,7 +47,7 @@ void iwt_quiet_unless_eager(const iw_program *program, iw_net *net);
 iw_net iwt_random_net(struct iwt_random *random);
 iw_net iwt_random_flat_net(struct iwt_random *random);
 
-/* Places so many ranks by a list, on nodes of any size; iw_net_release(). The network has levels. */
+/* Places so many ranks by a list, on nodes of any size; iwi_net_release(). The network has levels. */
 void iwt_place_randomly(struct iwt_random *random, uint32_t ranks, iw_net *net);
 
 /* The same with up to three segments below 500 bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace_fixture.h"
 
+#include "core/net/net.h"
 #include "core/program/trace_program.h"
 #include "support/support.h"
 
@@ -58,7 +59,7 @@ void iwt_trace_tear_down(struct iwt_trace_fixture *f)
 {
     iw_program_free(f->program);
     iw_noise_free(f->noise);
-    iw_net_release(&f->net);
+    iwi_net_release(&f->net);
     iwt_made_trace_release(&f->made);
 }
 

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/program/trace_program.h"
 #include "core/sim/plan.h"
 #include "dag.h"
@@ -104,7 +105,7 @@ static void members_of_schedules_agree_with_one(void **state)
         iw_sim_result_free(one);
         iw_program_free(program);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
         iwt_builder_release(&builder);
     }
 }

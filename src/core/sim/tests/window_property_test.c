@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/sim/plan.h"
 #include "random_program.h"
 #include "support/made_graph.h"
@@ -145,7 +146,7 @@ static void compare(uint64_t seed, uint32_t threads, struct window_share *share)
     iw_sim_result_free(other.result);
     iw_program_free(program);
     iw_noise_free(noise);
-    iw_net_release(&net);
+    iwi_net_release(&net);
 }
 
 static void compare_graphs(uint64_t first, uint64_t count, uint32_t threads)

@@ -1,6 +1,7 @@
 /* o = 0 is the limit of a small o (docs/explanation/semantics.md, rule 1).
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "core/net/net.h"
 #include "core/sim/monotone.h"
 #include "random_program.h"
 #include "support/support.h"
@@ -76,7 +77,7 @@ static void no_overhead_is_the_limit_of_a_small_one(void **state)
         }
         iw_program_free(p.program);
         iw_noise_free(p.noise);
-        iw_net_release(&p.net);
+        iwi_net_release(&p.net);
         iwt_builder_release(&builder);
     }
     print_message(

@@ -55,7 +55,7 @@ struct inputs {
     iw_bench_op op;
     struct bench_noise noise;
     iw_bench_baseline baseline; /* path "": none */
-    iw_net net;                 /* with --net */
+    iw_net *net;                /* with --net */
     const iw_mpi_plugin *part;
 };
 
@@ -123,7 +123,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
         }
     }
     if (opts->injection.noise.count > 0) {
-        code = bench_simulate(ui, opts, &inputs->noise, bench_has_net(opts) ? &inputs->net : NULL, result);
+        code = bench_simulate(ui, opts, &inputs->noise, inputs->net, result);
     }
     describe(ui, opts, &inputs->noise, result);
     written = write_result(ui, opts, result);
@@ -196,12 +196,12 @@ static int load_baseline(struct node_log *node_log, struct inputs *inputs)
 }
 
 static int load_net(const struct ui *ui, const struct node_log *node_log, const struct bench_opts *opts,
-                    iw_net *net)
+                    iw_net **net_p)
 {
     struct ui once = *ui;
 
     once.log = node_log->log;
-    return simulate_make_net(&once, &opts->net, opts->ranks_per_node, net);
+    return simulate_make_net(&once, &opts->net, opts->ranks_per_node, net_p);
 }
 
 /* What needs no MPI comes first: mistakes are told before anything is started. */
@@ -247,7 +247,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         code = measure(ui, &inputs);
     }
     bench_noise_release(&inputs.noise);
-    iw_net_release(&inputs.net);
+    iw_net_free(inputs.net);
     return code;
 }
 

@@ -223,7 +223,7 @@ static iw_whatif_opts whatif_opts_of(struct asked *asked, const struct effort *e
     const bool is_priced = effort->is_priced && asked->priced != NULL;
     iw_whatif_opts wanted = {.size = sizeof wanted,
                              .sim = sim,
-                             .net = &asked->q.net,
+                             .net = asked->q.net,
                              .program = question_maker(&asked->q),
                              .sets = asked->sets,
                              .set_count = is_priced ? worth_sets(asked->priced, asked->sets) : 0,
@@ -321,7 +321,7 @@ static int simulate_job(struct asked *asked, iw_recording *cut, int64_t share_en
     } else {
         iw_noise_set_align(asked->q.noise, IW_SYNC_NONE, 0, (uint32_t)ranks_per_node);
         if (asked->priced != NULL) { /* the first: all have one network and as many ranks */
-            iw_caveats_of_net(&asked->q.net, job->ranks, asked->caveats);
+            iw_caveats_of_net(asked->q.net, job->ranks, asked->caveats);
         }
         code = ui_exit_of(ask_in_time(asked, share_end_ns, end_ns, job));
     }

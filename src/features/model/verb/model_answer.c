@@ -78,22 +78,25 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
     iw_model_question *question = &run->report.question;
     int code = simulate_make_net(ui, &opts->net, 0, &run->net);
 
-    keep_outermost_level(&run->net);
+    if (code != UI_DONE) {
+        return code;
+    }
+    keep_outermost_level(run->net);
     question->latency_ns =
-        (double)(run->net.o_send_ps + run->net.L_ps + run->net.o_recv_ps) / (double)IW_PS_PER_NS;
-    run->has_net = run->net.o_send_ps > 0 || run->net.o_recv_ps > 0 || run->net.g_ps > 0;
-    run->net.is_device_progress = !run->has_net; /* the theorem's messages need no CPU */
-    run->report.net = run->has_net ? run->net.name : NULL;
-    if (code == UI_DONE && run->has_net) {
+        (double)(run->net->o_send_ps + run->net->L_ps + run->net->o_recv_ps) / (double)IW_PS_PER_NS;
+    run->has_net = run->net->o_send_ps > 0 || run->net->o_recv_ps > 0 || run->net->g_ps > 0;
+    run->net->is_device_progress = !run->has_net; /* the theorem's messages need no CPU */
+    run->report.net = run->has_net ? run->net->name : NULL;
+    if (run->has_net) {
         const uint64_t most = run->ranks[run->count - 1];
 
-        iw_caveats_of_net(&run->net, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, &run->report.caveats);
+        iw_caveats_of_net(run->net, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, &run->report.caveats);
     }
-    if (code == UI_DONE && !run->has_net && !opt_given(opts, compute_ps)) {
+    if (!run->has_net && !opt_given(opts, compute_ps)) {
         return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
                             "noise. Write --net hdr-fat-tree, or --compute 1ms");
     }
-    return code;
+    return UI_DONE;
 }
 
 static int answer_cone(struct ui *ui, const struct model_opts *opts, struct model_run *run)
@@ -101,7 +104,7 @@ static int answer_cone(struct ui *ui, const struct model_opts *opts, struct mode
     iw_status status;
 
     ui->option = "--noise";
-    status = iw_model_cone(&ui->log, model_noise(opts), &run->net, run->report.question.work_ns, run->ranks,
+    status = iw_model_cone(&ui->log, model_noise(opts), run->net, run->report.question.work_ns, run->ranks,
                            run->count, run->rows);
     ui->option = NULL;
     run->report.is_cone = true;
@@ -239,7 +242,7 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
 
 void model_release(struct model_run *run)
 {
-    iw_net_release(&run->net);
+    iw_net_free(run->net);
     free(run->ranks);
     free(run->rows);
     iw_law_free(run->law);

@@ -44,7 +44,7 @@ static iw_status simulate_phases(struct ui *ui, const struct model_opts *opts, c
     status = iw_program_from_pattern(
         &ui->log, is_tree ? "reduce:binary+bcast:binary" : "barrier:dissemination", &pattern, &program);
     if (status == IW_OK) {
-        status = iw_simulate(&ui->log, program, &run->net, noise, &sim, result_p);
+        status = iw_simulate(&ui->log, program, run->net, noise, &sim, result_p);
     }
     iw_program_free(program);
     return status;

@@ -25,7 +25,7 @@ struct model_run {
     uint64_t *ranks;
     iw_model_row *rows;
     size_t count;
-    iw_net net;
+    iw_net *net;
     bool has_net; /* else messages take no CPU time */
     iw_law *law;
     iw_recording *recording;

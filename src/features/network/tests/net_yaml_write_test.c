@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/rng.h"
+#include "kit/files/net/net_yaml.h"
 #include "support/made_net.h"
 #include "support/support.h"
 
@@ -61,10 +62,10 @@ static void what_was_written_is_read_to_the_picosecond(void **state)
     iwt_made_net_init(&made);
     iwt_log_init(&l);
     assert_ok(iw_net_write_yaml(&l.log, &made.measured, "my", "idlewave net", folder->file));
-    assert_ok(iw_net_load_level(&l.log, folder->file, "node", &net));
+    assert_ok(iwi_net_load(&l.log, folder->file, "node", &net));
     assert_string_equal(net.name, "my/node");
     assert_same_costs(&net, &made.levels[0].net);
-    assert_ok(iw_net_load_level(&l.log, folder->file, "network", &net));
+    assert_ok(iwi_net_load(&l.log, folder->file, "network", &net));
     assert_string_equal(net.name, "my/network");
     assert_same_costs(&net, &made.levels[1].net);
     assert_string_equal(l.text, "");
@@ -85,7 +86,7 @@ static iw_net net_of_seats(const struct folder *folder, const char *seats, uint3
         snprintf(names[rank], sizeof names[rank], "%c", seats[rank]);
     }
     assert_ok(iw_net_write_yaml(NULL, &made.measured, "my", "idlewave net", folder->file));
-    assert_ok(iw_net_load(NULL, folder->file, &net));
+    assert_ok(iwi_net_load(NULL, folder->file, NULL, &net));
     return net;
 }
 
@@ -165,7 +166,7 @@ static void the_origin_and_both_conventions_of_latency_are_noted(void **state)
         assert_non_null(strstr(text, parts[i]));
     }
     free(text);
-    assert_ok(iw_net_load(NULL, folder->file, &net));
+    assert_ok(iwi_net_load(NULL, folder->file, NULL, &net));
 }
 
 static void exchanges_are_written_beside_half_round_trips(void **state)
@@ -194,7 +195,7 @@ static void exchanges_are_written_beside_half_round_trips(void **state)
         assert_non_null(strstr(text, parts[i]));
     }
     free(text);
-    assert_ok(iw_net_load(NULL, folder->file, &net));
+    assert_ok(iwi_net_load(NULL, folder->file, NULL, &net));
 }
 
 /* ---- names ---- */
@@ -210,7 +211,7 @@ static void assert_read_back(const struct folder *folder, const char *name, cons
     iwt_made_net_init(&made);
     iwt_log_init(&l);
     assert_ok(iw_net_write_yaml(NULL, &made.measured, name, name, folder->file));
-    if (iw_net_load_level(&l.log, folder->file, "node", &net) != IW_OK) {
+    if (iwi_net_load(&l.log, folder->file, "node", &net) != IW_OK) {
         fail_msg("the name '%s' is not read: %s", name, l.text);
     }
     snprintf(whole, sizeof whole, "%s/node", expected);

@@ -49,7 +49,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct net_show_opts *opts = values;
     iw_net_machine machine;
-    iw_net net;
+    iw_net *net;
     int code;
 
     if (args->count == 0) {
@@ -59,11 +59,11 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code != UI_DONE) {
         return code;
     }
-    code = ui_exit_of(iw_net_machine_describe(&ui->log, &net, &machine));
+    code = ui_exit_of(iw_net_machine_describe(&ui->log, net, &machine));
     if (code == UI_DONE) {
         code = shown_write(ui, &opts->shown, iw_net_machine_doc(&machine));
     }
-    iw_net_release(&net);
+    iw_net_free(net);
     return code;
 }
 

@@ -55,7 +55,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     iw_named_set *sets = ui_grow(NULL, verify->count + 1, sizeof *sets);
     iw_whatif_opts wanted = {.size = sizeof wanted,
                              .sim = sim,
-                             .net = &q->net,
+                             .net = q->net,
                              .program = question_maker(q),
                              .sets = sets,
                              .set_count = worth_sets(verify, sets),
@@ -80,7 +80,7 @@ static iw_status ask(struct ui *ui, const struct worth_opts *opts, struct questi
     free(sets);
     if (status == IW_OK) {
         worth_take(whatif, verify);
-        iw_caveats_of_net(&q->net, whatif->ranks, &verify->caveats);
+        iw_caveats_of_net(q->net, whatif->ranks, &verify->caveats);
         verify->slowdown = whatif->now;
         (void)snprintf(verify->job, sizeof verify->job, "%s on %u ranks of %s (%s)", q->what, whatif->ranks,
                        whatif->net,

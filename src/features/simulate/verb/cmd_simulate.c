@@ -50,7 +50,7 @@ struct simulation {
     struct mpi_run mpi_run;
     struct program_source source;
     iw_program *program;
-    iw_net net;
+    iw_net *net;
     iw_noise_set *set;
     iw_noise *noise;        /* of the set as it is */
     iw_node_speeds *speeds; /* NULL: all nodes are alike */
@@ -87,12 +87,11 @@ static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise
 static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct opt_args *args,
                   struct simulation *s)
 {
-    const struct program_place place = {&s->net, opts->noise.ranks_per_node};
     struct program_opts program = opts->program;
     int code = simulate_make_net(ui, &opts->net, opts->noise.ranks_per_node, &s->net);
 
     if (code == UI_DONE) {
-        code = simulate_set_memory(ui, &opts->memory, &opts->program, &s->net);
+        code = simulate_set_memory(ui, &opts->memory, &opts->program, s->net);
     }
     if (code == UI_DONE) {
         code = simulate_make_set(ui, &opts->noise, &s->set);
@@ -104,7 +103,8 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
         code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
     }
     if (code == UI_DONE) {
-        code = program_make(ui, &program, &place, args, &s->source, &s->program);
+        code = program_make(ui, &program, &(struct program_place){s->net, opts->noise.ranks_per_node}, args,
+                            &s->source, &s->program);
     }
     if (code == UI_DONE) {
         code = simulate_check_net(ui, &opts->net, &s->source);
@@ -120,7 +120,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
                 "take a pattern or a trace");
     }
     if (code == UI_DONE && opts->output.timeline_path != NULL) {
-        code = simulate_new_timeline(ui, opts, s->program, &s->net, &s->source, &s->timeline);
+        code = simulate_new_timeline(ui, opts, s->program, s->net, &s->source, &s->timeline);
     }
     return code;
 }
@@ -153,7 +153,7 @@ static int forecast(struct ui *ui, const struct simulate_opts *opts, const struc
 
     fill_opts(opts, s, &sim);
     sim.trials += redrawn;
-    status = iw_forecast_make(&ui->log, s->program, &s->net, s->noise, &sim, &all);
+    status = iw_forecast_make(&ui->log, s->program, s->net, s->noise, &sim, &all);
     all.redrawn = redrawn;
     return status == IW_OK ? shown_write(ui, &opts->shown, iw_forecast_doc(&all)) : ui_exit_of(status);
 }
@@ -177,7 +177,7 @@ static int simulate(struct ui *ui, const struct simulate_opts *opts, struct simu
         sim.progress = progress_calls(&progress);
         ui->progress = &progress;
     }
-    status = iw_simulate(&ui->log, s->program, &s->net, s->noise, &sim, &s->result);
+    status = iw_simulate(&ui->log, s->program, s->net, s->noise, &sim, &s->result);
     ui->progress = NULL;
     progress_wipe(&progress);
     if (status == IW_ERR_DEADLOCK) {
@@ -208,7 +208,7 @@ static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struc
     const uint64_t trials = further_trials(s, opts->run.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     const iw_certainty_question question = {
-        .set = s->set, .program = s->program, .net = &s->net, .opts = &sim, .result = s->result};
+        .set = s->set, .program = s->program, .net = s->net, .opts = &sim, .result = s->result};
     struct progress progress;
     iw_status status;
 
@@ -232,7 +232,7 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
     const iw_origin origin = {
         .what = program_name(&s->source, what),
         .command = ui->command,
-        .net = &s->net,
+        .net = s->net,
         .noise = s->noise,
         .certainty = &s->certainty,
         .delay_count = s->source.delay_count,
@@ -352,7 +352,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_node_speeds_free(s.speeds);
     iw_noise_set_free(s.set);
     program_source_release(&s.source);
-    iw_net_release(&s.net);
+    iw_net_free(s.net);
     return code;
 }
 

@@ -8,6 +8,7 @@
 
 #include <idlewave/training.h>
 
+#include "core/net/net.h"
 #include "features/study/files/study_settings.h"
 #include "kit/files/io/input.h"
 
@@ -46,7 +47,7 @@ static void free_system(iw_study_system *system)
     }
     free(system->noise);
     free(system->name);
-    iw_net_release(&system->net);
+    iwi_net_release(&system->net);
     free(system->node_speed);
 }
 

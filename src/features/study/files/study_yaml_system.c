@@ -89,7 +89,7 @@ static iw_status load_net_file(struct subject *s, const char *path, size_t line,
     if (text[0] == '\0' || access(path, F_OK) != 0) {
         return unknown_net(s, line, text);
     }
-    return iw_net_load(s->reader->yaml.log, path, &s->system->net);
+    return iwi_net_load(s->reader->yaml.log, path, NULL, &s->system->net);
 }
 
 static iw_status read_net(struct subject *s, const yaml_node_t *node)

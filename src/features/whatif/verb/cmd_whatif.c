@@ -248,7 +248,7 @@ static void fill_opts(const struct whatif_opts *opts, struct question *q, const 
     *whatif = (iw_whatif_opts){
         .size = sizeof *whatif,
         .sim = sim,
-        .net = &q->net,
+        .net = q->net,
         .program = question_maker(q),
         .sets = named->sets,
         .set_count = named->count,

@@ -48,7 +48,7 @@ static int make_program(struct question *q, uint32_t ranks, double work)
 {
     static const bool is_never_heard = false;
     const bool is_changed = ranks != 0 || work != 1.0;
-    const struct program_place place = {&q->net, q->ranks_per_node};
+    const struct program_place place = {q->net, q->ranks_per_node};
     struct program_opts opts = *q->program;
     struct ui quiet = *q->ui;
     struct question_program *made = ui_grow(NULL, 1, sizeof *made);
@@ -147,7 +147,7 @@ int question_init(struct question *q, struct ui *ui, const struct program_opts *
         .ui = ui, .program = program, .args = args, .ranks_per_node = noise->ranks_per_node};
     code = simulate_make_net(ui, net, noise->ranks_per_node, &q->net);
     if (code == UI_DONE) {
-        code = simulate_set_memory(ui, memory, program, &q->net);
+        code = simulate_set_memory(ui, memory, program, q->net);
     }
     if (code == UI_DONE) {
         code = simulate_make_set(ui, noise, &q->noise);
@@ -172,6 +172,6 @@ void question_release(struct question *q)
         drop_first(q);
     }
     iw_noise_set_free(q->noise);
-    iw_net_release(&q->net);
+    iw_net_free(q->net);
     free(q->noise_names);
 }

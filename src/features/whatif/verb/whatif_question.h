@@ -21,7 +21,7 @@ struct question {
     const struct opt_args *args;
     struct question_program *made; /* the last one first */
     bool is_first_used;            /* what question_init() made is handed out; it is kept until the end */
-    iw_net net;
+    iw_net *net;
     uint64_t ranks_per_node; /* 0: as recorded */
     iw_noise_set *noise;
     char *noise_names;            /* joined by " + " */

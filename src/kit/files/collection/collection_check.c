@@ -8,9 +8,11 @@
 #include <idlewave/net.h>
 
 #include "core/base/sha256.h"
+#include "core/net/net.h"
 #include "kit/files/collection/collection.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
+#include "kit/files/net/net_yaml.h"
 #include "kit/files/recording/noise_file.h"
 
 iw_status iwi_sha256_of_file(const iw_log *log, const char *path, char **text_p, uint64_t *bytes_p)
@@ -59,8 +61,8 @@ static iw_status check_net(const iw_log *log, const char *path)
 {
     iw_net net;
 
-    IW_TRY(iw_net_load(log, path, &net));
-    iw_net_release(&net);
+    IW_TRY(iwi_net_load(log, path, NULL, &net));
+    iwi_net_release(&net);
     return IW_OK;
 }
 

@@ -8,10 +8,12 @@
 #include <idlewave/net.h>
 #include <idlewave/recording.h>
 
+#include "core/net/net.h"
 #include "kit/files/collection/collection.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
 #include "kit/files/io/yaml_doc.h"
+#include "kit/files/net/net_yaml.h"
 
 #define FILL_IN "FILL IN"
 
@@ -97,8 +99,8 @@ static iw_status write_origin(const iw_log *log, const char *path, iw_collected_
     if (kind == IW_COLLECTED_NET) {
         iw_net net;
 
-        IW_TRY(iw_net_load(log, path, &net));
-        iw_net_release(&net);
+        IW_TRY(iwi_net_load(log, path, NULL, &net));
+        iwi_net_release(&net);
         return write_net_origin(log, path, out);
     }
     if (iw_noise_form_of(path) == IW_NOISE_RECORDING) {

@@ -10,10 +10,9 @@
 #include <idlewave/files.h>
 
 #include "core/base/base.h"
+#include "core/net/net.h"
 #include "kit/files/io/input.h"
 #include "kit/files/net/net_reader.h"
-
-#define DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in the paper's Table III */
 
 enum { LEVELS_MAX = IW_NET_INNER_MAX + 1 };
 
@@ -287,7 +286,7 @@ static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, stru
     struct part *part = &levels->parts[levels->count];
     struct iwi_yaml_map map;
 
-    part->net.S_bytes = DEFAULT_S_BYTES;
+    part->net.S_bytes = IWI_NET_DEFAULT_S_BYTES;
     IW_TRY(iwi_yaml_find(yaml, node, IWI_YAML_ROWS(rows), &map));
     if (iwi_yaml_get(&map, "name") == NULL || iwi_yaml_get(&map, "levels") != NULL) {
         return iwi_yaml_fail(yaml, map.line, IW_ERR_FORMAT,
@@ -504,7 +503,7 @@ static iw_status read_all(const struct iwi_yaml_map *map, const char *level, str
 static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const char *name, const char *level,
                           iw_net *net_p)
 {
-    struct part part = {.net = {.S_bytes = DEFAULT_S_BYTES}};
+    struct part part = {.net = {.S_bytes = IWI_NET_DEFAULT_S_BYTES}};
     struct iwi_yaml_map map;
     iw_status status;
 
@@ -512,7 +511,7 @@ static iw_status read_net(struct iwi_yaml *yaml, const yaml_node_t *node, const 
     IW_TRY(iwi_yaml_find(yaml, node, IWI_YAML_ROWS(rows), &map));
     status = read_all(&map, level, &part);
     if (status != IW_OK) {
-        iw_net_release(&part.net);
+        iwi_net_release(&part.net);
         return status;
     }
     *net_p = part.net;
@@ -547,7 +546,7 @@ static iw_status read_foreign(const iw_log *log, const struct iwi_net_reader *re
     }
     IW_TRY(reader->read(log, path, data, size, &net));
     iwi_name_of_path(path, net.name, sizeof net.name);
-    net.S_bytes = DEFAULT_S_BYTES;
+    net.S_bytes = IWI_NET_DEFAULT_S_BYTES;
     IW_TRY(iw_net_check(log, &net));
     *net_p = net;
     return IW_OK;
@@ -573,7 +572,7 @@ iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *d
     return status;
 }
 
-iw_status iw_net_load_level(const iw_log *log, const char *path, const char *level, iw_net *net_p)
+iw_status iwi_net_load(const iw_log *log, const char *path, const char *level, iw_net *net_p)
 {
     struct iwi_input input;
     iw_status status;
@@ -582,9 +581,4 @@ iw_status iw_net_load_level(const iw_log *log, const char *path, const char *lev
     status = iwi_net_read_memory(log, path, input.data, input.size, level, net_p);
     iwi_input_close(&input);
     return status;
-}
-
-iw_status iw_net_load(const iw_log *log, const char *path, iw_net *net_p)
-{
-    return iw_net_load_level(log, path, NULL, net_p);
 }

@@ -8,8 +8,10 @@
 
 #include "kit/files/io/yaml_doc.h"
 
-/* `name` stands for the text in messages, and its last part is the network's name unless the text has one.
- * `level`: as of iw_net_load_level(). */
+/* Of a file; iwi_net_release() it, behind all of its copies. `level`: as of iw_net_open(). */
+IW_NODISCARD iw_status iwi_net_load(const iw_log *log, const char *path, const char *level, iw_net *net_p);
+
+/* `name` stands for the text in messages, and its last part is the network's name unless the text has one. */
 IW_NODISCARD iw_status iwi_net_read_memory(const iw_log *log, const char *name, const char *data, size_t size,
                                            const char *level, iw_net *net_p);
 

@@ -15,6 +15,7 @@
 #include <idlewave/files.h>
 #include <idlewave/program.h>
 
+#include "core/net/net.h"
 #include "core/program/trace_program.h"
 #include "core/sim/tests/random_program.h"
 #include "core/sim/tests/trace_fixture.h"
@@ -226,7 +227,7 @@ static void all_forms_of_a_pattern_take_as_long(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
         iwi_schedule_free(in_order);
         iw_program_free(program);
     }
@@ -270,7 +271,7 @@ static void all_forms_of_a_program_take_as_long(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
         iw_program_free(program);
         iwt_builder_release(&builder);
     }
@@ -309,7 +310,7 @@ static void a_trace_takes_as_long_as_its_goal(void **state)
         iw_sim_result_free(run.as_made);
         release(&f);
         iw_noise_free(noise);
-        iw_net_release(&net);
+        iwi_net_release(&net);
         iwt_trace_tear_down(&t);
     }
 }

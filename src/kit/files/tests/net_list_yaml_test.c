@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "kit/files/net/net_yaml.h"
 #include "support/support.h"
 
@@ -34,7 +35,7 @@ static void a_list_says_the_node_of_each_rank(void **state)
     assert_int_equal(iw_net_nodes(&net).list.count, 7);
     assert_string_equal(iw_net_level_name(&net, 0), "socket");
     assert_string_equal(iw_net_level_name(&net, 3), "system");
-    iw_net_release(&net);
+    iwi_net_release(&net);
     assert_null(net.list.nodes);
 }
 
@@ -46,7 +47,7 @@ static void without_nics_the_last_level_with_ranks_is_the_node(void **state)
     (void)state;
     assert_ok(read_net(&l, "placement: [0*16, 5]\n" LEVELS, NULL, &net));
     assert_int_equal(net.list.level, 2);
-    iw_net_release(&net);
+    iwi_net_release(&net);
 }
 
 static void one_level_alone_has_no_list(void **state)
@@ -113,7 +114,7 @@ static void a_file_cut_at_any_byte_is_survived(void **state)
         status = iwi_net_read_memory(&l.log, "t.yaml", text, size, NULL, &net);
         assert_int_equal(l.errors, status == IW_OK ? 0 : 1);
         if (status == IW_OK) {
-            iw_net_release(&net);
+            iwi_net_release(&net);
         }
     }
 }

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "kit/files/net/net_yaml.h"
 #include "support/support.h"
 
@@ -42,13 +43,13 @@ static void a_series_is_read(void **state)
     assert_int_equal(net.noise.series.delays_ps[2], 0);
     assert_int_equal(net.noise.series.delays_ps[3], 1500000);
     assert_int_equal(net.noise.series.delays_ps[5], 20000);
-    iw_net_release(&net);
+    iwi_net_release(&net);
     assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), NULL, &net));
     assert_int_equal(net.noise.series.delays_ps[0], 7000);
-    iw_net_release(&net);
+    iwi_net_release(&net);
     assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), "b", &net));
     assert_true(iw_net_is_noisy(&net));
-    iw_net_release(&net);
+    iwi_net_release(&net);
     assert_ok(iwi_net_read_memory(NULL, "x.yaml", levels, strlen(levels), "a", &net)); /* inside a node */
     assert_false(iw_net_is_noisy(&net));
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/files.h>
 #include <idlewave/net.h>
 
 static void the_first_networks_are_those_of_table_3(void **state)
@@ -287,9 +288,96 @@ static void parts_of_a_rank_are_refused(void **state)
     assert_ok(iw_net_resize_nodes(NULL, &net, 3));
 }
 
+static void a_new_network_costs_nothing(void **state)
+{
+    iw_net *net;
+
+    (void)state;
+    assert_ok(iw_net_new(NULL, &net));
+    assert_ok(iw_net_check(NULL, net));
+    assert_int_equal(net->L_ps + net->o_send_ps + net->g_ps + net->G, 0);
+    iw_net_free(net);
+    iw_net_free(NULL);
+}
+
+static void a_copy_has_lists_of_its_own(void **state)
+{
+    static const iw_time delays_ps[] = {3, 1, 2};
+    static uint32_t nodes[] = {1, 0};
+    iw_net *net, *copy;
+
+    (void)state;
+    assert_ok(iw_net_copy(NULL, iw_net_builtin("hdr-fat-tree"), &net));
+    assert_ok(iw_net_set_series(NULL, net, delays_ps, 3, IW_PS_PER_US));
+    net->list = (iw_node_list){.count = 2, .level = 1, .nodes = nodes};
+    assert_ok(iw_net_copy(NULL, net, &copy));
+    net->list = (iw_node_list){.count = 0};
+    iw_net_free(net);
+    nodes[0] = 7;
+    assert_string_equal(copy->name, "hdr-fat-tree");
+    assert_int_equal(copy->list.nodes[0], 1);
+    assert_int_equal(copy->list.nodes[1], 0);
+    assert_int_equal(copy->noise.series.delays_ps[2], 2);
+    assert_int_equal(copy->noise.series.longest_ps, 3);
+    iw_net_free(copy);
+}
+
+static void networks_open_by_name(void **state)
+{
+    iw_net *net;
+
+    (void)state;
+    assert_ok(iw_net_open(NULL, "hdr-fat-tree", NULL, &net));
+    assert_int_equal(net->inner_count, iw_net_builtin("hdr-fat-tree")->inner_count);
+    iw_net_free(net);
+    assert_ok(iw_net_open(NULL, "none", NULL, &net));
+    assert_int_equal(net->L_ps, 0);
+    assert_true(net->S_bytes == UINT64_MAX);
+    iw_net_free(net);
+}
+
+static void a_level_opens_as_a_network(void **state)
+{
+    const iw_net *whole = iw_net_builtin("hdr-fat-tree");
+    struct iwt_log l;
+    iw_net *net;
+
+    (void)state;
+    assert_ok(iw_net_open(NULL, "hdr-fat-tree", whole->inner[1].name, &net));
+    assert_int_equal(net->L_ps, whole->inner[1].costs.L_ps);
+    assert_int_equal(net->inner_count + net->nics.count, 0);
+    iw_net_free(net);
+    assert_ok(iw_net_open(NULL, "hdr-fat-tree", iw_net_level_name(whole, whole->inner_count), &net));
+    assert_int_equal(net->L_ps, whole->L_ps);
+    iw_net_free(net);
+    iwt_log_init(&l);
+    assert_status(iw_net_open(&l.log, "hdr-fat-tree", "rack", &net), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "'hdr-fat-tree' has no level 'rack'");
+    iwt_log_init(&l);
+    assert_status(iw_net_open(&l.log, "chic", "node", &net), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "'chic' has no levels");
+}
+
+static void unknown_networks_are_answered_with_what_there_is(void **state)
+{
+    struct iwt_log l;
+    iw_net *net;
+
+    (void)state;
+    iwt_log_init(&l);
+    assert_status(iw_net_open(&l.log, "infiniband", NULL, &net), IW_ERR_USAGE);
+    iwt_assert_logged(&l, "'infiniband' is neither a file nor one of chic, altix, ");
+    iwt_assert_logged(&l, ", gpu-node-nvlink, none, nor a name");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_network_costs_nothing),
+        cmocka_unit_test(a_copy_has_lists_of_its_own),
+        cmocka_unit_test(networks_open_by_name),
+        cmocka_unit_test(a_level_opens_as_a_network),
+        cmocka_unit_test(unknown_networks_are_answered_with_what_there_is),
         cmocka_unit_test(nodes_of_another_size_keep_their_parts),
         cmocka_unit_test(parts_of_one_rank_are_left_out),
         cmocka_unit_test(parts_that_would_differ_are_left_out),

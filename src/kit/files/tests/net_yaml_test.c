@@ -183,10 +183,10 @@ static void a_file_is_loaded_by_path(void **state)
     assert_int_equal(write(fd, NEEDED, strlen(NEEDED)), strlen(NEEDED));
     assert_int_equal(close(fd), 0);
     iwt_log_init(&l);
-    assert_ok(iw_net_load(&l.log, path, &net));
+    assert_ok(iwi_net_load(&l.log, path, NULL, &net));
     assert_int_equal(net.L_ps, 1000000);
     assert_int_equal(unlink(path), 0);
-    assert_status(iw_net_load(&l.log, path, &net), IW_ERR_IO);
+    assert_status(iwi_net_load(&l.log, path, NULL, &net), IW_ERR_IO);
     iwt_assert_logged(&l, "No such file or directory");
 }
 

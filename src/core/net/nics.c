@@ -2,7 +2,7 @@
  * to each rank (docs/explanation/semantics.md, rule 12).
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/net/net_share.h"
+#include "core/net/net.h"
 
 #include <math.h>
 
@@ -133,7 +133,7 @@ static bool has_shares(const iw_net *net)
     return net->nics.count > 0 || product_of_tapers(net, 0, net->inner_count) > 1.0;
 }
 
-iw_status iw_net_share(const iw_log *log, const iw_net *net, iw_net *effective_p)
+iw_status iwi_net_effective(const iw_log *log, const iw_net *net, iw_net *effective_p)
 {
     iw_net effective = *net;
 
