@@ -109,6 +109,14 @@ if(IW_FEATURES AND Python3_Interpreter_FOUND)
     set(when ALL)
   endif()
   add_custom_target(python ${when} DEPENDS ${python}.stamp)
+  # A page for each kind of result, made of the same.
+  set(formats ${PROJECT_BINARY_DIR}/formats)
+  add_custom_command(OUTPUT ${formats}.stamp
+                     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/make_formats.py ${schemas} ${formats}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${formats}.stamp
+                     DEPENDS ${schemas}.stamp idlewave_schemas tools/make_formats.py tools/make_python.py VERBATIM)
+  add_custom_target(formats ALL DEPENDS ${formats}.stamp)
+  install(DIRECTORY ${formats}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/reference/formats/results COMPONENT docs)
   if(IW_PYTHON_DIR)
     install(DIRECTORY ${python}/src/idlewave DESTINATION ${IW_PYTHON_DIR} COMPONENT python PATTERN "__pycache__" EXCLUDE)
   endif()

@@ -30,7 +30,7 @@ Rules:
   * a third-party library is included only by its units; <mpi.h> only under mpi/;
   * names of .c and .h files are unique in src and cli together, but for those of tests;
   * every file opens with a comment that carries its SPDX line;
-  * files stay under SOFT_LINES (warning) and HARD_LINES (error).
+  * no file is longer than MOST_LINES.
 """
 
 import argparse
@@ -77,8 +77,7 @@ PLUG_POINTS = {
 
 INTERNAL = "idlewave/internal/"
 UMBRELLA = "idlewave/idlewave.h"  # includes all that are installed
-SOFT_LINES = 400
-HARD_LINES = 800
+MOST_LINES = 800
 TABLES_FILE = "docs/architecture.md"
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 FUNCTION = re.compile(r"^(?!#|typedef\b|static\b)[A-Za-z_][\w \t*()]*?[ \t*](iwi?_\w+)\([^;{}]*\)\s*\n?\{", re.M)
@@ -452,10 +451,8 @@ def check_shape(findings, root):
             findings.error(path, "must open with a comment that says what the file is for")
         if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:20]):
             findings.error(path, "has no SPDX-License-Identifier line at its top")
-        if len(lines) > HARD_LINES:
-            findings.error(path, f"{len(lines)} lines, more than {HARD_LINES}: split it")
-        elif len(lines) > SOFT_LINES:
-            findings.warn(path, f"{len(lines)} lines, more than {SOFT_LINES}: consider splitting it")
+        if len(lines) > MOST_LINES:
+            findings.error(path, f"{len(lines)} lines, more than {MOST_LINES}: split it")
 
 
 # ---- all of it ----

@@ -37,6 +37,7 @@ OPTION_ROW = re.compile(r'\bROW\("([\w-]+)"|\bOPT_ROW\([^,()]+,\s*"([\w-]+)"')
 OPTION = re.compile(r"(?<![\w-])(?<!var\()--([A-Za-z][\w-]*)(?![\w=-])")
 SETTING = re.compile(r"`([\w.]+)`")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"((?:\\.|[^"\\\n])*)"', re.S)
+ABOUT = re.compile(r'\.about =\s*("(?:\\.|[^"\\\n])*"\s*)+')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 STAND_IN = re.compile(r"(^#if IW_FEATURE_\w+\n(?:(?!#if|#else).*\n)*?#else\n)((?:(?!#if|#endif).*\n)*)(?=#endif)", re.M)
 TAG = re.compile(r"\b(struct|union|enum)\s+(\w+)\s*\{")
@@ -133,7 +134,8 @@ def check_prefixes(found):
 
 
 def strings_of(text):
-    """(line, content) of each string literal."""
+    """(line, content) of each string literal, but descriptions of keys, which are for programmers."""
+    text = ABOUT.sub(lambda match: "\n" * match.group().count("\n"), text)
     for match in TOKEN.finditer(text):
         if match.group(1) is not None:
             yield text.count("\n", 0, match.start()) + 1, match.group(1)

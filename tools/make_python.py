@@ -131,6 +131,8 @@ class Module:
             if key not in schema.get("required", ()) and not kind.startswith("Optional["):
                 kind = f"Optional[{kind}]"
             lines.append(field_line(key, kind))
+            if "description" in member:
+                lines.append(f'    """{member["description"]}"""')
         return "\n".join(lines)
 
 
@@ -159,7 +161,7 @@ def module_text(kind, schema, shared, wanted):
     fields = module.fields(schema, top)
     const = schema["properties"]["schema"]["const"]
     code = classes_text(module)
-    code += f'\n\n@dataclass(frozen=True, repr=False)\nclass {top}(Result):\n    """A result of the kind `{kind}`."""\n\n'
+    code += f'\n\n@dataclass(frozen=True, repr=False)\nclass {top}(Result):\n    """{schema["description"]}."""\n\n'
     code += f'    SCHEMA: ClassVar[str] = "{const}"\n\n{fields}\n'
     bases = "Estimate, Result" if re.search(r"\bEstimate\b", code) else "Result"
     imports = f"from ..result import {bases}\n"

@@ -3,8 +3,9 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_site.py [--root ROOT] OUTPUT
+Usage: make_site.py [--root ROOT] SCHEMAS OUTPUT
 
+SCHEMAS is a folder of KIND.schema.json, which the build makes: BUILD/cli/schemas. Each kind of result gets a page made of it.
 OUTPUT/VERSION/ is the site of this tree's version; OUTPUT/index.html leads to the newest version there is, and OUTPUT/versions.js
 lists all of them, for the menu of every page. Building another version into the same OUTPUT adds it.
 
@@ -26,6 +27,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import check_docs  # the same idea of links and of fenced blocks
+import make_formats
 
 OUTSIDE_DOCS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "examples/README.md",
                 "examples/slurm/README.md", "examples/notebooks/README.md", "python/README.md"]
@@ -129,6 +131,13 @@ def stage_menu(root, pages, staged):
         add_to(home, toctree(["/" + name for name in rest], "The project"))
 
 
+def stage_results(schemas, staged):
+    """A page for each kind of result; json.md, which they belong to, lists them."""
+    page = staged / "docs/reference/formats/json.md"
+    kinds = make_formats.write_pages(schemas, page.parent / "results")
+    add_to(page, "\n".join(["", "```{toctree}", ":maxdepth: 1", ""] + [f"results/{kind}" for kind in kinds] + ["```", ""]))
+
+
 # ---- building ----
 
 CONFIGURATION = """
@@ -222,6 +231,7 @@ def write_versions(output):
 def main(arguments):
     parser = argparse.ArgumentParser(description="Builds the documentation as a site.")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("schemas", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
     options = parser.parse_args(arguments)
     root, version = options.root.resolve(), version_of(options.root)
@@ -234,6 +244,7 @@ def main(arguments):
         for page in pages:
             stage_page(root, page, set(pages), staged)
         stage_menu(root, pages, staged)
+        stage_results(options.schemas, staged)
         build(find_python(), staged, root / "web" / "site", version, target)
     mend_theme(target / "_static")
     check_alone(target)

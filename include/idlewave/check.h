@@ -61,7 +61,7 @@ IW_API IW_NODISCARD iw_status iw_profile_learn(const iw_log *log, const struct i
                                                iw_profile **profile_p);
 IW_API void iw_profile_free(iw_profile *profile);
 
-/** Schema "idlewave.profile/1" (docs/reference/formats/profile-json.md). */
+/** Schema "idlewave.profile/1". */
 IW_API iw_doc iw_profile_doc(const iw_profile *profile);
 
 /** Of a file with that; the profile lives as long as the file is open. IW_ERR_IO, IW_ERR_FORMAT. */
@@ -172,7 +172,7 @@ IW_API IW_NODISCARD iw_status iw_check_judge(const iw_log *log, const iw_check_o
 /** Frees what iw_check_judge() made. */
 IW_API void iw_check_release(iw_check *check);
 
-/** Schema "idlewave.check/3" (docs/reference/formats/check-json.md); CSV has a line for each requirement. */
+/** Schema "idlewave.check/3"; CSV has a line for each requirement. */
 IW_API iw_doc iw_check_doc(const iw_check *check);
 
 #ifdef __cplusplus

@@ -150,7 +150,7 @@ IW_API IW_NODISCARD iw_status iw_simulation_new(const iw_log *log, const iw_sim_
                                                 const iw_origin *origin, iw_simulation **simulation_p);
 IW_API void iw_simulation_free(iw_simulation *simulation);
 
-/** Schema "idlewave.simulate/4" (docs/reference/formats/simulate-json.md); CSV has a line for each trial. */
+/** Schema "idlewave.simulate/4"; CSV has a line for each trial. */
 IW_API iw_doc iw_simulation_doc(const iw_simulation *simulation);
 
 /** A header line and one for each rank (and trial, if there are several): [trial,]rank,end_ns. */

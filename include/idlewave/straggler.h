@@ -11,7 +11,7 @@
  *
  * A job is a timeline of pipelined training: when each worker computed, and how long each transfer took once
  * all had come. It is replayed with some of these times replaced by the usual ones. The rules are in
- * docs/reference/formats/stragglers-json.md.
+ * docs/reference/formats/stragglers.md.
  */
 #ifndef IW_STRAGGLER_H
 #define IW_STRAGGLER_H

@@ -101,7 +101,7 @@ IW_API const char *iw_mitigation_state_name(iw_mitigation_state state);
 /** After worths have been filled in: within a state the largest first; says anew what is to do. */
 IW_API void iw_verify_sort(iw_verify *verify);
 
-/** Schema "idlewave.verify/3" (docs/reference/formats/verify-json.md); CSV has a line for each mitigation. */
+/** Schema "idlewave.verify/3"; CSV has a line for each mitigation. */
 IW_API iw_doc iw_verify_doc(const iw_verify *verify);
 
 /** One line for each contradiction, for logs; nothing if there is none. */

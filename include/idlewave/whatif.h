@@ -172,7 +172,7 @@ IW_API iw_doc iw_whatif_plan_doc(const iw_whatif_plan *plan);
 
 /* ---- showing it ---- */
 
-/** Schema "idlewave.whatif/3" (docs/reference/formats/whatif-json.md); CSV has a line for each change. */
+/** Schema "idlewave.whatif/3"; CSV has a line for each change. */
 IW_API iw_doc iw_whatif_doc(const iw_whatif *whatif);
 
 #ifdef __cplusplus

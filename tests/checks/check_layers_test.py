@@ -296,10 +296,10 @@ class Sources(Tree):
         self.assert_found("no SPDX")
 
     def test_caps_the_length_of_files(self):
-        self.write("src/core/base/arena.c", OPENING + "\n" * (check_layers.HARD_LINES - 3))
+        self.write("src/core/base/arena.c", OPENING + "\n" * (check_layers.MOST_LINES - 3))
         findings, _ = check_layers.check(self.root)
         self.assertEqual((len(findings.errors), len(findings.warnings)), (0, 1))
-        self.write("src/core/base/arena.c", OPENING + "\n" * (check_layers.HARD_LINES - 2))
+        self.write("src/core/base/arena.c", OPENING + "\n" * (check_layers.MOST_LINES - 2))
         self.assert_found("801 lines")
 
 

@@ -98,6 +98,13 @@ class CheckNames(unittest.TestCase):
         self.write("src/core/sim/plan.c", '/* as --rules says */\nfail("use --rules idlewave, srun --mpi=pmix or h5repack --low");\n')
         self.assert_found("src/core/sim/plan.c:2", "--rules")
 
+    def test_descriptions_of_keys_may_name_options(self):
+        self.write("cli/opts.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\n')
+        self.write("src/core/sim/plan.c", 'IWI_VALUE(plan, rules, .about = "of `--rules`, "\n"or `none`"),\n')
+        self.assert_nothing_found()
+        self.write("src/core/sim/plan.c", 'IWI_VALUE(plan, rules, .about = "of them"),\nfail("use --rules");\n')
+        self.assert_found("src/core/sim/plan.c:2", "--rules")
+
     def test_verbs_are_part_of_the_command(self):
         self.write("src/features/wave/verb/cmd_wave.c", 'ROW("rules", OPT_CHOICE, rules, NULL, "which"),\nsay("use --rules");\n')
         self.assert_nothing_found()

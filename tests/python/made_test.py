@@ -24,7 +24,7 @@ def thing(**properties):
 
 
 def kind(name, **properties):
-    return thing(**properties, schema={"const": f"idlewave.{name}/1"}, version={"type": "string"})
+    return {**thing(**properties, schema={"const": f"idlewave.{name}/1"}, version={"type": "string"}), "description": f"Some {name}"}
 
 
 SPOT = thing(**{"class": {"enum": ["a", "b"]}, "at_ns": {"type": "number"}})

@@ -245,7 +245,7 @@ void iw_bench_set_simulated(iw_bench_result *result, const iw_bench_simulated *s
 
 /* ---- results as documents and files ---- */
 
-/** Text, page, JSON of schema "idlewave.bench/2" (docs/reference/formats/bench-json.md), pictures. */
+/** Text, page, JSON of schema "idlewave.bench/2", pictures. */
 iw_doc iw_bench_doc(const iw_bench_result *result);
 
 /** A header line and one line per phase: phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns. */

@@ -108,7 +108,7 @@ IW_NODISCARD iw_status iw_memory_evaluate(const iw_log *log, const iw_memory_sam
                                           iw_memory_curve **curve_p);
 void iw_memory_curve_free(iw_memory_curve *curve);
 
-/** Text, page, JSON of schema "idlewave.memory/1" (docs/reference/formats/memory-json.md), pictures; CSV has
+/** Text, page, JSON of schema "idlewave.memory/1", pictures; CSV has
  * a line for each number of cores. */
 iw_doc iw_memory_doc(const iw_memory_curve *curve);
 

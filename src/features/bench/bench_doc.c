@@ -50,43 +50,51 @@ IWI_OF(bool, has_simulated, iw_bench_result, it->simulated.trials > 0)
 
 static const struct iwi_field value_fields[] = {
     IWI_INLINE(iw_bench_value, mean_ns, iwi_estimate_schema),
-    IWI_VALUES_BY_NAME(iw_bench_value, quantile_ns, quantile_name),
+    IWI_VALUES_BY_NAME(iw_bench_value, quantile_ns, quantile_name, .about = "by percentile"),
 };
 static const struct iwi_schema value_schema = IWI_SCHEMA(iw_bench_value, value_fields);
 
 static const struct iwi_field times_fields[] = {
-    IWI_VALUE_AS(iw_bench_times, count, "phases"),
-    IWI_ESTIMATE(iw_bench_times, phase_ns),
-    IWI_OBJECT_AS(iw_bench_times, qt, "qt_ns", value_schema),
-    IWI_OBJECT_AS(iw_bench_times, bt, "bt_ns", value_schema),
-    IWI_OBJECT_AS(iw_bench_times, qtbt, "qtbt_ns", value_schema),
-    IWI_OBJECT_AS(iw_bench_times, op, "operation_ns", value_schema),
-    IWI_VALUE_ARRAY(iw_bench_times, bins),
+    IWI_VALUE_AS(iw_bench_times, count, "phases", .about = "that were kept"),
+    IWI_ESTIMATE(iw_bench_times, phase_ns,
+                 .about = "time of a phase, which is that of whole blocks, each by its slowest rank, over "
+                          "all their phases"),
+    IWI_OBJECT_AS(iw_bench_times, qt, "qt_ns", value_schema,
+                  .about = "work, the largest of all ranks in each phase"),
+    IWI_OBJECT_AS(iw_bench_times, bt, "bt_ns", value_schema, .about = "operation, the same"),
+    IWI_OBJECT_AS(iw_bench_times, qtbt, "qtbt_ns", value_schema, .about = "both, the same"),
+    IWI_OBJECT_AS(iw_bench_times, op, "operation_ns", value_schema,
+                  .about = "the smallest `bt_ns` of all ranks in each phase"),
+    IWI_VALUE_ARRAY(iw_bench_times, bins, .about = "how many `qtbt_ns` lie in each"),
 };
 static const struct iwi_schema times_schema = IWI_SCHEMA(iw_bench_times, times_fields);
 
 static const struct iwi_field injection_fields[] = {
-    IWI_VALUES(iw_bench_injection, sources, source_count),
+    IWI_VALUES(iw_bench_injection, sources, source_count, .about = "as given"),
     IWI_CHARS(iw_bench_injection, back_end),
     IWI_ENUM(iw_bench_injection, sync, "sync", iwi_sync_name),
     IWI_VALUE(iw_bench_injection, skew_ns),
     IWI_VALUE(iw_bench_injection, ranks_per_node),
-    IWI_VALUE(iw_bench_injection, recorded_cpus),
-    IWI_CHARS(iw_bench_injection, cpus),
-    IWI_VALUE(iw_bench_injection, planned_share),
-    IWI_VALUE(iw_bench_injection, injected_share),
-    IWI_VALUE(iw_bench_injection, as_recorded_share),
-    IWI_VALUE(iw_bench_injection, as_recorded_event_share),
-    IWI_VALUE(iw_bench_injection, floor_ns),
-    IWI_VALUE(iw_bench_injection, skipped_share),
-    IWI_VALUE_AS(iw_bench_injection, cut_short_count, "cut_short"),
+    IWI_VALUE(iw_bench_injection, recorded_cpus, .about = "of a file"),
+    IWI_CHARS(iw_bench_injection, cpus, .about = "of a file, those that were used; empty: all"),
+    IWI_VALUE(iw_bench_injection, planned_share, .about = "of the time"),
+    IWI_VALUE(iw_bench_injection, injected_share, .about = "of the time"),
+    IWI_VALUE(iw_bench_injection, as_recorded_share,
+              .about = "of the noise's time that keeps place and duration"),
+    IWI_VALUE(iw_bench_injection, as_recorded_event_share,
+              .about = "of its detours that keep place and duration"),
+    IWI_VALUE(iw_bench_injection, floor_ns, .about = "the shortest detour"),
+    IWI_VALUE(iw_bench_injection, skipped_share, .about = "of the planned time"),
+    IWI_VALUE_AS(iw_bench_injection, cut_short_count, "cut_short", .about = "blocks of ranks"),
 };
 static const struct iwi_schema injection_schema = IWI_SCHEMA(iw_bench_injection, injection_fields);
 
 static const struct iwi_field baseline_fields[] = {
-    IWI_CHARS(iw_bench_baseline, path),        IWI_VALUE(iw_bench_baseline, ranks),
-    IWI_VALUE(iw_bench_baseline, quantum_ns),  IWI_ESTIMATE(iw_bench_baseline, qtbt_ns),
-    IWI_ESTIMATE(iw_bench_baseline, slowdown),
+    IWI_CHARS(iw_bench_baseline, path),
+    IWI_VALUE(iw_bench_baseline, ranks),
+    IWI_VALUE(iw_bench_baseline, quantum_ns),
+    IWI_ESTIMATE(iw_bench_baseline, qtbt_ns),
+    IWI_ESTIMATE(iw_bench_baseline, slowdown, .about = "of this run against it"),
 };
 static const struct iwi_schema baseline_schema = IWI_SCHEMA(iw_bench_baseline, baseline_fields);
 
@@ -94,26 +102,31 @@ static const struct iwi_field simulated_fields[] = {
     IWI_CHARS(iw_bench_simulated, net),
     IWI_VALUE(iw_bench_simulated, trials),
     IWI_VALUE(iw_bench_simulated, phases),
-    IWI_VALUE(iw_bench_simulated, noiseless_ns),
-    IWI_VALUE(iw_bench_simulated, noisy_ns),
+    IWI_VALUE(iw_bench_simulated, noiseless_ns, .about = "of a phase"),
+    IWI_VALUE(iw_bench_simulated, noisy_ns, .about = "of a phase"),
     IWI_ESTIMATE(iw_bench_simulated, slowdown),
-    IWI_ESTIMATE(iw_bench_simulated, expected),
-    IWI_VALUE(iw_bench_simulated, difference),
-    IWI_VALUE(iw_bench_simulated, ratio),
-    IWI_ENUM(iw_bench_simulated, agreement, "agreement", agreement_name),
-    IWI_VALUE_AS(iw_bench_simulated, is_beyond_chance, "beyond_chance"),
+    IWI_ESTIMATE(iw_bench_simulated, expected,
+                 .about = "`slowdown`, with the 95 % interval of what a run of so many blocks shows"),
+    IWI_VALUE(iw_bench_simulated, difference, .about = "measured minus simulated"),
+    IWI_VALUE(iw_bench_simulated, ratio, .about = "measured over simulated"),
+    IWI_ENUM(iw_bench_simulated, agreement, "agreement", agreement_name,
+             .about = "`agrees`: within 20 % or 2 points"),
+    IWI_VALUE_AS(iw_bench_simulated, is_beyond_chance, "beyond_chance",
+                 .about = "they differ by more than both 95 % intervals together"),
 };
 static const struct iwi_schema simulated_schema = IWI_SCHEMA(iw_bench_simulated, simulated_fields);
 
 static const struct iwi_field injected_fields[] = {
     IWI_VALUE(iw_bench_injected, planned_share),
-    IWI_VALUE(iw_bench_injected, as_recorded_share),
-    IWI_VALUE_AS(iw_bench_injected, made_count, "made"),
+    IWI_VALUE(iw_bench_injected, as_recorded_share,
+              .about = "of the noise's time that keeps place and duration"),
+    IWI_VALUE_AS(iw_bench_injected, made_count, "made",
+                 .about = "detours; all times here are as they ran, not divided by `time_scale`"),
     IWI_VALUE(iw_bench_injected, made_ns),
     IWI_VALUE_AS(iw_bench_injected, skipped_count, "skipped"),
     IWI_VALUE(iw_bench_injected, skipped_ns),
-    IWI_VALUE_AS(iw_bench_injected, cut_short_count, "cut_short"),
-    IWI_VALUE(iw_bench_injected, noisy_ns),
+    IWI_VALUE_AS(iw_bench_injected, cut_short_count, "cut_short", .about = "blocks"),
+    IWI_VALUE(iw_bench_injected, noisy_ns, .about = "how long there was noise"),
     IWI_VALUE(iw_bench_injected, floor_ns),
     IWI_VALUE(iw_bench_injected, late_p99_ns),
 };
@@ -122,10 +135,10 @@ static const struct iwi_schema injected_schema = IWI_SCHEMA(iw_bench_injected, i
 static const struct iwi_field rank_fields[] = {
     IWI_CHARS(iw_bench_rank, host),
     IWI_VALUE(iw_bench_rank, phases),
-    IWI_VALUE(iw_bench_rank, iterations),
-    IWI_VALUE(iw_bench_rank, undisturbed_ns),
-    IWI_VALUES_BY_NAME(iw_bench_rank, qt_ns, kind_name),
-    IWI_VALUES_BY_NAME(iw_bench_rank, bt_ns, kind_name),
+    IWI_VALUE(iw_bench_rank, iterations, .about = "of the generator in a quantum; 0 where ranks sleep"),
+    IWI_VALUE(iw_bench_rank, undisturbed_ns, .about = "5 % quantile of the work without noise"),
+    IWI_VALUES_BY_NAME(iw_bench_rank, qt_ns, kind_name, .about = "mean work"),
+    IWI_VALUES_BY_NAME(iw_bench_rank, bt_ns, kind_name, .about = "mean operation"),
     IWI_OBJECT(iw_bench_rank, injected, injected_schema, .is_there = was_injected),
 };
 static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_bench_rank, rank_fields);
@@ -133,40 +146,49 @@ static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_bench_rank, rank_fiel
 /* "ranks" stands before the list, whose length counts. */
 static const struct iwi_field samples_fields[] = {
     IWI_ENUM(iw_bench_samples, op, "operation", op_name),
-    IWI_ENUM(iw_bench_samples, work, "work", work_name),
-    IWI_VALUE(iw_bench_samples, bytes),
+    IWI_ENUM(iw_bench_samples, work, "work", work_name, .about = "how ranks work"),
+    IWI_VALUE(iw_bench_samples, bytes, .about = "of the operation's data; 0 for a barrier"),
     IWI_VALUE(iw_bench_samples, ranks),
     IWI_VALUE(iw_bench_samples, hosts),
     IWI_CHARS(iw_bench_samples, mpi),
     IWI_CHARS(iw_bench_samples, mpi_version),
-    IWI_CHARS(iw_bench_samples, clock),
-    IWI_CHARS(iw_bench_samples, warning),
-    IWI_VALUE(iw_bench_samples, seconds),
-    IWI_VALUE(iw_bench_samples, has_noise),
-    IWI_VALUE(iw_bench_samples, phases),
-    IWI_VALUE_AS(iw_bench_samples, count, "kept"),
-    IWI_VALUE(iw_bench_samples, stride),
-    IWI_VALUE(iw_bench_samples, left_out),
-    IWI_VALUE(iw_bench_samples, block_phases),
-    IWI_OBJECTS_AS(iw_bench_samples, of_rank, ranks, "per_rank", rank_schema),
+    IWI_CHARS(iw_bench_samples, clock, .about = "what times were read from"),
+    IWI_CHARS(iw_bench_samples, warning, .about = "why the numbers are not valid; empty: they are"),
+    IWI_VALUE(iw_bench_samples, seconds, .about = "of all"),
+    IWI_VALUE(iw_bench_samples, has_noise, .about = "some blocks had injected noise"),
+    IWI_VALUE(iw_bench_samples, phases, .about = "measured"),
+    IWI_VALUE_AS(iw_bench_samples, count, "kept",
+                 .about = "phases, for averages and quantiles of the largest times"),
+    IWI_VALUE(iw_bench_samples, stride, .about = "of so many phases one was kept"),
+    IWI_VALUE(iw_bench_samples, left_out, .about = "phases at the beginnings of blocks that do not count"),
+    IWI_VALUE(iw_bench_samples, block_phases, .about = "phases of a block"),
+    IWI_OBJECTS_AS(iw_bench_samples, of_rank, ranks, "per_rank", rank_schema, .about = "in their order"),
 };
 static const struct iwi_schema samples_schema = IWI_SCHEMA(iw_bench_samples, samples_fields);
 
 static const struct iwi_field bench_fields[] = {
     IWI_INLINE_POINTER(iw_bench_result, samples, samples_schema),
     IWI_VALUE(iw_bench_result, command, .may_be_null = true),
-    IWI_VALUE(iw_bench_result, time_scale),
-    IWI_VALUE(iw_bench_result, quantum_ns),
-    IWI_VALUE_AS(iw_bench_result, own_share, "own_noise_share"),
-    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_QUIET], "quiet", times_schema),
-    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_NOISY], "noisy", times_schema, .is_there = has_noisy),
-    IWI_VALUE_ARRAY(iw_bench_result, bin_begin_ns),
+    IWI_VALUE(iw_bench_result, time_scale, .about = "factor by which noise and work were stretched"),
+    IWI_VALUE(iw_bench_result, quantum_ns, .about = "work of a phase, as asked for"),
+    IWI_VALUE_AS(iw_bench_result, own_share, "own_noise_share",
+                 .about = "mean time of the work without injected noise against its 5 % quantile, minus 1; "
+                          "mean of the ranks"),
+    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_QUIET], "quiet", times_schema,
+                  .about = "phases without injected noise"),
+    IWI_OBJECT_AS(iw_bench_result, times[IW_BENCH_NOISY], "noisy", times_schema, .is_there = has_noisy,
+                  .about = "phases with it"),
+    IWI_VALUE_ARRAY(iw_bench_result, bin_begin_ns,
+                    .about = "where the bins of both histograms begin, and where the last one ends"),
     IWI_OBJECT_AS(iw_bench_result, injection, "noise", injection_schema, .is_there = has_noise),
-    IWI_ESTIMATE(iw_bench_result, slowdown, .is_there = has_noise),
-    IWI_ESTIMATE(iw_bench_result, max_slowdown, .is_there = has_noise),
-    IWI_VALUE(iw_bench_result, pair_slowdown),
-    IWI_OBJECT(iw_bench_result, baseline, baseline_schema, .is_there = has_baseline),
-    IWI_OBJECT(iw_bench_result, simulated, simulated_schema, .is_there = has_simulated),
+    IWI_ESTIMATE(iw_bench_result, slowdown, .is_there = has_noise, .about = "noisy against quiet `phase_ns`"),
+    IWI_ESTIMATE(iw_bench_result, max_slowdown, .is_there = has_noise, .about = "the same of `qtbt_ns`"),
+    IWI_VALUE(iw_bench_result, pair_slowdown,
+              .about = "median over pairs of blocks; what the host did in some of them moves it little"),
+    IWI_OBJECT(iw_bench_result, baseline, baseline_schema, .is_there = has_baseline,
+               .about = "an earlier run"),
+    IWI_OBJECT(iw_bench_result, simulated, simulated_schema, .is_there = has_simulated,
+               .about = "the same, predicted"),
 };
 static const struct iwi_schema bench_schema = IWI_SCHEMA(iw_bench_result, bench_fields);
 
@@ -347,6 +369,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_bench_kind = {
     .name = "bench",
     .schema_id = "idlewave.bench/2",
+    .about = "A measured operation, from `idlewave bench -o FILE` or `--format json`. Times are divided by "
+             "`time_scale`, except those of `per_rank`. CSV has a line for each phase: "
+             "`phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns`, as measured",
     .schema = &bench_schema,
     .write_doc = write_doc,
     .check = check,

@@ -23,9 +23,9 @@ IWI_NAMES(verdict_name, [IW_MEMORY_SATURATES] = "saturates", [IW_MEMORY_SCALES] 
 
 static const struct iwi_field point_fields[] = {
     IWI_VALUE(iw_memory_point, cores),
-    IWI_VALUE(iw_memory_point, windows),
-    IWI_ESTIMATE(iw_memory_point, bytes_per_s),
-    IWI_VALUE(iw_memory_point, model_bytes_per_s),
+    IWI_VALUE(iw_memory_point, windows, .about = "that count"),
+    IWI_ESTIMATE(iw_memory_point, bytes_per_s, .about = "the median"),
+    IWI_VALUE(iw_memory_point, model_bytes_per_s, .about = "by the two numbers of `memory`"),
 };
 static const struct iwi_schema point_schema = IWI_SCHEMA(iw_memory_point, point_fields);
 
@@ -33,26 +33,34 @@ static const struct iwi_field curve_fields[] = {
     IWI_VALUE(iw_memory_curve, command),
     IWI_CHARS(iw_memory_curve, host),
     IWI_CHARS(iw_memory_curve, cpu_model),
-    IWI_CHARS(iw_memory_curve, hypervisor),
-    IWI_CPUS(iw_memory_curve, cpus, "cpus"),
+    IWI_CHARS(iw_memory_curve, hypervisor, .about = "`none`: no hypervisor"),
+    IWI_CPUS(iw_memory_curve, cpus, "cpus", .about = "that were measured"),
     IWI_VALUE(iw_memory_curve, numa_node),
     IWI_VALUE(iw_memory_curve, cores),
-    IWI_ENUM(iw_memory_curve, verdict, "saturation", verdict_name),
-    IWI_VALUE(iw_memory_curve, saturated_from),
-    IWI_ESTIMATE(iw_memory_curve, core_bytes_per_s),
-    IWI_ESTIMATE(iw_memory_curve, domain_bytes_per_s),
-    IWI_ESTIMATE(iw_memory_curve, scaling),
-    IWI_OBJECT(iw_memory_curve, memory, iwi_memory_schema),
-    IWI_VALUE(iw_memory_curve, misfit),
-    IWI_VALUE(iw_memory_curve, misfit_cores),
-    IWI_OBJECTS(iw_memory_curve, points, point_count, point_schema, .is_row = true),
-    IWI_VALUE(iw_memory_curve, cache_bytes),
-    IWI_VALUE(iw_memory_curve, array_bytes),
-    IWI_VALUE(iw_memory_curve, window_s),
-    IWI_VALUE(iw_memory_curve, seconds),
+    IWI_ENUM(iw_memory_curve, verdict, "saturation", verdict_name,
+             .about = "all cores together move less than 90 % of what as many alone would, or more; "
+                      "`unclear`: the measurement cannot tell"),
+    IWI_VALUE(iw_memory_curve, saturated_from, .about = "cores that take all of the bandwidth; 0: none"),
+    IWI_ESTIMATE(iw_memory_curve, core_bytes_per_s, .about = "what one core moves"),
+    IWI_ESTIMATE(iw_memory_curve, domain_bytes_per_s, .about = "what all of them move"),
+    IWI_ESTIMATE(iw_memory_curve, scaling,
+                 .about = "all cores against as many times one, in the same rounds"),
+    IWI_OBJECT(iw_memory_curve, memory, iwi_memory_schema,
+               .about = "for simulations, as in `--memory`; where memory does not saturate the domain "
+                        "suffices for all cores"),
+    IWI_VALUE(iw_memory_curve, misfit,
+              .about = "how far these two numbers are off at most, as a share of what was measured"),
+    IWI_VALUE(iw_memory_curve, misfit_cores, .about = "with how many cores"),
+    IWI_OBJECTS(iw_memory_curve, points, point_count, point_schema, .is_row = true,
+                .about = "for each number of cores that was tried"),
+    IWI_VALUE(iw_memory_curve, cache_bytes, .about = "all caches of these cores together; 0: not told"),
+    IWI_VALUE(iw_memory_curve, array_bytes, .about = "the three arrays together"),
+    IWI_VALUE(iw_memory_curve, window_s, .about = "length of a window"),
+    IWI_VALUE(iw_memory_curve, seconds, .about = "of the whole run"),
     IWI_VALUE(iw_memory_curve, windows),
-    IWI_VALUE(iw_memory_curve, disturbed_windows),
-    IWI_VALUE(iw_memory_curve, is_disturbed),
+    IWI_VALUE(iw_memory_curve, disturbed_windows,
+              .about = "those in which another process had one of the CPUs for over 2 % of the time"),
+    IWI_VALUE(iw_memory_curve, is_disturbed, .about = "too few others were left, so that all count"),
 };
 static const struct iwi_schema curve_schema = IWI_SCHEMA(iw_memory_curve, curve_fields);
 
@@ -243,6 +251,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_memory_kind = {
     .name = "memory",
     .schema_id = "idlewave.memory/1",
+    .about = "How much cores move to and from memory, from `idlewave bench memory --format json`",
     .schema = &curve_schema,
     .write_doc = write_doc,
     .check = check,

@@ -29,64 +29,80 @@ IWI_OF(bool, has_fleet, iw_check, it->has_fleet)
 IWI_OF(bool, has_taken, iw_check, it->took_s > 0.0)
 
 static const struct iwi_field requirement_fields[] = {
-    IWI_CHARS(iw_requirement, name),
-    IWI_VALUE(iw_requirement, is_setting),
+    IWI_CHARS(iw_requirement, name,
+              .about =
+                  "a mitigation, `CPU time lost`, `against the baseline`, `against the fleet`, or a job"),
+    IWI_VALUE(iw_requirement, is_setting, .about = "false: a limit of noise"),
     IWI_ENUM(iw_requirement, state, "state", requirement_name),
-    IWI_CHARS(iw_requirement, wanted),
-    IWI_CHARS(iw_requirement, found),
+    IWI_CHARS(iw_requirement, wanted, .about = "for people"),
+    IWI_CHARS(iw_requirement, found, .about = "for people"),
 };
 static const struct iwi_schema requirement_schema = IWI_SCHEMA(iw_requirement, requirement_fields);
 
 static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_check_job, name),
-    IWI_CHARS(iw_check_job, what),
-    IWI_CHARS(iw_check_job, net, .is_optional = true),
+    IWI_CHARS(iw_check_job, what, .about = "it does"),
+    IWI_CHARS(iw_check_job, net, .is_optional = true, .about = "missing in files of 0.2 and before"),
     IWI_VALUE(iw_check_job, ranks),
-    IWI_VALUE(iw_check_job, is_done),
-    IWI_VALUE(iw_check_job, trials),
-    IWI_ESTIMATE(iw_check_job, slowdown, .is_there = is_done),
-    IWI_VALUE(iw_check_job, most_slowdown, .is_optional = true),
-    IWI_CHARS(iw_check_job, worst),
-    IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst),
-    IWI_VALUE(iw_check_job, remedy, .may_be_null = true),
+    IWI_VALUE(iw_check_job, is_done, .about = "false: there was no time left to simulate it"),
+    IWI_VALUE(iw_check_job, trials,
+              .about = "simulations of each change; fewer than `--trials` where time was short"),
+    IWI_ESTIMATE(
+        iw_check_job, slowdown, .is_there = is_done,
+        .about = "T / T0 - 1. No upper end: a lower bound, the recording is too short for that many ranks"),
+    IWI_VALUE(
+        iw_check_job, most_slowdown, .is_optional = true,
+        .about = "upper end of `slowdown`, also of a lower bound: detours longer than those recorded, of the "
+                 "same kinds, count. Where the limit lies between, the requirement is unknown. 0: not known"),
+    IWI_CHARS(iw_check_job, worst, .about = "source without which the job would gain most; empty: none"),
+    IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst, .about = "what that gains"),
+    IWI_VALUE(iw_check_job, remedy, .may_be_null = true, .about = "what to do against it"),
     IWI_OBJECT(iw_check_job, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
-               .is_optional = true),
+               .is_optional = true,
+               .about = "where the job uses more than a third of the CPU time that was recorded: what an "
+                        "interruption that was never recorded would cost"),
 };
 static const struct iwi_schema job_schema = IWI_SCHEMA(iw_check_job, job_fields);
 
 static const struct iwi_field value_fields[] = {
     IWI_VALUE_AS(iw_compare_value, a, "baseline"),
     IWI_VALUE_AS(iw_compare_value, b, "now"),
-    IWI_ESTIMATE(iw_compare_value, difference),
+    IWI_ESTIMATE(iw_compare_value, difference, .about = "b - a"),
 };
 static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value_fields);
 
 static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_check_fleet, path, .may_be_null = true),
-    IWI_VALUE(iw_check_fleet, node_count),
-    IWI_VALUE(iw_check_fleet, finding_count),
-    IWI_CHARS(iw_check_fleet, largest),
+    IWI_VALUE(iw_check_fleet, node_count, .about = "others, measured in the same way"),
+    IWI_VALUE(iw_check_fleet, finding_count, .about = "what it stands out with"),
+    IWI_CHARS(iw_check_fleet, largest, .about = "the worst of these, for people"),
 };
 static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_check_fleet, fleet_fields);
 
 static const struct iwi_field check_fields[] = {
-    IWI_ENUM(iw_check, outcome, "outcome", outcome_name),
-    IWI_CHARS(iw_check, line),
-    IWI_VALUE(iw_check, took_s, .is_there = has_taken),
-    IWI_VALUE(iw_check, profile, .may_be_null = true),
-    IWI_OBJECTS(iw_check, requirements, requirement_count, requirement_schema, .is_row = true),
-    IWI_OBJECTS(iw_check, jobs, job_count, job_schema),
+    IWI_ENUM(iw_check, outcome, "outcome", outcome_name,
+             .about = "exit codes are 0, 2, 3, 4, 5 in this order"),
+    IWI_CHARS(iw_check, line, .about = "outcome and reason, as `--quiet` prints it"),
+    IWI_VALUE(iw_check, took_s, .is_there = has_taken, .about = "null if nothing was measured"),
+    IWI_VALUE(iw_check, profile, .may_be_null = true, .about = "file of `--require`"),
+    IWI_OBJECTS(iw_check, requirements, requirement_count, requirement_schema, .is_row = true,
+                .about = "what was required"),
+    IWI_OBJECTS(iw_check, jobs, job_count, job_schema,
+                .about = "what noise costs them; empty on a busy or watched node"),
     IWI_VALUE(iw_check, has_baseline),
-    IWI_VALUE(iw_check, baseline, .may_be_null = true),
-    IWI_ENUM(iw_check, compared, "compared", compared_name, .is_there = has_baseline),
-    IWI_OBJECT(iw_check, baseline_share, value_schema, .is_there = has_baseline),
+    IWI_VALUE(iw_check, baseline, .may_be_null = true, .about = "file of an earlier recording"),
+    IWI_ENUM(iw_check, compared, "compared", compared_name, .is_there = has_baseline,
+             .about = "the node against the baseline, as `noise compare` has it"),
+    IWI_OBJECT(iw_check, baseline_share, value_schema, .is_there = has_baseline, .about = "CPU time lost"),
     IWI_VALUE(iw_check, has_fleet),
-    IWI_OBJECT(iw_check, fleet, fleet_schema, .is_there = has_fleet),
-    IWI_VALUE(iw_check, is_watched),
+    IWI_OBJECT(iw_check, fleet, fleet_schema, .is_there = has_fleet, .about = "comparison with other nodes"),
+    IWI_VALUE(iw_check, is_watched,
+              .about =
+                  "programs of users ran: they were watched instead of recording, and no job was simulated"),
     IWI_INLINE(iw_check, caveats, iwi_caveats_schema),
-    IWI_POINTER(iw_check, verify, iwi_verify_schema),
+    IWI_POINTER(iw_check, verify, iwi_verify_schema, .about = "on a busy or watched node of settings only"),
     IWI_OBJECT(iw_check, noise, iwi_noise_schema),
-    IWI_VALUE(iw_check, command, .may_be_null = true),
+    IWI_VALUE(iw_check, command, .may_be_null = true, .about = "that was typed"),
 };
 static const struct iwi_schema check_schema = IWI_SCHEMA(iw_check, check_fields);
 
@@ -441,6 +457,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_check_kind = {
     .name = "check",
     .schema_id = "idlewave.check/3",
+    .about = "A node that `idlewave check --format json` or `--json FILE` judged. CSV has a line for each "
+             "requirement",
     .older_id = "idlewave.check/2",
     .schema = &check_schema,
     .write_doc = write_doc,

@@ -9,26 +9,31 @@
 #include "features/tables.h"
 
 static const struct iwi_field setting_fields[] = {
-    IWI_CHARS(iw_profile_setting, name),
-    IWI_CHARS(iw_profile_setting, setting),
+    IWI_CHARS(iw_profile_setting, name,
+              .about = "a mitigation of `verify`, which has to be configured or in effect"),
+    IWI_CHARS(iw_profile_setting, setting,
+              .about = "what it has to be set to, as `verify` prints it; empty: whatever"),
 };
 static const struct iwi_schema setting_schema = IWI_SCHEMA(iw_profile_setting, setting_fields);
 
 static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_profile_job, name),
     IWI_VALUE(iw_profile_job, ranks),
-    IWI_VALUE(iw_profile_job, most_slowdown),
+    IWI_VALUE(iw_profile_job, most_slowdown, .about = "by how much noise may slow that job down"),
 };
 static const struct iwi_schema job_schema = IWI_SCHEMA(iw_profile_job, job_fields);
 
 IWI_OF(bool, has_most_lost, iw_profile, !isnan(it->most_lost))
 
 static const struct iwi_field profile_fields[] = {
-    IWI_CHARS(iw_profile, host),
-    IWI_CHARS(iw_profile, kernel),
-    IWI_VALUE(iw_profile, most_lost, .is_there = has_most_lost),
+    IWI_CHARS(iw_profile, host, .about = "that it was learned from; not required"),
+    IWI_CHARS(iw_profile, kernel, .about = "not required"),
+    IWI_VALUE(iw_profile, most_lost, .is_there = has_most_lost,
+              .about = "share of CPU time that may be lost to noise; null: no limit"),
     IWI_OBJECTS(iw_profile, settings, setting_count, setting_schema, .is_row = true),
-    IWI_OBJECTS(iw_profile, jobs, job_count, job_schema),
+    IWI_OBJECTS(iw_profile, jobs, job_count, job_schema,
+                .about =
+                    "which `check --require` simulates on these ranks, whatever a configuration file says"),
 };
 static const struct iwi_schema profile_schema = IWI_SCHEMA(iw_profile, profile_fields);
 
@@ -72,6 +77,10 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_profile_kind = {
     .name = "profile",
     .schema_id = "idlewave.profile/1",
+    .about =
+        "What nodes have to keep: `idlewave check --learn FILE` writes it from a good node, `idlewave check "
+        "--require FILE` compares others with it. Edit it, and remove what does not matter: limits are twice "
+        "what the good node had, but never below 0.05 % of CPU time and a slowdown of 1 %",
     .schema = &profile_schema,
     .write_doc = write_doc,
 };

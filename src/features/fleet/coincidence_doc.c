@@ -16,7 +16,7 @@ enum { NAMED_INSTANTS = 3, MOST_FIGURES = 3 };
 /* ---- the table ---- */
 
 static const struct iwi_field instant_fields[] = {
-    IWI_VALUE(iw_coincidence_instant, wall_ns),
+    IWI_VALUE(iw_coincidence_instant, wall_ns, .about = "since 1970 (UTC)"),
     IWI_VALUE(iw_coincidence_instant, nodes),
 };
 static const struct iwi_schema instant_schema = IWI_SCHEMA(iw_coincidence_instant, instant_fields);
@@ -26,31 +26,44 @@ IWI_OF(bool, has_period, iw_coincidence_source, it->period_ns > 0)
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_coincidence_source, source, iwi_source_schema),
-    IWI_VALUE(iw_coincidence_source, nodes),
-    IWI_VALUE(iw_coincidence_source, occurrences),
-    IWI_VALUE(iw_coincidence_source, share),
-    IWI_VALUE(iw_coincidence_source, is_tested),
-    IWI_VALUE(iw_coincidence_source, is_coincident),
-    IWI_VALUE(iw_coincidence_source, p, .is_there = is_tested),
-    IWI_VALUE(iw_coincidence_source, width_ns, .is_there = is_tested),
-    IWI_VALUE(iw_coincidence_source, together, .is_there = is_tested),
-    IWI_VALUE(iw_coincidence_source, nodes_together),
-    IWI_VALUE(iw_coincidence_source, period_ns, .is_there = has_period),
-    IWI_VALUE_AS(iw_coincidence_source, instant_count, "instants_found"),
-    IWI_OBJECTS(iw_coincidence_source, instants, listed_count, instant_schema),
-    IWI_VALUES(iw_coincidence_source, part_nodes, part_count),
+    IWI_VALUE(iw_coincidence_source, nodes, .about = "that have it"),
+    IWI_VALUE(iw_coincidence_source, occurrences, .about = "detours on all of them"),
+    IWI_VALUE(iw_coincidence_source, share, .about = "of the time of the average CPU"),
+    IWI_VALUE(iw_coincidence_source, is_tested,
+              .about =
+                  "false: one node only has it, it takes most of the time, or 20 larger sources were tested"),
+    IWI_VALUE(iw_coincidence_source, is_coincident, .about = "it hits nodes together by more than chance"),
+    IWI_VALUE(iw_coincidence_source, p, .is_there = is_tested,
+              .about = "chance that independent nodes meet as often"),
+    IWI_VALUE(iw_coincidence_source, width_ns, .is_there = is_tested,
+              .about = "what is within this counts as together"),
+    IWI_VALUE(iw_coincidence_source, together, .is_there = is_tested,
+              .about = "of the meetings of two nodes that there could be, those beyond chance: 1 if all "
+                       "nodes are always hit together"),
+    IWI_VALUE(iw_coincidence_source, nodes_together, .about = "hit at half of the instants or more"),
+    IWI_VALUE(iw_coincidence_source, period_ns, .is_there = has_period,
+              .about = "between instants; null: none is regular"),
+    IWI_VALUE_AS(iw_coincidence_source, instant_count, "instants_found",
+                 .about = "when more nodes were hit than chance brings together"),
+    IWI_OBJECTS(iw_coincidence_source, instants, listed_count, instant_schema, .about = "the first 100"),
+    IWI_VALUES(iw_coincidence_source, part_nodes, part_count,
+               .about = "the most nodes that were hit at once, in each of 200 equal parts of the time; empty "
+                        "if it does not coincide"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_coincidence_source, source_fields);
 
 static const struct iwi_field coincidence_fields[] = {
-    IWI_VALUE(iw_coincidence, name, .may_be_null = true),
-    IWI_VALUE_AS(iw_coincidence, found_count, "found"),
-    IWI_VALUE_AS(iw_coincidence, node_count, "nodes"),
-    IWI_VALUE(iw_coincidence, clock_less),
+    IWI_VALUE(iw_coincidence, name, .may_be_null = true, .about = "the folder, as given"),
+    IWI_VALUE_AS(iw_coincidence, found_count, "found",
+                 .about = "how many sources hit nodes together: the first so many of `sources`"),
+    IWI_VALUE_AS(iw_coincidence, node_count, "nodes", .about = "recordings that were compared"),
+    IWI_VALUE(iw_coincidence, clock_less,
+              .about = "recordings that do not say when they were made, and were left out"),
     IWI_INLINE(iw_coincidence, window, iwi_wall_window_schema),
-    IWI_VALUE(iw_coincidence, false_alarms),
+    IWI_VALUE(iw_coincidence, false_alarms, .about = "rate, for all tests together"),
     IWI_VALUE(iw_coincidence, tests),
-    IWI_OBJECTS(iw_coincidence, sources, source_count, source_schema, .is_row = true),
+    IWI_OBJECTS(iw_coincidence, sources, source_count, source_schema, .is_row = true,
+                .about = "those that coincide first, then by share"),
     IWI_INLINE(iw_coincidence, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema coincidence_schema = IWI_SCHEMA(iw_coincidence, coincidence_fields);
@@ -258,6 +271,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_coincidence_kind = {
     .name = "coincidence",
     .schema_id = "idlewave.coincidence/1",
+    .about = "Whether nodes are hit together, from `idlewave noise fleet --correlate --format json`. CSV has "
+             "a line for each source",
     .schema = &coincidence_schema,
     .write_doc = write_doc,
     .check = check,

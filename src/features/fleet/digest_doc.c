@@ -35,7 +35,7 @@ IWI_OF(double, p99_ns, iw_digest_source, lengths_of(it).p99_ns)
 
 static const struct iwi_field cpu_fields[] = {
     IWI_VALUE(iw_digest_cpu, cpu),
-    IWI_VALUE(iw_digest_cpu, length_ns),
+    IWI_VALUE(iw_digest_cpu, length_ns, .about = "for how long it was watched"),
 };
 static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_digest_cpu, cpu_fields);
 
@@ -43,23 +43,26 @@ static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_digest_source, source, iwi_source_schema),
     IWI_VALUE_AS(iw_digest_source, count, "detours"),
     IWI_VALUE(iw_digest_source, busy_ns),
-    IWI_REAL_OF("median_ns", median_ns),
-    IWI_REAL_OF("p99_ns", p99_ns),
+    IWI_REAL_OF("median_ns", median_ns, .about = "from powers of two, so right to a factor of two"),
+    IWI_REAL_OF("p99_ns", p99_ns, .about = "from powers of two, so right to a factor of two"),
     IWI_VALUE(iw_digest_source, longest_ns),
-    IWI_VALUE_ARRAY(iw_digest_source, by_length),
+    IWI_VALUE_ARRAY(iw_digest_source, by_length,
+                    .about = "element i counts detours from 2^i up to 2^(i+1) ns, the last all longer ones"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_digest_source, source_fields);
 
 static const struct iwi_field digest_fields[] = {
-    IWI_VALUE(iw_digest, node),
-    IWI_VALUE(iw_digest, start_ns),
-    IWI_ENUM(iw_digest, probe, "probe", iwi_probe_at),
-    IWI_ENUM(iw_digest, rung, "rung", iwi_rung_at),
-    IWI_VALUE(iw_digest, threshold_ns),
-    IWI_REAL_OF("watched_ns", watched_ns),
-    IWI_PAIRS(iw_digest, attributes, attribute_count),
+    IWI_VALUE(iw_digest, node, .about = "its name"),
+    IWI_VALUE(iw_digest, start_ns, .about = "when the recording began, since 1970 (UTC); 0: not known"),
+    IWI_ENUM(iw_digest, probe, "probe", iwi_probe_at, .about = "how it was measured"),
+    IWI_ENUM(iw_digest, rung, "rung", iwi_rung_at, .about = "by what sources were named"),
+    IWI_VALUE(iw_digest, threshold_ns, .about = "shorter gaps were not kept"),
+    IWI_REAL_OF("watched_ns", watched_ns, .about = "summed over CPUs"),
+    IWI_PAIRS(iw_digest, attributes, attribute_count,
+              .about = "settings of the node: `kernel`, `governor`, ..."),
     IWI_OBJECTS(iw_digest, cpus, cpu_count, cpu_schema),
-    IWI_OBJECTS(iw_digest, sources, source_count, source_schema, .is_row = true),
+    IWI_OBJECTS(iw_digest, sources, source_count, source_schema, .is_row = true,
+                .about = "the first is all sources together"),
 };
 static const struct iwi_schema digest_schema = IWI_SCHEMA(iw_digest, digest_fields);
 
@@ -233,6 +236,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_digest_kind = {
     .name = "digest",
     .schema_id = "idlewave.digest/1",
+    .about = "A digest of a recording, from `idlewave noise show FILE --format json`. CSV has a line for "
+             "each source",
     .schema = &digest_schema,
     .write_doc = write_doc,
     .check = check,

@@ -20,7 +20,7 @@ const struct iwi_schema iwi_spread_schema = IWI_SCHEMA(iw_spread, spread_fields)
 
 static const struct iwi_field lengths_fields[] = {
     IWI_VALUE(iw_detour_lengths, median_ns),
-    IWI_VALUE(iw_detour_lengths, p99_ns),
+    IWI_VALUE(iw_detour_lengths, p99_ns, .about = "from powers of two, so right to a factor of two"),
     IWI_VALUE(iw_detour_lengths, longest_ns),
 };
 static const struct iwi_schema lengths_schema = IWI_SCHEMA(iw_detour_lengths, lengths_fields);
@@ -37,44 +37,52 @@ IWI_OF(bool, has_others_lengths, iw_fleet_finding, it->others_lengths.longest_ns
 IWI_OF(bool, source_has_lengths, iw_fleet_source, it->lengths.longest_ns > 0.0)
 
 static const struct iwi_field finding_fields[] = {
-    IWI_VALUE(iw_fleet_finding, node),
-    IWI_VALUE(iw_fleet_finding, has_cpu),
+    IWI_VALUE(iw_fleet_finding, node, .about = "the file's name without `.h5`"),
+    IWI_VALUE(iw_fleet_finding, has_cpu,
+              .about = "the numbers belong to the CPU that has most of it; false: to the node as a whole"),
     IWI_VALUE(iw_fleet_finding, cpu, .is_there = has_cpu),
-    IWI_VALUE(iw_fleet_finding, is_all),
+    IWI_VALUE(iw_fleet_finding, is_all, .about = "all sources together: no single one stands out"),
     IWI_OBJECT(iw_fleet_finding, source, iwi_source_schema, .is_there = has_source),
-    IWI_ENUM(iw_fleet_finding, metric, "metric", metric_name),
-    IWI_VALUE(iw_fleet_finding, value),
-    IWI_VALUE(iw_fleet_finding, median),
-    IWI_VALUE(iw_fleet_finding, limit),
-    IWI_VALUE(iw_fleet_finding, others_max),
-    IWI_VALUE_AS(iw_fleet_finding, others_count, "others"),
-    IWI_VALUE_AS(iw_fleet_finding, having_count, "nodes_with_it"),
-    IWI_VALUE(iw_fleet_finding, excess_share),
-    IWI_OBJECT(iw_fleet_finding, lengths, lengths_schema, .is_there = has_lengths, .is_optional = true),
+    IWI_ENUM(iw_fleet_finding, metric, "metric", metric_name,
+             .about = "what stands out: `rate` is per second, `longest` in ns"),
+    IWI_VALUE(iw_fleet_finding, value, .about = "of this node"),
+    IWI_VALUE(iw_fleet_finding, median, .about = "of the fleet at the same place"),
+    IWI_VALUE(iw_fleet_finding, limit,
+              .about = "values from here on stand out, without bursts; null: judged by how often it came"),
+    IWI_VALUE(iw_fleet_finding, others_max,
+              .about = "largest value of the nodes that do not stand out with this source"),
+    IWI_VALUE_AS(iw_fleet_finding, others_count, "others", .about = "how many these are"),
+    IWI_VALUE_AS(iw_fleet_finding, having_count, "nodes_with_it",
+                 .about = "nodes that have the source at this place"),
+    IWI_VALUE(iw_fleet_finding, excess_share, .about = "of CPU time, above the median"),
+    IWI_OBJECT(iw_fleet_finding, lengths, lengths_schema, .is_there = has_lengths, .is_optional = true,
+               .about = "of the source's detours on all CPUs of the node"),
     IWI_OBJECT(iw_fleet_finding, others_lengths, lengths_schema, .is_there = has_others_lengths,
-               .is_optional = true),
-    IWI_TEXT_OF("advice", advice),
+               .is_optional = true,
+               .about = "each the median of the nodes that have the source and do not stand out with it"),
+    IWI_TEXT_OF("advice", advice, .about = "what to do against the source"),
 };
 static const struct iwi_schema finding_schema = IWI_SCHEMA(iw_fleet_finding, finding_fields);
 
 static const struct iwi_field node_fields[] = {
     IWI_VALUE(iw_fleet_node, name),
     IWI_VALUE_AS(iw_fleet_node, cpu_count, "cpus"),
-    IWI_VALUE(iw_fleet_node, watched_ns),
+    IWI_VALUE(iw_fleet_node, watched_ns, .about = "summed over CPUs"),
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_SHARE], "share"),
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_RATE], "rate_hz"),
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_LONGEST], "longest_ns"),
-    IWI_VALUE_AS(iw_fleet_node, finding_count, "findings"),
-    IWI_CHARS(iw_fleet_node, largest),
-    IWI_VALUE(iw_fleet_node, is_busy, .is_optional = true),
+    IWI_VALUE_AS(iw_fleet_node, finding_count, "findings", .about = "how many"),
+    IWI_CHARS(iw_fleet_node, largest, .about = "source of its largest finding; `all`: all sources together"),
+    IWI_VALUE(iw_fleet_node, is_busy, .is_optional = true, .about = "programs of users ran meanwhile"),
 };
 static const struct iwi_schema node_schema = IWI_SCHEMA(iw_fleet_node, node_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_fleet_source, source, iwi_source_schema),
-    IWI_VALUE_AS(iw_fleet_source, node_count, "nodes"),
-    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema),
-    IWI_OBJECT(iw_fleet_source, lengths, lengths_schema, .is_there = source_has_lengths, .is_optional = true),
+    IWI_VALUE_AS(iw_fleet_source, node_count, "nodes", .about = "that have it"),
+    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema, .about = "over all nodes"),
+    IWI_OBJECT(iw_fleet_source, lengths, lengths_schema, .is_there = source_has_lengths, .is_optional = true,
+               .about = "of its detours, each the median of the nodes that have it"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_fleet_source, source_fields);
 
@@ -84,17 +92,18 @@ IWI_OF(bool, is_missing, iw_fleet_difference, it->kind == IW_FLEET_MISSING)
 static const struct iwi_field difference_fields[] = {
     IWI_ENUM(iw_fleet_difference, kind, "kind", difference_name),
     IWI_VALUE(iw_fleet_difference, node),
-    IWI_OBJECT(iw_fleet_difference, source, iwi_source_schema, .is_there = is_missing),
-    IWI_VALUE_AS(iw_fleet_difference, value, "share"),
-    IWI_VALUE(iw_fleet_difference, median),
+    IWI_OBJECT(iw_fleet_difference, source, iwi_source_schema, .is_there = is_missing,
+               .about = "null if the node is quieter"),
+    IWI_VALUE_AS(iw_fleet_difference, value, "share", .about = "of the node"),
+    IWI_VALUE(iw_fleet_difference, median, .about = "of the fleet"),
 };
 static const struct iwi_schema difference_schema = IWI_SCHEMA(iw_fleet_difference, difference_fields);
 
 static const struct iwi_field group_fields[] = {
     IWI_VALUE(iw_fleet_group, fact),
-    IWI_VALUE(iw_fleet_group, value),
+    IWI_VALUE(iw_fleet_group, value, .about = "empty: not said"),
     IWI_VALUE_AS(iw_fleet_group, node_count, "nodes"),
-    IWI_VALUES_IN_PLACE(iw_fleet_group, first, first_count),
+    IWI_VALUES_IN_PLACE(iw_fleet_group, first, first_count, .about = "names of up to four"),
 };
 static const struct iwi_schema group_schema = IWI_SCHEMA(iw_fleet_group, group_fields);
 
@@ -114,23 +123,31 @@ IWI_OF(const char *, outcome, iw_fleet,
        it->node_count<IW_FLEET_FEW_NODES ? "too few nodes" : it->outlier_count> 0 ? "outliers" : "none")
 
 static const struct iwi_field fleet_fields[] = {
-    IWI_VALUE(iw_fleet, name),
-    IWI_TEXT_OF("outcome", outcome),
-    IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding"),
-    IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms"),
-    IWI_VALUE_AS(iw_fleet, opts.matters, "matters"),
+    IWI_VALUE(iw_fleet, name, .about = "the folder, as given"),
+    IWI_TEXT_OF("outcome", outcome, .about = "`too few nodes`: below 3"),
+    IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding", .about = "how many stand out"),
+    IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms", .about = "rate, for all comparisons together"),
+    IWI_VALUE_AS(iw_fleet, opts.matters, "matters", .about = "differences below that are not told"),
     IWI_VALUE_AS(iw_fleet, tests, "comparisons"),
-    IWI_VALUE(iw_fleet, few_factor),
-    IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema),
-    IWI_VALUE(iw_fleet, watched_ns),
-    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", iwi_spread_schema),
-    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_RATE], "rate_hz", iwi_spread_schema),
+    IWI_VALUE(iw_fleet, few_factor,
+              .about = "of 3 to 11 nodes: from so many times the others' value on a source stands out, if "
+                       "nodes differ as they usually do"),
+    IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema,
+                .about = "nodes with the largest excess first, those of a node together"),
+    IWI_VALUE(iw_fleet, watched_ns, .about = "summed over nodes and CPUs"),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", iwi_spread_schema,
+                  .about = "of all sources together, of the average CPU of a node, over nodes"),
+    IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_RATE], "rate_hz", iwi_spread_schema,
+                  .about = "of all sources together, of the average CPU of a node, over nodes"),
     IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_LONGEST], "longest_ns", iwi_spread_schema),
-    IWI_OBJECTS(iw_fleet, sources, source_count, source_schema),
-    IWI_OBJECTS(iw_fleet, differences, difference_count, difference_schema),
-    IWI_OBJECTS(iw_fleet, groups, group_count, group_schema),
-    IWI_OBJECTS(iw_fleet, unreadable, unreadable_count, unreadable_schema),
-    IWI_OBJECTS(iw_fleet, nodes, node_count, node_schema, .is_row = true),
+    IWI_OBJECTS(iw_fleet, sources, source_count, source_schema, .about = "the largest mean first"),
+    IWI_OBJECTS(iw_fleet, differences, difference_count, difference_schema,
+                .about = "not noisier, but different"),
+    IWI_OBJECTS(iw_fleet, groups, group_count, group_schema, .about = "facts that not all nodes share"),
+    IWI_OBJECTS(iw_fleet, unreadable, unreadable_count, unreadable_schema,
+                .about = "files that could not be read"),
+    IWI_OBJECTS(iw_fleet, nodes, node_count, node_schema, .is_row = true,
+                .about = "those that stand out first, then by share"),
     IWI_INLINE(iw_fleet, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_fleet, fleet_fields);
@@ -315,6 +332,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fleet_kind = {
     .name = "fleet",
     .schema_id = "idlewave.fleet/3",
+    .about = "Nodes compared with each other, by `idlewave noise fleet --format json`. CSV has a line for "
+             "each node",
     .older_id = "idlewave.fleet/2",
     .schema = &fleet_schema,
     .write_doc = write_doc,

@@ -30,20 +30,20 @@ static const struct iwi_field period_fields[] = {
     IWI_VALUE(iw_history_period, start_ns),
     IWI_VALUE_AS(iw_history_period, node_count, "nodes"),
     IWI_OBJECT(iw_history_period, share, iwi_spread_schema),
-    IWI_VALUE(iw_history_period, rate_hz),
-    IWI_VALUE(iw_history_period, longest_ns),
+    IWI_VALUE(iw_history_period, rate_hz, .about = "of the median node"),
+    IWI_VALUE(iw_history_period, longest_ns, .about = "of the median node"),
 };
 static const struct iwi_schema period_schema = IWI_SCHEMA(iw_history_period, period_fields);
 
 IWI_OF(bool, change_has_source, iw_history_change, !it->is_all)
 
 static const struct iwi_field change_fields[] = {
-    IWI_VALUE(iw_history_change, is_all),
+    IWI_VALUE(iw_history_change, is_all, .about = "all sources together"),
     IWI_OBJECT(iw_history_change, source, iwi_source_schema, .is_there = change_has_source),
     IWI_VALUE_AS(iw_history_change, node_count, "nodes"),
-    IWI_VALUE(iw_history_change, before),
-    IWI_VALUE(iw_history_change, after),
-    IWI_ESTIMATE(iw_history_change, factor),
+    IWI_VALUE(iw_history_change, before, .about = "share of time, of the median node"),
+    IWI_VALUE(iw_history_change, after, .about = "share of time, of the median node"),
+    IWI_ESTIMATE(iw_history_change, factor, .about = "after over before"),
 };
 static const struct iwi_schema change_schema = IWI_SCHEMA(iw_history_change, change_fields);
 
@@ -51,12 +51,12 @@ IWI_OF(bool, node_has_source, iw_history_node, !it->is_all)
 
 static const struct iwi_field node_fields[] = {
     IWI_VALUE(iw_history_node, name),
-    IWI_VALUE(iw_history_node, is_all),
+    IWI_VALUE(iw_history_node, is_all, .about = "all sources together"),
     IWI_OBJECT(iw_history_node, source, iwi_source_schema, .is_there = node_has_source),
-    IWI_VALUE(iw_history_node, before),
+    IWI_VALUE(iw_history_node, before, .about = "share of time"),
     IWI_VALUE(iw_history_node, after),
-    IWI_VALUE(iw_history_node, factor),
-    IWI_VALUE(iw_history_node, limit),
+    IWI_VALUE(iw_history_node, factor, .about = "over that of the median node"),
+    IWI_VALUE(iw_history_node, limit, .about = "factors from here on stand out"),
 };
 static const struct iwi_schema node_schema = IWI_SCHEMA(iw_history_node, node_fields);
 
@@ -71,24 +71,31 @@ static const char *outcome_of(const iw_history *history)
 IWI_OF(const char *, outcome, iw_history, outcome_of(it))
 
 static const struct iwi_field history_fields[] = {
-    IWI_VALUE(iw_history, name),
-    IWI_TEXT_OF("outcome", outcome),
-    IWI_VALUE_AS(iw_history, digest_count, "recordings"),
-    IWI_VALUE_AS(iw_history, undated_count, "recordings_without_date"),
+    IWI_VALUE(iw_history, name, .about = "folder or file, as given"),
+    IWI_TEXT_OF("outcome", outcome,
+                .about = "`too little`: no node has recordings on both sides of the change"),
+    IWI_VALUE_AS(iw_history, digest_count, "recordings", .about = "that were read"),
+    IWI_VALUE_AS(iw_history, undated_count, "recordings_without_date", .about = "left out"),
     IWI_VALUE_AS(iw_history, unreadable_count, "files_unreadable"),
-    IWI_VALUE_AS(iw_history, node_count, "nodes"),
-    IWI_VALUE_AS(iw_history, paired_count, "nodes_compared"),
-    IWI_VALUE_AS(iw_history, opts.period_ns, "period_ns"),
-    IWI_VALUE(iw_history, change_ns),
-    IWI_VALUE_AS(iw_history, before_count, "periods_before"),
-    IWI_VALUE_AS(iw_history, after_count, "periods_after"),
-    IWI_VALUE_AS(iw_history, opts.false_alarms, "false_alarms"),
-    IWI_VALUE_AS(iw_history, opts.matters, "matters"),
+    IWI_VALUE_AS(iw_history, node_count, "nodes", .about = "with a date"),
+    IWI_VALUE_AS(iw_history, paired_count, "nodes_compared",
+                 .about = "with recordings before and after the change"),
+    IWI_VALUE_AS(iw_history, opts.period_ns, "period_ns", .about = "length of a period"),
+    IWI_VALUE(iw_history, change_ns, .about = "when the change was, since 1970 (UTC)"),
+    IWI_VALUE_AS(iw_history, before_count, "periods_before", .about = "with recordings"),
+    IWI_VALUE_AS(iw_history, after_count, "periods_after", .about = "with recordings"),
+    IWI_VALUE_AS(iw_history, opts.false_alarms, "false_alarms",
+                 .about = "rate, for all comparisons together"),
+    IWI_VALUE_AS(iw_history, opts.matters, "matters", .about = "changes below that are not told"),
     IWI_VALUE_AS(iw_history, tests, "comparisons"),
-    IWI_VALUE(iw_history, least_factor),
-    IWI_OBJECTS(iw_history, changes, change_count, change_schema),
-    IWI_OBJECTS(iw_history, changed_nodes, changed_node_count, node_schema),
-    IWI_OBJECTS(iw_history, periods, period_count, period_schema, .is_row = true),
+    IWI_VALUE(iw_history, least_factor,
+              .about = "from about so many times on a change of the fleet can be told from chance; null "
+                       "where nothing is compared"),
+    IWI_OBJECTS(iw_history, changes, change_count, change_schema,
+                .about = "sources that changed on the fleet, the largest first"),
+    IWI_OBJECTS(iw_history, changed_nodes, changed_node_count, node_schema,
+                .about = "that changed more than the fleet, the largest first"),
+    IWI_OBJECTS(iw_history, periods, period_count, period_schema, .is_row = true, .about = "ascending"),
     IWI_INLINE(iw_history, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema history_schema = IWI_SCHEMA(iw_history, history_fields);
@@ -281,6 +288,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_history_kind = {
     .name = "history",
     .schema_id = "idlewave.history/1",
+    .about =
+        "How a fleet changed, from `idlewave noise history --format json`. CSV has a line for each period",
     .schema = &history_schema,
     .write_doc = write_doc,
     .check = check,

@@ -13,7 +13,7 @@
 
 static const struct iwi_field check_fields[] = {
     IWI_VALUE(iw_model_check, trials),
-    IWI_ESTIMATE(iw_model_check, mean_ns),
+    IWI_ESTIMATE(iw_model_check, mean_ns, .about = "of a phase, as simulated"),
 };
 static const struct iwi_schema check_schema = IWI_SCHEMA(iw_model_check, check_fields);
 
@@ -23,13 +23,15 @@ IWI_OF(bool, is_simulated, iw_model_row, it->simulated.trials > 0)
 static const struct iwi_field row_fields[] = {
     IWI_VALUE(iw_model_row, ranks),
     IWI_VALUE(iw_model_row, noiseless_ns),
-    IWI_ESTIMATE(iw_model_row, slowest_ns),
-    IWI_OBJECT_AS(iw_model_row, low_ns, "at_least_ns", iwi_estimate_schema),
-    IWI_OBJECT_AS(iw_model_row, high_ns, "at_most_ns", iwi_estimate_schema),
+    IWI_ESTIMATE(iw_model_row, slowest_ns, .about = "what noise adds on the slowest rank"),
+    IWI_OBJECT_AS(iw_model_row, low_ns, "at_least_ns", iwi_estimate_schema,
+                  .about = "lower bound of the mean; the same as the upper one where it is one number"),
+    IWI_OBJECT_AS(iw_model_row, high_ns, "at_most_ns", iwi_estimate_schema,
+                  .about = "upper bound of the mean"),
     IWI_VALUE(iw_model_row, median_ns),
     IWI_ENUM(iw_model_row, support, "rests_on", support_name),
     IWI_VALUE(iw_model_row, worst_source, .may_be_null = true),
-    IWI_OBJECT(iw_model_row, simulated, check_schema, .is_there = is_simulated),
+    IWI_OBJECT(iw_model_row, simulated, check_schema, .is_there = is_simulated, .about = "with `--check`"),
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_model_row, row_fields);
 
@@ -37,17 +39,20 @@ IWI_NAMES(refusal_name, [IW_REFUSAL_NONE] = "none", [IW_REFUSAL_SHORT] = "short"
           [IW_REFUSAL_MIXTURE] = "mixture", [IW_REFUSAL_HEAVY] = "heavy")
 
 static const struct iwi_field horizon_fields[] = {
-    IWI_VALUE(iw_window_horizon, phases),       IWI_VALUE(iw_window_horizon, observed_ranks),
-    IWI_VALUE(iw_window_horizon, tail_ranks),   IWI_ENUM(iw_window_horizon, refusal, "refusal", refusal_name),
-    IWI_VALUE(iw_window_horizon, record_s),     IWI_VALUE(iw_window_horizon, tail_shape),
+    IWI_VALUE(iw_window_horizon, phases, .about = "independent ones seen"),
+    IWI_VALUE(iw_window_horizon, observed_ranks, .about = "supported by order statistics"),
+    IWI_VALUE(iw_window_horizon, tail_ranks, .about = "supported by the fitted tail"),
+    IWI_ENUM(iw_window_horizon, refusal, "refusal", refusal_name, .about = "why there is no more"),
+    IWI_VALUE(iw_window_horizon, record_s, .about = "record for this long instead; 0: no length would do"),
+    IWI_VALUE(iw_window_horizon, tail_shape, .about = "of the fitted tail"),
     IWI_VALUE(iw_window_horizon, tail_from_ns),
 };
 static const struct iwi_schema horizon_schema = IWI_SCHEMA(iw_window_horizon, horizon_fields);
 
 static const struct iwi_field chain_fields[] = {
-    IWI_VALUE(iw_model_chain, growth),
+    IWI_VALUE(iw_model_chain, growth, .about = "what noise adds to a phase, over its mean"),
     IWI_VALUE(iw_model_chain, phase_ns),
-    IWI_VALUE(iw_model_chain, decay_ns_per_rank),
+    IWI_VALUE(iw_model_chain, decay_ns_per_rank, .about = "of an idle wave"),
 };
 static const struct iwi_schema chain_schema = IWI_SCHEMA(iw_model_chain, chain_fields);
 
@@ -59,8 +64,8 @@ IWI_NAMED(barrier_name, value == IW_MODEL_TREE            ? "tree"
                                                           : NULL)
 
 static const struct iwi_field question_fields[] = {
-    IWI_VALUE(iw_model_question, work_ns),
-    IWI_VALUE(iw_model_question, latency_ns),
+    IWI_VALUE(iw_model_question, work_ns, .about = "of a phase; 0: the barrier alone"),
+    IWI_VALUE(iw_model_question, latency_ns, .about = "of a message: o_s + L + o_r of a network"),
     IWI_ENUM(iw_model_question, barrier, "barrier", barrier_name),
 };
 static const struct iwi_schema question_schema = IWI_SCHEMA(iw_model_question, question_fields);
@@ -68,16 +73,23 @@ static const struct iwi_schema question_schema = IWI_SCHEMA(iw_model_question, q
 IWI_NAMED(rule_name, iw_half_rule_name((iw_half_rule)value))
 
 static const struct iwi_field report_fields[] = {
-    IWI_VALUE(iw_model_report, noise),
-    IWI_VALUE_AS(iw_model_report, cpu_count, "recorded_cpus"),
-    IWI_VALUE_AS(iw_model_report, cpus, "noise_cpus", .may_be_null = true),
-    IWI_VALUE(iw_model_report, net, .may_be_null = true),
+    IWI_VALUE(iw_model_report, noise, .about = "spec, or name of the noise file"),
+    IWI_VALUE_AS(iw_model_report, cpu_count, "recorded_cpus",
+                 .about = "how many CPUs ranks meet the noise of; 0 without a noise file"),
+    IWI_VALUE_AS(iw_model_report, cpus, "noise_cpus", .may_be_null = true,
+                 .about = "the only ones that were to be used; null: all"),
+    IWI_VALUE(iw_model_report, net, .may_be_null = true, .about = "null: messages cost nothing but latency"),
     IWI_INLINE(iw_model_report, question, question_schema),
-    IWI_VALUE(iw_model_report, is_cone),
-    IWI_VALUE(iw_model_report, half_ranks),
-    IWI_ENUM(iw_model_report, half_rule, "half_rule", rule_name),
-    IWI_VALUE(iw_model_report, first_doubled),
-    IWI_VALUE(iw_model_report, last_doubled),
+    IWI_VALUE(iw_model_report, is_cone,
+              .about = "the recursion over the rounds of a dissemination barrier answers"),
+    IWI_VALUE(iw_model_report, half_ranks, .about = "N_1/2 by a rule of thumb; null without a law"),
+    IWI_ENUM(iw_model_report, half_rule, "half_rule", rule_name,
+             .about = "whose rule: `own` where that of the papers does not hold, `bound` if there is none "
+                      "and the number is `last_doubled`"),
+    IWI_VALUE(
+        iw_model_report, first_doubled,
+        .about = "fewest ranks on which a phase may take twice as long as on one; null: never, or not asked"),
+    IWI_VALUE(iw_model_report, last_doubled, .about = "fewest ranks on which it must"),
     {.key = "neighbours",
      .type = IWI_T_OBJECT,
      .holder = IWI_KEYED,
@@ -86,9 +98,11 @@ static const struct iwi_field report_fields[] = {
      .count = 2,
      .name = chain_name,
      .of = &chain_schema,
-     .is_there = has_chains},
-    IWI_POINTER(iw_model_report, horizon, horizon_schema),
-    IWI_OBJECTS(iw_model_report, rows, count, row_schema, .is_row = true),
+     .is_there = has_chains,
+     .about = "exponential noise without a barrier: each rank waits for one neighbor on a line, or for both"},
+    IWI_POINTER(iw_model_report, horizon, horizon_schema, .about = "how far a noise file carries"),
+    IWI_OBJECTS(iw_model_report, rows, count, row_schema, .is_row = true,
+                .about = "one for each number of ranks, ascending"),
     IWI_VALUE(iw_model_report, command, .may_be_null = true),
     IWI_INLINE(iw_model_report, caveats, iwi_caveats_schema),
 };
@@ -397,6 +411,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_model_kind = {
     .name = "model",
     .schema_id = "idlewave.model/3",
+    .about = "Answers of `idlewave model --format json`; a mean that is infinite is null. CSV has a line for "
+             "each number of ranks",
     .older_id = "idlewave.model/2",
     .schema = &report_schema,
     .write_doc = write_doc,

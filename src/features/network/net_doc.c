@@ -300,6 +300,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_net_kind = {
     .name = "net",
     .schema_id = "idlewave.net-measured/3",
+    .about = "A network that `idlewave net --format json` measured, in one launch or several; `net` reads "
+             "such files and combines them. CSV has a line for each level and size",
     .schema = &iwi_net_measured_schema,
     .write_doc = write_doc,
     .check = iwi_net_measured_check,

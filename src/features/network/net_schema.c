@@ -18,7 +18,7 @@ static const struct iwi_schema value_schema = IWI_SCHEMA(iw_estimate, value_fiel
 
 static const struct iwi_field point_fields[] = {
     IWI_VALUE(iw_net_point, bytes),
-    IWI_VALUE(iw_net_point, samples),
+    IWI_VALUE(iw_net_point, samples, .about = "of each, over all launches"),
     IWI_OBJECT_AS(iw_net_point, half_round_trip, "half_round_trip_ns", value_schema),
     IWI_OBJECT_AS(iw_net_point, gap, "gap_ns", value_schema),
     IWI_OBJECT_AS(iw_net_point, o_send, "o_send_ns", value_schema),
@@ -43,7 +43,7 @@ KNOWN_TIMES(iw_net_segment)
 KNOWN_TIMES(iw_net)
 
 static const struct iwi_field segment_fields[] = {
-    IWI_VALUE(iw_net_segment, from_bytes),
+    IWI_VALUE(iw_net_segment, from_bytes, .about = "size from which on these costs hold"),
     COST_FIELDS(iw_net_segment),
 };
 static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
@@ -56,57 +56,69 @@ static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
 static const struct iwi_field eager_fields[] = {
     IWI_VALUE(iw_net_eager, bytes),
-    IWI_VALUE(iw_net_eager, is_at_most),
-    IWI_VALUE(iw_net_eager, votes),
+    IWI_VALUE(iw_net_eager, is_at_most, .about = "false: no limit was found up to `bytes`"),
+    IWI_VALUE(iw_net_eager, votes, .about = "rounds that found it"),
 };
 static const struct iwi_schema eager_schema = IWI_SCHEMA(iw_net_eager, eager_fields);
 
 static const struct iwi_field level_fields[] = {
     IWI_CHARS(iw_net_level, name, .is_column = true),
-    IWI_VALUE_ARRAY(iw_net_level, ranks),
-    IWI_OBJECT_AS(iw_net_level, L, "L_ns", value_schema),
+    IWI_VALUE_ARRAY(iw_net_level, ranks, .about = "the pair that was measured"),
+    IWI_OBJECT_AS(iw_net_level, L, "L_ns", value_schema,
+                  .about = "of the smallest message, as the next ones: the mean over the launches, with its "
+                           "95 % interval by Student's t; of one launch the median over its rounds, with an "
+                           "interval that does not cover differences between launches"),
     IWI_OBJECT_AS(iw_net_level, half_round_trip, "half_round_trip_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, exchange, "exchange_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, o_send, "o_send_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, o_recv, "o_recv_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, gap, "g_ns", value_schema),
-    IWI_OBJECT_AS(iw_net_level, eager_computing, "S", eager_schema),
-    IWI_OBJECT_AS(iw_net_level, eager_inside, "S_receiver_in_mpi", eager_schema),
-    IWI_VALUE(iw_net_level, fit_error),
-    IWI_VALUE(iw_net_level, wide_points),
-    IWI_VALUE(iw_net_level, overlapped_from_bytes),
-    IWI_VALUE(iw_net_level, least_overlap),
-    IWI_VALUE_AS(iw_net_level, capped_from_bytes, "g_capped_from_bytes"),
-    IWI_VALUE_AS(iw_net_level, most_capped, "g_most_capped"),
-    IWI_OBJECT(iw_net_level, net, net_schema),
+    IWI_OBJECT_AS(iw_net_level, eager_computing, "S", eager_schema, .about = "eager limit"),
+    IWI_OBJECT_AS(iw_net_level, eager_inside, "S_receiver_in_mpi", eager_schema,
+                  .about = "eager limit if the receiver is in MPI"),
+    IWI_VALUE(iw_net_level, fit_error,
+              .about = "the most by which the segments miss a measured time, as a share of it"),
+    IWI_VALUE(iw_net_level, wide_points, .about = "sizes whose interval is wider than 10 %"),
+    IWI_VALUE(iw_net_level, overlapped_from_bytes,
+              .about = "from here on o_s + o_r exceed the time of a message and were cut; 0: nowhere"),
+    IWI_VALUE(iw_net_level, least_overlap, .about = "share to which they were cut, at least"),
+    IWI_VALUE_AS(
+        iw_net_level, capped_from_bytes, "g_capped_from_bytes",
+        .about =
+            "from here on messages in a row took longer than half a round trip, and g was cut; 0: nowhere"),
+    IWI_VALUE_AS(iw_net_level, most_capped, "g_most_capped", .about = "factor by which g was cut, at most"),
+    IWI_OBJECT(iw_net_level, net, net_schema, .about = "what simulations use, for messages from 1 byte on"),
     IWI_OBJECTS(iw_net_level, points, point_count, point_schema, .is_row = true),
 };
 static const struct iwi_schema level_schema = IWI_SCHEMA(iw_net_level, level_fields);
 
 static const struct iwi_field slow_fields[] = {
-    IWI_VALUE_ARRAY(iw_net_slow_link, ranks),         IWI_VALUE(iw_net_slow_link, small_round_trip_ns),
-    IWI_VALUE(iw_net_slow_link, large_round_trip_ns), IWI_VALUE(iw_net_slow_link, small_factor),
-    IWI_VALUE(iw_net_slow_link, large_factor),
+    IWI_VALUE_ARRAY(iw_net_slow_link, ranks),
+    IWI_VALUE(iw_net_slow_link, small_round_trip_ns),
+    IWI_VALUE(iw_net_slow_link, large_round_trip_ns),
+    IWI_VALUE(iw_net_slow_link, small_factor, .about = "to the median"),
+    IWI_VALUE(iw_net_slow_link, large_factor, .about = "to the median"),
 };
 static const struct iwi_schema slow_schema = IWI_SCHEMA(iw_net_slow_link, slow_fields);
 
 IWI_NAMED(calls_name, iw_net_calls_name((iw_net_calls)value))
 
 static const struct iwi_field measured_fields[] = {
-    IWI_CHARS(iw_net_measured, warning),
+    IWI_CHARS(iw_net_measured, warning, .about = "why the numbers are not valid; empty: they are"),
     IWI_VALUE(iw_net_measured, launches),
     IWI_VALUE(iw_net_measured, ranks),
-    IWI_CHARS_LIST(iw_net_measured, host_names, ranks),
+    IWI_CHARS_LIST(iw_net_measured, host_names, ranks, .about = "of each rank"),
     IWI_VALUE(iw_net_measured, hosts),
     IWI_CHARS(iw_net_measured, mpi_version),
     IWI_ENUM(iw_net_measured, calls, "calls", calls_name),
-    IWI_CHARS(iw_net_measured, clock),
-    IWI_VALUE(iw_net_measured, seconds),
+    IWI_CHARS(iw_net_measured, clock, .about = "what times were read from"),
+    IWI_VALUE(iw_net_measured, seconds, .about = "that were measured, of all launches"),
     IWI_VALUE_AS(iw_net_measured, pair_count, "pairs"),
-    IWI_VALUE_AS(iw_net_measured, link_count, "links_looked_at"),
-    IWI_VALUE(iw_net_measured, large_bytes),
-    IWI_OBJECTS(iw_net_measured, levels, level_count, level_schema, .is_row = true),
-    IWI_OBJECTS(iw_net_measured, slow, slow_count, slow_schema),
+    IWI_VALUE_AS(iw_net_measured, link_count, "links_looked_at", .about = "of the pairs"),
+    IWI_VALUE(iw_net_measured, large_bytes, .about = "size of the large messages of links"),
+    IWI_OBJECTS(iw_net_measured, levels, level_count, level_schema, .is_row = true,
+                .about = "from the inside out"),
+    IWI_OBJECTS(iw_net_measured, slow, slow_count, slow_schema, .about = "slow pairs"),
 };
 const struct iwi_schema iwi_net_measured_schema = IWI_SCHEMA(iw_net_measured, measured_fields);
 

@@ -47,14 +47,21 @@ static double limit_hz(const void *object)
 
 static const struct iwi_field reach_fields[] = {
     IWI_VALUE(iw_record_reach, work_ns),
-    IWI_VALUE(iw_record_reach, ranks),
+    IWI_VALUE(iw_record_reach, ranks,
+              .about = "the most that meet after `work_ns` each for which the recording gives estimates; for "
+                       "more it gives lower bounds"),
 };
 static const struct iwi_schema reach_schema = IWI_SCHEMA(iw_record_reach, reach_fields);
 
 static const struct iwi_field record_fields[] = {
-    IWI_VALUE(iw_record_report, file),           IWI_INLINE(iw_record_report, noise, iwi_noise_schema),
-    IWI_REAL_OF("t_min_ns", finest_t_min_ns),    IWI_REAL_OF("threshold_ns", finest_threshold_ns),
-    IWI_REAL_OF("detection_limit_hz", limit_hz), IWI_OBJECT_ARRAY(iw_record_report, reach, reach_schema),
+    IWI_VALUE(iw_record_report, file, .about = "the noise file"),
+    IWI_INLINE(iw_record_report, noise, iwi_noise_schema),
+    IWI_REAL_OF("t_min_ns", finest_t_min_ns,
+                .about = "of one turn of the undisturbed loop (selfish), the quickest quantum (fwq), a unit "
+                         "of work (ftq), on the finest CPU"),
+    IWI_REAL_OF("threshold_ns", finest_threshold_ns, .about = "shorter gaps were not kept"),
+    IWI_REAL_OF("detection_limit_hz", limit_hz, .about = "1/(2 t_min): faster noise cannot be seen"),
+    IWI_OBJECT_ARRAY(iw_record_report, reach, reach_schema),
 };
 static const struct iwi_schema record_schema = IWI_SCHEMA(iw_record_report, record_fields);
 
@@ -214,6 +221,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_record_kind = {
     .name = "record",
     .schema_id = "idlewave.record/4",
+    .about = "A recording that was just made, from `idlewave record --format json`; all of it is in the "
+             "noise file. A CPU's recording ends where its first detour was dropped, so `share` and "
+             "`rate_hz` are not too low",
     .older_id = "idlewave.record/3",
     .schema = &record_schema,
     .write_doc = write_doc,

@@ -287,6 +287,9 @@ static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 const struct iwi_kind iwi_noise_kind = {
     .name = "noise",
     .schema_id = "idlewave.noise/4",
+    .about = "A recording, from `idlewave noise show --format json`. CSV has the detours themselves: "
+             "`cpu,start_ns,duration_ns,class,source`, where the source is the one with the largest part; of "
+             "FWQ and FTQ a line for each quantum, with `duration_ns` or `work`",
     .older_id = "idlewave.noise/3",
     .schema = &iwi_noise_schema,
     .write_doc = write_doc,

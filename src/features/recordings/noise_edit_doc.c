@@ -25,7 +25,7 @@ static const struct iwi_field before_fields[] = {
     IWI_VALUE_AS(iw_edit, sample_count, "samples"),
     IWI_VALUE(iw_edit, busy_ns),
     IWI_VALUE(iw_edit, watched_ns),
-    IWI_REAL_OF("share", share_before),
+    IWI_REAL_OF("share", share_before, .about = "null with FWQ and FTQ"),
 };
 static const struct iwi_schema before_schema = IWI_SCHEMA(iw_edit, before_fields);
 
@@ -34,15 +34,20 @@ IWI_OF(bool, has_before, iw_edit_report, it->edit.kind != IW_EDIT_SYNTH)
 
 static const struct iwi_field edit_fields[] = {
     IWI_ENUM(iw_edit_report, edit.kind, "edit", edit_name),
-    IWI_VALUE(iw_edit_report, file),
+    IWI_VALUE(iw_edit_report, file, .about = "that was written"),
     {.key = "before",
+     .about = "of all inputs; null for synth",
      .type = IWI_T_OBJECT,
      IWI_MEMBER(iw_edit_report, edit),
      .of = &before_schema,
      .is_there = has_before},
-    IWI_VALUE_AS(iw_edit_report, edit.kept_count, "kept", .is_there = is_cut, .is_optional = true),
-    IWI_VALUE_AS(iw_edit_report, edit.too_short, "too_short"),
-    IWI_VALUE_AS(iw_edit_report, edit.renumbered, "renumbered"),
+    IWI_VALUE_AS(iw_edit_report, edit.kept_count, "kept", .is_there = is_cut, .is_optional = true,
+                 .about = "cut: detours of which something is left; there may be more in the file, since "
+                          "what was dropped can lie within one"),
+    IWI_VALUE_AS(iw_edit_report, edit.too_short, "too_short",
+                 .about = "synth: detours below the threshold that were left out"),
+    IWI_VALUE_AS(iw_edit_report, edit.renumbered, "renumbered",
+                 .about = "merge: CPUs that got new numbers; the attribute `merged` says which"),
     IWI_INLINE(iw_edit_report, noise, iwi_noise_schema),
 };
 static const struct iwi_schema edit_schema = IWI_SCHEMA(iw_edit_report, edit_fields);
@@ -158,6 +163,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_noise_edit_kind = {
     .name = "noise-edit",
     .schema_id = "idlewave.noise-edit/4",
+    .about = "A recording that `idlewave noise synth`, `cut` or `merge` wrote, and what it was made of; the "
+             "rest is as in `noise`",
     .older_id = "idlewave.noise-edit/3",
     .schema = &edit_schema,
     .write_doc = write_doc,

@@ -20,35 +20,45 @@ IWI_OF(bool, has_worth, iw_mitigation, it->has_worth)
 IWI_OF(bool, has_job, iw_verify, it->job[0] != '\0')
 
 static const struct iwi_field mitigation_fields[] = {
-    IWI_VALUE(iw_mitigation, name),
-    IWI_VALUE(iw_mitigation, removes),
+    IWI_VALUE(iw_mitigation, name, .about = "stays the same between versions"),
+    IWI_VALUE(iw_mitigation, removes, .about = "what it is against"),
     IWI_ENUM(iw_mitigation, state, "state", state_name),
-    IWI_CHARS(iw_mitigation, setting),
+    IWI_CHARS(iw_mitigation, setting,
+              .about = "for people, as the next two; `CPUS` and `OTHERS` stand for lists that are not known "
+                       "or too long"),
     IWI_CHARS(iw_mitigation, evidence),
     IWI_CHARS(iw_mitigation, advice),
-    IWI_VALUE(iw_mitigation, is_felt),
-    IWI_VALUE(iw_mitigation, is_to_do),
-    IWI_VALUE(iw_mitigation, seen_hz),
-    IWI_VALUE(iw_mitigation, share),
-    IWI_VALUES(iw_mitigation, sources, source_count),
+    IWI_VALUE(iw_mitigation, is_felt, .about = "what it removes was seen more often than allowed"),
+    IWI_VALUE(iw_mitigation, is_to_do,
+              .about = "its advice is worth following: contradicted, or not configured and felt"),
+    IWI_VALUE(iw_mitigation, seen_hz,
+              .about = "how often its sources came to the worst CPU that should be quiet"),
+    IWI_VALUE(iw_mitigation, share, .about = "of the time of these CPUs that they took; recordings only"),
+    IWI_VALUES(
+        iw_mitigation, sources, source_count,
+        .about =
+            "of the recording that it removes, as patterns of `whatif --without` and `noise cut --drop`"),
     IWI_VALUE(iw_mitigation, has_worth),
-    IWI_ESTIMATE(iw_mitigation, worth, .is_there = has_worth),
+    IWI_ESTIMATE(iw_mitigation, worth, .is_there = has_worth,
+                 .about = "the job's slowdown now minus that without these sources"),
 };
 static const struct iwi_schema mitigation_schema = IWI_SCHEMA(iw_mitigation, mitigation_fields);
 
 static const struct iwi_field verify_fields[] = {
     IWI_CHARS(iw_verify, host),
-    IWI_CHARS(iw_verify, recorded_host),
+    IWI_CHARS(iw_verify, recorded_host,
+              .about = "the node that the recording is of, where that is another one"),
     IWI_CHARS(iw_verify, kernel),
-    IWI_CPUS(iw_verify, online, "cpus"),
-    IWI_CPUS(iw_verify, quiet, "quiet_cpus"),
-    IWI_CHARS(iw_verify, quiet_origin),
-    IWI_CHARS(iw_verify, watched),
-    IWI_CHARS(iw_verify, job),
-    IWI_ESTIMATE(iw_verify, slowdown, .is_there = has_job),
-    IWI_VALUES_BY_NAME(iw_verify, counts, state_name),
-    IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true),
-    IWI_CHARS_LIST(iw_verify, remarks, remark_count),
+    IWI_CPUS(iw_verify, online, "cpus", .about = "those online"),
+    IWI_CPUS(iw_verify, quiet, "quiet_cpus", .about = "that should be quiet"),
+    IWI_CHARS(iw_verify, quiet_origin, .about = "what says so; empty: none"),
+    IWI_CHARS(iw_verify, watched, .about = "what it was checked against, for people"),
+    IWI_CHARS(iw_verify, job, .about = "that worths are for; empty: none"),
+    IWI_ESTIMATE(iw_verify, slowdown, .is_there = has_job, .about = "of the job now, T/T0 - 1"),
+    IWI_VALUES_BY_NAME(iw_verify, counts, state_name, .about = "the exit code is 2 if any is contradicted"),
+    IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true,
+                .about = "by state, then the worst first"),
+    IWI_CHARS_LIST(iw_verify, remarks, remark_count, .about = "about the node"),
     IWI_INLINE(iw_verify, caveats, iwi_caveats_schema),
 };
 const struct iwi_schema iwi_verify_schema = IWI_SCHEMA(iw_verify, verify_fields);
@@ -247,6 +257,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_verify_kind = {
     .name = "verify",
     .schema_id = "idlewave.verify/3",
+    .about = "Settings of a node that `idlewave verify --format json` looked at. CSV has a line for each "
+             "mitigation",
     .older_id = "idlewave.verify/2",
     .schema = &iwi_verify_schema,
     .write_doc = write_doc,

@@ -12,35 +12,36 @@
 IWI_OF(bool, is_possible, iw_way, it->refusal[0] == '\0')
 
 static const struct iwi_field way_fields[] = {
-    IWI_CHARS(iw_way, refusal),
-    IWI_VALUE(iw_way, workers, .is_there = is_possible),
+    IWI_CHARS(iw_way, refusal, .about = "why it is impossible; then all other keys are null"),
+    IWI_VALUE(iw_way, workers, .is_there = is_possible, .about = "threads with work, of all processes"),
     IWI_VALUE(iw_way, lanes, .is_there = is_possible),
-    IWI_VALUE(iw_way, batches, .is_there = is_possible),
-    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible),
-    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible),
+    IWI_VALUE(iw_way, batches, .is_there = is_possible, .about = "of the busiest worker"),
+    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible, .about = "for each lane"),
+    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible,
+                 .about = "of the busiest worker"),
     IWI_VALUE_AS(iw_way, exchanges, "exchanges_per_batch", .is_there = is_possible),
-    IWI_VALUE(iw_way, compute_s, .is_there = is_possible),
-    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible),
-    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible),
+    IWI_VALUE(iw_way, compute_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible, .about = "memory of one process"),
 };
 static const struct iwi_schema way_schema = IWI_SCHEMA(iw_way, way_fields);
 
 IWI_NAMED(engine_name, iw_engine_name((iw_engine)value))
 
 static const struct iwi_field forecast_fields[] = {
-    IWI_ENUM(iw_forecast, engine, "engine", engine_name),
-    IWI_CHARS(iw_forecast, engine_note),
+    IWI_ENUM(iw_forecast, engine, "engine", engine_name, .about = "that would run"),
+    IWI_CHARS(iw_forecast, engine_note, .about = "why not flow"),
     IWI_VALUE(iw_forecast, ranks),
     IWI_VALUE(iw_forecast, trials),
-    IWI_VALUE(iw_forecast, redrawn),
-    IWI_VALUE(iw_forecast, messages),
+    IWI_VALUE(iw_forecast, redrawn, .about = "of the trials, those for the interval of an extrapolation"),
+    IWI_VALUE(iw_forecast, messages, .about = "of one trial"),
     IWI_VALUE(iw_forecast, processes),
     IWI_VALUE(iw_forecast, nodes),
-    IWI_VALUE(iw_forecast, threads),
-    IWI_VALUE(iw_forecast, message_s),
-    IWI_VALUE(iw_forecast, room_bytes),
-    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name),
-    IWI_CHARS(iw_forecast, reason),
+    IWI_VALUE(iw_forecast, threads, .about = "of each process"),
+    IWI_VALUE(iw_forecast, message_s, .about = "per message, on one core of this machine"),
+    IWI_VALUE(iw_forecast, room_bytes, .about = "memory that one process can have on this machine"),
+    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name, .about = "the faster split that fits"),
+    IWI_CHARS(iw_forecast, reason, .about = "why it was chosen"),
     IWI_OBJECT(iw_forecast, trials_split, way_schema),
     IWI_OBJECT(iw_forecast, ranks_split, way_schema),
 };
@@ -132,6 +133,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_forecast_kind = {
     .name = "forecast",
     .schema_id = "idlewave.forecast/2",
+    .about = "What a simulation would take, from `idlewave simulate --dry-run --format json`",
     .schema = &forecast_schema,
     .write_doc = write_doc,
 };

@@ -214,6 +214,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_simulate_kind = {
     .name = "simulate",
     .schema_id = "idlewave.simulate/4",
+    .about = "A simulation, from `idlewave simulate --format json`. CSV has a line for each trial",
     .older_id = "idlewave.simulate/3",
     .schema = &iwi_simulation_schema,
     .write_doc = write_doc,

@@ -7,24 +7,30 @@
 #include "features/tables.h"
 
 static const struct iwi_field row_fields[] = {
-    IWI_VALUE(iw_study_estimate_row, system),        IWI_VALUE(iw_study_estimate_row, work),
-    IWI_VALUE(iw_study_estimate_row, least_ranks),   IWI_VALUE(iw_study_estimate_row, most_ranks),
-    IWI_VALUE(iw_study_estimate_row, cells),         IWI_VALUE(iw_study_estimate_row, core_seconds),
-    IWI_VALUE(iw_study_estimate_row, largest_bytes),
+    IWI_VALUE(iw_study_estimate_row, system),
+    IWI_VALUE(iw_study_estimate_row, work),
+    IWI_VALUE(iw_study_estimate_row, least_ranks),
+    IWI_VALUE(iw_study_estimate_row, most_ranks),
+    IWI_VALUE(iw_study_estimate_row, cells, .about = "to run"),
+    IWI_VALUE(iw_study_estimate_row, core_seconds),
+    IWI_VALUE(iw_study_estimate_row, largest_bytes, .about = "memory of its largest cell"),
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_study_estimate_row, row_fields);
 
 static const struct iwi_field estimate_fields[] = {
-    IWI_VALUE(iw_study_estimate, shard),
+    IWI_VALUE(iw_study_estimate, shard, .about = "number of this shard, from 1"),
     IWI_VALUE(iw_study_estimate, shards),
-    IWI_VALUE(iw_study_estimate, cells),
-    IWI_VALUE(iw_study_estimate, found),
+    IWI_VALUE(iw_study_estimate, cells, .about = "of this shard"),
+    IWI_VALUE(iw_study_estimate, found, .about = "that are finished"),
     IWI_VALUE(iw_study_estimate, processes),
-    IWI_VALUE(iw_study_estimate, threads),
-    IWI_VALUE(iw_study_estimate, core_seconds),
-    IWI_VALUE(iw_study_estimate, wall_seconds),
-    IWI_VALUE(iw_study_estimate, memory_bytes),
-    IWI_OBJECTS(iw_study_estimate, rows, row_count, row_schema, .is_row = true),
+    IWI_VALUE(iw_study_estimate, threads, .about = "of each process"),
+    IWI_VALUE(iw_study_estimate, core_seconds,
+              .about = "for all cells that are not finished, by a short calibration on this machine"),
+    IWI_VALUE(iw_study_estimate, wall_seconds, .about = "with all threads of all processes busy"),
+    IWI_VALUE(iw_study_estimate, memory_bytes,
+              .about = "of one process, with its largest cells side by side"),
+    IWI_OBJECTS(iw_study_estimate, rows, row_count, row_schema, .is_row = true,
+                .about = "one for each system and work with cells to run"),
 };
 static const struct iwi_schema estimate_schema = IWI_SCHEMA(iw_study_estimate, estimate_fields);
 
@@ -94,6 +100,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_study_estimate_kind = {
     .name = "study-estimate",
     .schema_id = "idlewave.study-estimate/2",
+    .about = "What a study would take, from `idlewave study --dry-run --format json`",
     .schema = &estimate_schema,
     .write_doc = write_doc,
     .check = check,

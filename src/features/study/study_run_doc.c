@@ -7,11 +7,16 @@
 #include "features/tables.h"
 
 static const struct iwi_field run_fields[] = {
-    IWI_VALUE(iw_study_outcome, folder),     IWI_VALUE(iw_study_outcome, shard),
-    IWI_VALUE(iw_study_outcome, shards),     IWI_VALUE(iw_study_outcome, cells),
-    IWI_VALUE(iw_study_outcome, found),      IWI_VALUE(iw_study_outcome, run),
-    IWI_VALUE(iw_study_outcome, others),     IWI_VALUE(iw_study_outcome, elsewhere),
-    IWI_VALUE(iw_study_outcome, is_stopped), IWI_VALUE(iw_study_outcome, seconds),
+    IWI_VALUE(iw_study_outcome, folder, .about = "where the results are"),
+    IWI_VALUE(iw_study_outcome, shard, .about = "number of this shard, from 1"),
+    IWI_VALUE(iw_study_outcome, shards),
+    IWI_VALUE(iw_study_outcome, cells, .about = "of this shard"),
+    IWI_VALUE(iw_study_outcome, found, .about = "that had finished before"),
+    IWI_VALUE(iw_study_outcome, run, .about = "by this process"),
+    IWI_VALUE(iw_study_outcome, others, .about = "cells that other processes finished meanwhile"),
+    IWI_VALUE(iw_study_outcome, elsewhere, .about = "cells that other processes still run"),
+    IWI_VALUE(iw_study_outcome, is_stopped, .about = "it was interrupted; the same command resumes it"),
+    IWI_VALUE(iw_study_outcome, seconds, .about = "that it took"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_study_outcome, run_fields);
 
@@ -66,6 +71,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_study_run_kind = {
     .name = "study-run",
     .schema_id = "idlewave.study-run/1",
+    .about = "What a run of a study did, from `idlewave study --format json`; its results are in its folder",
     .schema = &run_schema,
     .write_doc = write_doc,
     .check = check,

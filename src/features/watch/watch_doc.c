@@ -13,59 +13,82 @@
 /* ---- the table ---- */
 
 static const struct iwi_field totals_fields[] = {
-    IWI_VALUE(iw_watch_totals, wanted_ns),
-    IWI_VALUE(iw_watch_totals, lost_ns),
+    IWI_VALUE(iw_watch_totals, wanted_ns,
+              .about =
+                  "a thread of the job ran, or waited after being preempted; summed over CPUs, as all here"),
+    IWI_VALUE(iw_watch_totals, lost_ns, .about = "of that, in detours"),
     IWI_VALUE(iw_watch_totals, detours),
-    IWI_VALUE(iw_watch_totals, run_ns),
-    IWI_VALUE(iw_watch_totals, wait_ns),
-    IWI_VALUE(iw_watch_totals, wait_own_ns),
-    IWI_VALUE(iw_watch_totals, wait_waking_ns),
-    IWI_VALUE(iw_watch_totals, throttled_ns),
-    IWI_VALUE(iw_watch_totals, steal_unplaced_ns),
+    IWI_VALUE(iw_watch_totals, run_ns, .about = "threads of the job ran, interruptions included"),
+    IWI_VALUE(iw_watch_totals, wait_ns,
+              .about = "threads were ready and did not run, for all causes but quotas"),
+    IWI_VALUE(iw_watch_totals, wait_own_ns,
+              .about = "of that, while another thread of the job ran: not noise"),
+    IWI_VALUE(iw_watch_totals, wait_waking_ns,
+              .about =
+                  "of that, after being woken, for what was under way on the CPU or came first: not noise"),
+    IWI_VALUE(iw_watch_totals, throttled_ns, .about = "threads were stopped by a quota: not noise"),
+    IWI_VALUE(iw_watch_totals, steal_unplaced_ns,
+              .about = "taken by the hypervisor while the job ran, it is not known when; not in `lost_ns`"),
     IWI_VALUE(iw_watch_totals, nmi_count),
-    IWI_VALUE(iw_watch_totals, nmi_ns),
-    IWI_VALUE(iw_watch_totals, slices),
-    IWI_VALUE(iw_watch_totals, migrations),
+    IWI_VALUE(iw_watch_totals, nmi_ns,
+              .about = "non-maskable interrupts while the job ran; not in `lost_ns`"),
+    IWI_VALUE(iw_watch_totals, slices, .about = "how often a thread got a CPU"),
+    IWI_VALUE(iw_watch_totals, migrations, .about = "how often a thread was moved"),
 };
 static const struct iwi_schema totals_schema = IWI_SCHEMA(iw_watch_totals, totals_fields);
 
 static const struct iwi_field loss_fields[] = {
-    IWI_VALUE(iw_watch_losses, detours), IWI_VALUE(iw_watch_losses, time_ns),
-    IWI_VALUE(iw_watch_losses, parts),   IWI_VALUE(iw_watch_losses, names),
-    IWI_VALUE(iw_watch_losses, threads), IWI_VALUE(iw_watch_losses, skipped),
+    IWI_VALUE(iw_watch_losses, detours,
+              .about = "that found no room on their way: in all sums here, but not in the file"),
+    IWI_VALUE(iw_watch_losses, time_ns),
+    IWI_VALUE(iw_watch_losses, parts,
+              .about = "of detours with more than 15 sources: counted as `other`, class `unknown`"),
+    IWI_VALUE(iw_watch_losses, names,
+              .about = "sources that found no room in the table of 1,024 names: counted as `other`"),
+    IWI_VALUE(iw_watch_losses, threads, .about = "of the job that found no room: what they lost is not seen"),
+    IWI_VALUE(
+        iw_watch_losses, skipped,
+        .about =
+            "kernel events that were not seen: those that came while the same program ran on that CPU, and "
+            "switches that the next event shows to be missing. The time in between is given to nobody"),
 };
 static const struct iwi_schema losses_schema = IWI_SCHEMA(iw_watch_losses, loss_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_watch_source, source, iwi_source_schema),
-    IWI_VALUE(iw_watch_source, count),
+    IWI_VALUE(iw_watch_source, count, .about = "detours in which it takes part"),
     IWI_VALUE(iw_watch_source, time_ns),
-    IWI_VALUE_ARRAY(iw_watch_source, slots),
+    IWI_VALUE_ARRAY(iw_watch_source, slots,
+                    .about = "slot k counts parts of at least 2^k and less than 2^(k+1) ns"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_watch_source, source_fields);
 
 static const struct iwi_field cpu_fields[] = {
-    IWI_VALUE(iw_watch_cpu, cpu),     IWI_VALUE(iw_watch_cpu, wanted_ns), IWI_VALUE(iw_watch_cpu, lost_ns),
-    IWI_VALUE(iw_watch_cpu, detours), IWI_VALUE(iw_watch_cpu, is_kept),
+    IWI_VALUE(iw_watch_cpu, cpu),
+    IWI_VALUE(iw_watch_cpu, wanted_ns),
+    IWI_VALUE(iw_watch_cpu, lost_ns),
+    IWI_VALUE(iw_watch_cpu, detours),
+    IWI_VALUE(iw_watch_cpu, is_kept, .about = "it is in the file"),
 };
 static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_watch_cpu, cpu_fields);
 
 static const struct iwi_field watch_fields[] = {
-    IWI_VALUE(iw_watch_result, job),
+    IWI_VALUE(iw_watch_result, job, .about = "which job, in words"),
     IWI_VALUE(iw_watch_result, watched_ns),
-    IWI_VALUE(iw_watch_result, load_ns),
+    IWI_VALUE(iw_watch_result, load_ns, .about = "how long it took until the programs ran in the kernel"),
     IWI_OBJECT(iw_watch_result, totals, totals_schema),
-    IWI_OBJECT(iw_watch_result, losses, losses_schema),
-    IWI_OBJECTS(iw_watch_result, sources, source_count, source_schema),
-    IWI_OBJECT(iw_watch_result, all, source_schema),
+    IWI_OBJECT(iw_watch_result, losses, losses_schema, .about = "all 0 where all was seen"),
+    IWI_OBJECTS(iw_watch_result, sources, source_count, source_schema, .about = "the largest first"),
+    IWI_OBJECT(iw_watch_result, all, source_schema, .about = "the same of whole detours"),
     IWI_OBJECTS(iw_watch_result, cpus, cpu_count, cpu_schema),
 };
 static const struct iwi_schema watch_schema = IWI_SCHEMA(iw_watch_result, watch_fields);
 
 static const struct iwi_field report_fields[] = {
-    IWI_VALUE(iw_watch_report, file),
+    IWI_VALUE(iw_watch_report, file, .about = "the noise file"),
     IWI_INLINE(iw_watch_report, noise, iwi_noise_schema),
-    IWI_OBJECT(iw_watch_report, watch, watch_schema),
+    IWI_OBJECT(iw_watch_report, watch, watch_schema,
+               .about = "what the kernel's side counted, also what is not in the file"),
 };
 static const struct iwi_schema report_schema = IWI_SCHEMA(iw_watch_report, report_fields);
 
@@ -241,6 +264,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_watch_kind = {
     .name = "watch",
     .schema_id = "idlewave.watch/3",
+    .about = "A watched job, from `idlewave watch --format json`",
     .older_id = "idlewave.watch/2",
     .schema = &report_schema,
     .write_doc = write_doc,

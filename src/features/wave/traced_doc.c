@@ -20,8 +20,9 @@ enum { LEAST_REACH = 3, MOST_ROWS = 10, LEAST_PART = 200 /* of the longest */ };
 static const struct iwi_field function_fields[] = {
     IWI_CHARS(iw_trace_function, name),
     IWI_VALUE(iw_trace_function, calls),
-    IWI_VALUE(iw_trace_function, bytes),
-    IWI_TIME(iw_trace_function, time_ps, "time_ns"),
+    IWI_VALUE(iw_trace_function, bytes,
+              .about = "that the calls send; of collectives, the data of each rank"),
+    IWI_TIME(iw_trace_function, time_ps, "time_ns", .about = "sum over all ranks"),
 };
 static const struct iwi_schema function_schema = IWI_SCHEMA(iw_trace_function, function_fields);
 
@@ -31,28 +32,31 @@ static bool is_threaded(const void *object)
 }
 
 static const struct iwi_field summary_fields[] = {
-    IWI_CHARS(iw_trace_summary, origin),
+    IWI_CHARS(iw_trace_summary, origin, .about = "who traced it: `idlewave`, `liballprof`, `eztrace`, ..."),
     IWI_VALUE(iw_trace_summary, ranks),
-    IWI_VALUE(iw_trace_summary, is_training),
-    IWI_TIME(iw_trace_summary, run_ps, "run_ns"),
-    IWI_VALUE(iw_trace_summary, mpi_share),
-    IWI_VALUE(iw_trace_summary, mpi_least),
-    IWI_VALUE(iw_trace_summary, mpi_most),
-    IWI_TIME(iw_trace_summary, compute_mean_ps, "compute_mean_ns"),
-    IWI_TIME(iw_trace_summary, compute_most_ps, "compute_most_ns"),
-    IWI_VALUE(iw_trace_summary, most_rank),
-    IWI_VALUE(iw_trace_summary, calls),
-    IWI_VALUE(iw_trace_summary, bytes),
-    IWI_VALUE(iw_trace_summary, threaded_ranks),
-    IWI_VALUE(iw_trace_summary, threaded_rank, .is_there = is_threaded),
-    IWI_VALUE(iw_trace_summary, threads, .is_there = is_threaded),
-    IWI_OBJECTS(iw_trace_summary, functions, function_count, function_schema, .is_row = true),
+    IWI_VALUE(iw_trace_summary, is_training, .about = "times in MPI are then those in collectives"),
+    IWI_TIME(iw_trace_summary, run_ps, "run_ns",
+             .about = "from the first rank's begin to the last one's end"),
+    IWI_VALUE(iw_trace_summary, mpi_share, .about = "of the time of all ranks, in MPI"),
+    IWI_VALUE(iw_trace_summary, mpi_least, .about = "of the rank with the least"),
+    IWI_VALUE(iw_trace_summary, mpi_most, .about = "of the rank with the most"),
+    IWI_TIME(iw_trace_summary, compute_mean_ps, "compute_mean_ns",
+             .about = "outside of MPI, mean of the ranks"),
+    IWI_TIME(iw_trace_summary, compute_most_ps, "compute_most_ns", .about = "the longest"),
+    IWI_VALUE(iw_trace_summary, most_rank, .about = "whose that is"),
+    IWI_VALUE(iw_trace_summary, calls, .about = "of all functions"),
+    IWI_VALUE(iw_trace_summary, bytes, .about = "of all functions"),
+    IWI_VALUE(iw_trace_summary, threaded_ranks, .about = "that call MPI from several threads"),
+    IWI_VALUE(iw_trace_summary, threaded_rank, .is_there = is_threaded, .about = "the first of them"),
+    IWI_VALUE(iw_trace_summary, threads, .is_there = is_threaded, .about = "how many it has"),
+    IWI_OBJECTS(iw_trace_summary, functions, function_count, function_schema, .is_row = true,
+                .about = "of MPI, the most time first"),
 };
 static const struct iwi_schema summary_schema = IWI_SCHEMA(iw_trace_summary, summary_fields);
 
 static const struct iwi_field run_fields[] = {
     IWI_INLINE_POINTER(iw_traced_run, summary, summary_schema, .is_row = true),
-    IWI_POINTER(iw_traced_run, waves, iwi_waves_schema),
+    IWI_POINTER(iw_traced_run, waves, iwi_waves_schema, .about = "null: nobody looked for them"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_traced_run, run_fields);
 
@@ -246,6 +250,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_trace_kind = {
     .name = "trace",
     .schema_id = "idlewave.trace/1",
+    .about = "A traced run, from `idlewave report TRACE --format json`. Times are by the wall clock, from "
+             "the end of `MPI_Init` to `MPI_Finalize`. CSV has a line for each function",
     .schema = &run_schema,
     .write_doc = write_doc,
 };

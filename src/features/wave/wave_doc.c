@@ -333,6 +333,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_wave_kind = {
     .name = "wave",
     .schema_id = "idlewave.wave/2",
+    .about = "Idle waves of a run, from `idlewave wave FILE --format json`. Times are of the run; steps "
+             "count from 1, as `--delay` counts them. CSV has a line for each front",
     .schema = &iwi_waves_schema,
     .write_doc = write_doc,
 };

@@ -23,20 +23,29 @@ IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest",
           [IW_CHANGE_RESERVE] = "reserve", [IW_CHANGE_REPLACE] = "replace", [IW_CHANGE_APART] = "apart",
           [IW_CHANGE_NETWORK] = "network")
 static const struct iwi_field change_fields[] = {
-    IWI_ENUM(iw_change, kind, "kind", change_name),
-    IWI_CHARS(iw_change, name),
-    IWI_VALUES(iw_change, removes, removed_count),
-    IWI_VALUE(iw_change, share),
-    IWI_ESTIMATE(iw_change, slowdown),
-    IWI_ESTIMATE(iw_change, saving),
+    IWI_ENUM(iw_change, kind, "kind", change_name,
+             .about = "`rest`: all sources that were not tried alone; `set`: one of `--without`; `together`: "
+                      "nothing is removed, all nodes are disturbed at the same time; `apart`: with `--align "
+                      "wall`, nodes taken for independent; `network`: it delays no messages; `reserve`: one "
+                      "core of each node is left to the operating system"),
+    IWI_CHARS(iw_change, name, .about = "of the source or the class, or as `--without` had it"),
+    IWI_VALUES(iw_change, removes, removed_count, .about = "names of the sources that are removed"),
+    IWI_VALUE(iw_change, share, .about = "of CPU time that they take"),
+    IWI_ESTIMATE(iw_change, slowdown,
+                 .about = "what is left; for `reserve` relative to the time without noise on all cores, so "
+                          "its price is included"),
+    IWI_ESTIMATE(iw_change, saving, .about = "`now` minus that, by pairs of trials"),
     IWI_POINTER(iw_change, remedy, iwi_remedy_schema),
 };
 static const struct iwi_schema change_schema = IWI_SCHEMA(iw_change, change_fields);
 
 static const struct iwi_field even_fields[] = {
-    IWI_VALUE(iw_break_even, is_known),   IWI_VALUE(iw_break_even, is_always),
-    IWI_ESTIMATE(iw_break_even, ranks),   IWI_VALUE(iw_break_even, least_ranks),
-    IWI_VALUE(iw_break_even, most_ranks), IWI_VALUE(iw_break_even, price),
+    IWI_VALUE(iw_break_even, is_known),
+    IWI_VALUE(iw_break_even, is_always, .about = "on all numbers of ranks looked at"),
+    IWI_ESTIMATE(iw_break_even, ranks, .about = "from which on it gains"),
+    IWI_VALUE(iw_break_even, least_ranks, .about = "looked at"),
+    IWI_VALUE(iw_break_even, most_ranks, .about = "looked at"),
+    IWI_VALUE(iw_break_even, price, .about = "slowdown that one core less costs without noise"),
 };
 static const struct iwi_schema even_schema = IWI_SCHEMA(iw_break_even, even_fields);
 
@@ -65,36 +74,52 @@ static const char *loop_name(unsigned loop)
 }
 
 static const struct iwi_field whatif_fields[] = {
-    IWI_VALUE(iw_whatif, what),
+    IWI_VALUE(iw_whatif, what, .about = "what runs"),
     IWI_VALUE(iw_whatif, command),
-    IWI_VALUE(iw_whatif, noise),
+    IWI_VALUE(iw_whatif, noise, .about = "inputs joined by ` + `"),
     IWI_CHARS(iw_whatif, net),
     IWI_VALUE(iw_whatif, ranks),
     IWI_VALUE(iw_whatif, ranks_per_node),
     IWI_VALUE(iw_whatif, cores_per_rank, .is_there = has_cores, .is_optional = true),
-    IWI_ENUM(iw_whatif, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
-    IWI_VALUE(iw_whatif, recorded_cpus),
-    IWI_CHARS(iw_whatif, noise_cpus),
+    IWI_ENUM(iw_whatif, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
+             .about = "how the cores of a rank share compute phases"),
+    IWI_VALUE(iw_whatif, recorded_cpus,
+              .about = "CPUs that recordings have of a node, the most; equal to `ranks_per_node` where ranks "
+                       "are placed as recorded"),
+    IWI_CHARS(iw_whatif, noise_cpus, .about = "CPUs of recordings that were used; null: all"),
     IWI_VALUE(iw_whatif, trials),
-    IWI_VALUE(iw_whatif, redraws),
+    IWI_VALUE(iw_whatif, redraws, .about = "how often recordings were drawn anew for the intervals"),
     IWI_VALUE(iw_whatif, seed),
-    IWI_VALUE(iw_whatif, messages),
+    IWI_VALUE(iw_whatif, messages, .about = "of one trial"),
     IWI_TIME(iw_whatif, noiseless_ps, "noiseless_ns"),
-    IWI_VALUE(iw_whatif, is_monotone),
-    IWI_ESTIMATE(iw_whatif, now, .is_column = true),
-    IWI_OBJECTS(iw_whatif, changes, change_count, change_schema, .is_row = true),
-    IWI_VALUE(iw_whatif, sum_of_sources),
-    IWI_VALUE(iw_whatif, target, .is_there = has_target),
-    IWI_VALUE(iw_whatif, has_target_set),
-    IWI_VALUE(iw_whatif, is_target_exact),
-    IWI_OBJECT(iw_whatif, target_set, change_schema, .is_there = has_target_set),
-    IWI_OBJECT(iw_whatif, break_even, even_schema, .is_there = has_break_even),
-    IWI_VALUE(iw_whatif, is_reserve_unknown),
+    IWI_VALUE(iw_whatif, is_monotone, .about = "less noise never ends a trial later"),
+    IWI_ESTIMATE(iw_whatif, now, .is_column = true,
+                 .about =
+                     "slowdown T/T0 - 1 with the noise as it is, mean of the trials. No interval for fewer "
+                     "than 6 trials without redraws; no upper end beyond the reach of the recording"),
+    IWI_OBJECTS(iw_whatif, changes, change_count, change_schema, .is_row = true,
+                .about = "the largest saving first"),
+    IWI_VALUE(iw_whatif, sum_of_sources,
+              .about = "savings of single sources added up: not what removing all of them saves; null where "
+                       "some are lower bounds"),
+    IWI_VALUE(iw_whatif, target, .is_there = has_target, .about = "slowdown that was asked for"),
+    IWI_VALUE(iw_whatif, has_target_set, .about = "a set gets there"),
+    IWI_VALUE(iw_whatif, is_target_exact,
+              .about = "no smaller set does, or none at all; false: there were too many to try"),
+    IWI_OBJECT(iw_whatif, target_set, change_schema, .is_there = has_target_set, .about = "the set"),
+    IWI_OBJECT(iw_whatif, break_even, even_schema, .is_there = has_break_even, .about = "of a reserved core"),
+    IWI_VALUE(iw_whatif, is_reserve_unknown,
+              .about = "there is no change `reserve` although it was asked for: the program has no "
+                       "computation that could take longer"),
     IWI_OBJECTS(iw_whatif, sources, source_count, source_schema),
-    IWI_OBJECT_AS(iw_whatif, reach, "recording", iwi_reach_schema, .is_there = is_recorded),
-    IWI_VALUE_AS(iw_whatif, recorded_s, "recorded_seconds"),
-    IWI_VALUE_AS(iw_whatif, rare_limit_s, "rare_limit_seconds"),
-    IWI_VALUE(iw_whatif, engine_seconds),
+    IWI_OBJECT_AS(iw_whatif, reach, "recording", iwi_reach_schema, .is_there = is_recorded,
+                  .about = "what the recordings can show of this job"),
+    IWI_VALUE_AS(iw_whatif, recorded_s, "recorded_seconds",
+                 .about = "of the shortest recording; 0 without one"),
+    IWI_VALUE_AS(iw_whatif, rare_limit_s, "rare_limit_seconds",
+                 .about = "noise that occurs less often on a node, on whichever CPU, may be missing in the "
+                          "recording (95 %)"),
+    IWI_VALUE(iw_whatif, engine_seconds, .about = "wall time of all simulations"),
     IWI_INLINE(iw_whatif, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema whatif_schema = IWI_SCHEMA(iw_whatif, whatif_fields);
@@ -288,6 +313,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_whatif_kind = {
     .name = "whatif",
     .schema_id = "idlewave.whatif/3",
+    .about = "What changes would save, from `idlewave whatif --format json`. CSV has a line for each change",
     .older_id = "idlewave.whatif/2",
     .schema = &whatif_schema,
     .write_doc = write_doc,

@@ -9,17 +9,18 @@
 
 static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, ranks),
-    IWI_VALUE(iw_whatif_plan, messages),
-    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes"),
-    IWI_VALUE(iw_whatif_plan, trials),
+    IWI_VALUE(iw_whatif_plan, messages, .about = "of one simulation"),
+    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes",
+                 .about = "that are tried, besides the noise as it is"),
+    IWI_VALUE(iw_whatif_plan, trials, .about = "of each"),
     IWI_VALUE(iw_whatif_plan, redraws),
     IWI_VALUE_AS(iw_whatif_plan, per_redraw, "trials_per_redraw"),
     IWI_VALUE(iw_whatif_plan, simulations),
-    IWI_VALUE(iw_whatif_plan, seconds),
-    IWI_VALUE(iw_whatif_plan, target_seconds),
-    IWI_VALUE(iw_whatif_plan, reserve_seconds),
-    IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes"),
-    IWI_VALUE(iw_whatif_plan, room_bytes),
+    IWI_VALUE(iw_whatif_plan, seconds, .about = "that they take, by a sample"),
+    IWI_VALUE(iw_whatif_plan, target_seconds, .about = "that `--target` adds at most"),
+    IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "that `--cores-per-node` adds at most"),
+    IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes", .about = "memory for the state of ranks"),
+    IWI_VALUE(iw_whatif_plan, room_bytes, .about = "that a process can have here"),
     IWI_VALUE(iw_whatif_plan, sample_ranks),
 };
 static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fields);
@@ -67,6 +68,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_whatif_plan_kind = {
     .name = "whatif-plan",
     .schema_id = "idlewave.whatif-plan/2",
+    .about = "What a what-if would take, from `idlewave whatif --dry-run --format json`",
     .schema = &plan_schema,
     .write_doc = write_doc,
 };

@@ -39,6 +39,7 @@ struct iwi_document;
 struct iwi_kind {
     const char *name;                /* "fit" */
     const char *schema_id;           /* "idlewave.fit/2"; NULL: it has no JSON */
+    const char *about;               /* of its page and schema: what it is, and which commands write it */
     const char *older_id;            /* which is read too, by .old_key of its fields; or NULL */
     const struct iwi_schema *schema; /* of the subject */
     void (*write_doc)(struct iwi_document *doc, const void *subject);

@@ -234,6 +234,7 @@ static json_t *describe(const struct iwi_kind *kind)
 
     (void)json_object_set_new(json, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
     (void)json_object_set_new(json, "title", json_string(kind->schema_id));
+    (void)json_object_set_new(json, "description", json_string(kind->about));
     (void)json_object_set_new(properties, "schema", json_pack("{s:s}", "const", kind->schema_id));
     (void)json_object_set_new(properties, "version", json_pack("{s:s}", "type", "string"));
     (void)json_object_set_new(properties, "verdict", json_pack("{s:s}", "type", "string"));

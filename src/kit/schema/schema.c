@@ -15,10 +15,20 @@ static const struct iwi_field estimate_fields[] = {
 const struct iwi_schema iwi_estimate_schema = IWI_SCHEMA(iw_estimate, estimate_fields);
 
 static const struct iwi_field summary_fields[] = {
-    IWI_VALUE(iw_summary, count),    IWI_VALUE(iw_summary, min),        IWI_VALUE(iw_summary, q1),
-    IWI_VALUE(iw_summary, median),   IWI_VALUE(iw_summary, q3),         IWI_VALUE(iw_summary, max),
-    IWI_VALUE(iw_summary, mean),     IWI_VALUE(iw_summary, median_low), IWI_VALUE(iw_summary, median_high),
-    IWI_VALUE(iw_summary, mean_low), IWI_VALUE(iw_summary, mean_high),
+    IWI_VALUE(iw_summary, count),
+    IWI_VALUE(iw_summary, min),
+    IWI_VALUE(iw_summary, q1,
+              .about = "quartile, interpolated linearly between order statistics (R's type 7)"),
+    IWI_VALUE(iw_summary, median),
+    IWI_VALUE(iw_summary, q3),
+    IWI_VALUE(iw_summary, max),
+    IWI_VALUE(iw_summary, mean),
+    IWI_VALUE(iw_summary, median_low,
+              .about = "95 % confidence interval of the median; null for fewer than 6 values"),
+    IWI_VALUE(iw_summary, median_high),
+    IWI_VALUE(iw_summary, mean_low,
+              .about = "95 % confidence interval of the mean; null for fewer than 6 values"),
+    IWI_VALUE(iw_summary, mean_high),
 };
 const struct iwi_schema iwi_summary_schema = IWI_SCHEMA(iw_summary, summary_fields);
 

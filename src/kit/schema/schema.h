@@ -74,6 +74,7 @@ struct iwi_field {
     const char *(*text_of)(const void *object);
     bool (*bool_of)(const void *object);
     bool (*is_there)(const void *object); /* NULL: always; if not: null */
+    const char *about;                    /* what it is, where key and type do not say so; or NULL */
     const char *old_key;                  /* by which files of an older schema have it; NULL: the same */
     bool may_be_null;                     /* IWI_T_STRING: NULL is null; a file may not have it in others */
     bool is_optional;                     /* left out if it is not there, and need not be there to be read */
@@ -85,11 +86,12 @@ struct iwi_schema {
     size_t size; /* of the struct */
     const struct iwi_field *fields;
     size_t count;
+    const char *about; /* what such an object is; or NULL */
 };
 
-#define IWI_SCHEMA(type, table)                                                           \
-    {                                                                                     \
-        .size = sizeof(type), .fields = (table), .count = sizeof(table) / sizeof *(table) \
+#define IWI_SCHEMA(type, table, ...)                                                                   \
+    {                                                                                                  \
+        .size = sizeof(type), .fields = (table), .count = sizeof(table) / sizeof *(table), __VA_ARGS__ \
     }
 
 /* ---- rows of tables; more members may follow: .is_there = has_tail ---- */

@@ -61,7 +61,7 @@ static json_t *describe_keyed(const struct iwi_field *field)
     return json_pack("{s:s, s:o}", "type", "object", "properties", properties);
 }
 
-static json_t *describe_field(const struct iwi_field *field)
+static json_t *describe_type(const struct iwi_field *field)
 {
     json_t *value;
 
@@ -79,6 +79,16 @@ static json_t *describe_field(const struct iwi_field *field)
     }
     if (field->is_there != NULL || field->holder == IWI_BY_POINTER) {
         return json_pack("{s:[o, {s:s}]}", "anyOf", value, "type", "null");
+    }
+    return value;
+}
+
+static json_t *describe_field(const struct iwi_field *field)
+{
+    json_t *value = describe_type(field);
+
+    if (field->about != NULL) {
+        (void)json_object_set_new(value, "description", json_string(field->about));
     }
     return value;
 }
@@ -101,8 +111,12 @@ static void describe_fields(const struct iwi_schema *schema, json_t *properties,
 
 json_t *iwi_schema_describe(const struct iwi_schema *schema)
 {
-    json_t *properties = json_object(), *required = json_array();
+    json_t *properties = json_object(), *required = json_array(), *object;
 
     describe_fields(schema, properties, required);
-    return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
+    object = json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
+    if (schema->about != NULL) {
+        (void)json_object_set_new(object, "description", json_string(schema->about));
+    }
+    return object;
 }

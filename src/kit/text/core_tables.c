@@ -16,7 +16,7 @@ const char *iwi_class_at(unsigned kind)
 
 static const struct iwi_field source_fields[] = {
     IWI_ENUM(iw_source, kind, "class", iwi_class_at),
-    IWI_CHARS(iw_source, name),
+    IWI_CHARS(iw_source, name, .about = "numbers that differ between nodes are `*`"),
 };
 const struct iwi_schema iwi_source_schema = IWI_SCHEMA(iw_source, source_fields);
 
@@ -48,34 +48,37 @@ const char *iwi_split_name(unsigned parallel)
 
 static const struct iwi_field caveat_fields[] = {
     IWI_ENUM(iw_caveat, kind, "kind", iw_caveat_name),
-    IWI_VALUE(iw_caveat, is_known),
-    IWI_CHARS(iw_caveat, input),
-    IWI_CHARS(iw_caveat, text),
+    IWI_VALUE(iw_caveat, is_known,
+              .about = "false: the input does not say whether it is so, as files of older versions may not"),
+    IWI_CHARS(iw_caveat, input, .about = "the file, or the name of the network"),
+    IWI_CHARS(iw_caveat, text, .about = "a sentence"),
 };
 static const struct iwi_schema caveat_schema = IWI_SCHEMA(iw_caveat, caveat_fields);
 
 static const struct iwi_field caveats_fields[] = {
-    IWI_OBJECTS_IN_PLACE(iw_caveats, caveats, count, caveat_schema, .is_optional = true),
+    IWI_OBJECTS_IN_PLACE(iw_caveats, caveats, count, caveat_schema, .is_optional = true,
+                         .about = "what limits the inputs"),
 };
 const struct iwi_schema iwi_caveats_schema = IWI_SCHEMA(iw_caveats, caveats_fields);
 
 static const struct iwi_field memory_fields[] = {
-    IWI_VALUE(iw_memory, ranks),
-    IWI_VALUE(iw_memory, domain_bytes_per_s),
-    IWI_VALUE(iw_memory, core_bytes_per_s),
+    IWI_VALUE(iw_memory, ranks, .about = "of a domain"),
+    IWI_VALUE(iw_memory, domain_bytes_per_s, .about = "what all cores of a domain move together"),
+    IWI_VALUE(iw_memory, core_bytes_per_s, .about = "what one core moves"),
 };
 const struct iwi_schema iwi_memory_schema = IWI_SCHEMA(iw_memory, memory_fields);
 
 static const struct iwi_field window_fields[] = {
-    IWI_VALUE(iw_wall_window, from_wall_ns),
-    IWI_VALUE(iw_wall_window, length_ns),
-    IWI_VALUE(iw_wall_window, error_ns),
-    IWI_VALUE(iw_wall_window, unsynchronised),
+    IWI_VALUE(iw_wall_window, from_wall_ns,
+              .about = "beginning of the time that all nodes watched, since 1970 (UTC)"),
+    IWI_VALUE(iw_wall_window, length_ns, .about = "of that time"),
+    IWI_VALUE(iw_wall_window, error_ns, .about = "how wrong the worst clock is, by its kernel's estimate"),
+    IWI_VALUE(iw_wall_window, unsynchronised, .about = "nodes whose clock nothing synchronizes"),
 };
 const struct iwi_schema iwi_wall_window_schema = IWI_SCHEMA(iw_wall_window, window_fields);
 
 static const struct iwi_field remedy_fields[] = {
     IWI_VALUE(iw_remedy, name),
-    IWI_VALUE(iw_remedy, how),
+    IWI_VALUE(iw_remedy, how, .about = "what to do"),
 };
 const struct iwi_schema iwi_remedy_schema = IWI_SCHEMA(iw_remedy, remedy_fields);

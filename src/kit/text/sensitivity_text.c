@@ -7,10 +7,10 @@
 #include "kit/text/words.h"
 
 static const struct iwi_field sensitivity_fields[] = {
-    IWI_VALUE(iw_sensitivity, length_ns),
-    IWI_VALUE_AS(iw_sensitivity, every_s, "every_seconds"),
-    IWI_VALUE(iw_sensitivity, trials),
-    IWI_VALUE(iw_sensitivity, slowdown),
+    IWI_VALUE(iw_sensitivity, length_ns, .about = "of an interruption that was never recorded"),
+    IWI_VALUE_AS(iw_sensitivity, every_s, "every_seconds", .about = "CPU time in which it comes once"),
+    IWI_VALUE(iw_sensitivity, trials, .about = "simulated with it"),
+    IWI_VALUE(iw_sensitivity, slowdown, .about = "mean, with it"),
 };
 const struct iwi_schema iwi_sensitivity_schema = IWI_SCHEMA(iw_sensitivity, sensitivity_fields);
 

@@ -17,54 +17,77 @@ enum { MOST_SOURCES = 10, MOST_CALLS = 8 };
 static const struct iwi_field source_fields[] = {
     IWI_CHARS(iw_blame_source, name),
     IWI_ENUM(iw_blame_source, kind, "class", iwi_class_at),
-    IWI_VALUE(iw_blame_source, detours),
-    IWI_VALUE(iw_blame_source, lost_ns),
-    IWI_VALUE(iw_blame_source, absorbed_ns),
-    IWI_VALUE(iw_blame_source, path_detours),
-    IWI_VALUE(iw_blame_source, path_ns),
-    IWI_ESTIMATE(iw_blame_source, saving_ns),
+    IWI_VALUE(iw_blame_source, detours, .about = "in which it had a part, on all ranks"),
+    IWI_VALUE(iw_blame_source, lost_ns, .about = "by all ranks"),
+    IWI_VALUE(iw_blame_source, absorbed_ns, .about = "of that, while they waited anyway"),
+    IWI_VALUE(iw_blame_source, path_detours, .about = "on the critical path"),
+    IWI_VALUE(iw_blame_source, path_ns, .about = "lost on the critical path"),
+    IWI_ESTIMATE(iw_blame_source, saving_ns,
+                 .about = "what the run would have saved without it; the interval is for another run"),
     IWI_POINTER(iw_blame_source, remedy, iwi_remedy_schema),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_blame_source, source_fields);
 
 static const struct iwi_field call_fields[] = {
-    IWI_CHARS(iw_blame_call, name),      IWI_VALUE(iw_blame_call, comm),
-    IWI_VALUE(iw_blame_call, comm_size), IWI_CHARS(iw_blame_call, comm_name, .is_optional = true),
-    IWI_VALUE(iw_blame_call, delays),    IWI_VALUE(iw_blame_call, lost_ns),
-    IWI_CHARS(iw_blame_call, largest),
+    IWI_CHARS(iw_blame_call, name,
+              .about = "of the call in which delays were felt; `end` for the end of the run. `MPI_Sendrecv` "
+                       "counts as a wait"),
+    IWI_VALUE(iw_blame_call, comm, .about = "communicator; 0 is the world, under which waits are counted"),
+    IWI_VALUE(iw_blame_call, comm_size),
+    IWI_CHARS(iw_blame_call, comm_name, .is_optional = true),
+    IWI_VALUE(iw_blame_call, delays),
+    IWI_VALUE(iw_blame_call, lost_ns, .about = "of the path"),
+    IWI_CHARS(iw_blame_call, largest, .about = "source that took most of it"),
 };
 static const struct iwi_schema call_schema = IWI_SCHEMA(iw_blame_call, call_fields);
 
 static const struct iwi_field hit_fields[] = {
-    IWI_CHARS(iw_blame_hit, source),     IWI_VALUE(iw_blame_hit, rank),
-    IWI_VALUE(iw_blame_hit, at_ns),      IWI_VALUE(iw_blame_hit, lost_ns),
-    IWI_VALUE(iw_blame_hit, is_in_call), IWI_CHARS(iw_blame_hit, call),
-    IWI_VALUE(iw_blame_hit, iteration),  IWI_VALUE(iw_blame_hit, comm),
-    IWI_VALUE(iw_blame_hit, comm_size),  IWI_VALUE(iw_blame_hit, waiter),
-    IWI_CHARS(iw_blame_hit, waited_in),  IWI_VALUE(iw_blame_hit, waiter_iteration),
+    IWI_CHARS(iw_blame_hit, source, .about = "what hit the rank"),
+    IWI_VALUE(iw_blame_hit, rank),
+    IWI_VALUE(iw_blame_hit, at_ns, .about = "after the beginning of the run"),
+    IWI_VALUE(iw_blame_hit, lost_ns, .about = "what it cost the path"),
+    IWI_VALUE(iw_blame_hit, is_in_call, .about = "false: computing before the call"),
+    IWI_CHARS(iw_blame_hit, call),
+    IWI_VALUE(iw_blame_hit, iteration,
+              .about = "how often that rank had made this call on this communicator"),
+    IWI_VALUE(iw_blame_hit, comm),
+    IWI_VALUE(iw_blame_hit, comm_size),
+    IWI_VALUE(iw_blame_hit, waiter,
+              .about = "rank that waited for it; `rank` itself where it delayed only itself"),
+    IWI_CHARS(iw_blame_hit, waited_in, .about = "call in which it waited"),
+    IWI_VALUE(iw_blame_hit, waiter_iteration),
 };
 static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_blame_hit, hit_fields);
 
 static const struct iwi_field blame_fields[] = {
     IWI_VALUE(iw_blame, name),
     IWI_VALUE(iw_blame, ranks),
-    IWI_VALUE(iw_blame, watched_ranks),
-    IWI_VALUE(iw_blame, calls),
-    IWI_VALUE(iw_blame, run_ns),
-    IWI_VALUE(iw_blame, path_computing_ns),
-    IWI_VALUE(iw_blame, path_calls_ns),
-    IWI_VALUE(iw_blame, path_lost_ns),
-    IWI_VALUE(iw_blame, path_jumps),
-    IWI_VALUE(iw_blame, last_rank),
-    IWI_ESTIMATE(iw_blame, without_all_ns),
-    IWI_VALUE(iw_blame, unexplained_share),
-    IWI_VALUE(iw_blame, unordered),
-    IWI_CHARS(iw_blame, rung),
-    IWI_VALUE(iw_blame, clock_error_ns),
-    IWI_VALUE(iw_blame, events_lost),
-    IWI_OBJECTS(iw_blame, sources, source_count, source_schema, .is_row = true),
-    IWI_OBJECTS(iw_blame, by_call, call_count, call_schema),
-    IWI_OBJECTS(iw_blame, hits, hit_count, hit_schema),
+    IWI_VALUE(iw_blame, watched_ranks, .about = "those that the kernel's events were recorded for"),
+    IWI_VALUE(iw_blame, calls, .about = "MPI calls of all ranks"),
+    IWI_VALUE(iw_blame, run_ns, .about = "from the end of the first `MPI_Init` to the end of the last rank"),
+    IWI_VALUE(iw_blame, path_computing_ns, .about = "critical path, which is as long as the run: computing"),
+    IWI_VALUE(iw_blame, path_calls_ns, .about = "critical path: inside calls"),
+    IWI_VALUE(iw_blame, path_lost_ns, .about = "critical path: lost to detours"),
+    IWI_VALUE(iw_blame, path_jumps,
+              .about = "how often it goes from a rank that waited to the one that was waited for"),
+    IWI_VALUE(iw_blame, last_rank, .about = "that ended last"),
+    IWI_ESTIMATE(iw_blame, without_all_ns, .about = "the run without any detour"),
+    IWI_VALUE(iw_blame, unexplained_share,
+              .about = "of computing: by how much it was slower than the same computation at its best, "
+                       "without a detour; null if none was repeated"),
+    IWI_VALUE(iw_blame, unordered,
+              .about =
+                  "waits that ended before what they waited for began, by the clocks; they are not followed"),
+    IWI_CHARS(iw_blame, rung, .about = "how the kernel's events were had: `tracefs` or `perf`"),
+    IWI_VALUE(iw_blame, clock_error_ns,
+              .about = "by which calls and kernel events are apart on their clock, at most"),
+    IWI_VALUE(iw_blame, events_lost, .about = "kernel events that found no room"),
+    IWI_OBJECTS(iw_blame, sources, source_count, source_schema, .is_row = true,
+                .about = "the largest saving first"),
+    IWI_OBJECTS(iw_blame, by_call, call_count, call_schema,
+                .about = "where delays were felt, the largest loss first"),
+    IWI_OBJECTS(iw_blame, hits, hit_count, hit_schema,
+                .about = "the ten detours that cost the critical path most"),
 };
 static const struct iwi_schema blame_schema = IWI_SCHEMA(iw_blame, blame_fields);
 
@@ -286,6 +309,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_explain_kind = {
     .name = "explain",
     .schema_id = "idlewave.explain/1",
+    .about =
+        "What noise did to a run, from `idlewave explain RUN --format json`. CSV has a line for each source",
     .schema = &blame_schema,
     .write_doc = write_doc,
 };

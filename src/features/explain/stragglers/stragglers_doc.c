@@ -16,14 +16,16 @@ enum { MOST_WORKERS = 10 };
 static const struct iwi_field kind_fields[] = {
     IWI_CHARS(iw_straggler_kind, name),
     IWI_VALUE(iw_straggler_kind, count),
-    IWI_VALUE(iw_straggler_kind, usual_ns),
-    IWI_VALUE(iw_straggler_kind, factor, .old_key = "slowdown"),
+    IWI_VALUE(iw_straggler_kind, usual_ns,
+              .about = "mean of what is computed, median of what is transferred"),
+    IWI_VALUE(iw_straggler_kind, factor, .old_key = "slowdown", .about = "if only these take traced times"),
 };
 static const struct iwi_schema kind_schema = IWI_SCHEMA(iw_straggler_kind, kind_fields);
 
 static const struct iwi_field place_fields[] = {
     IWI_VALUE(iw_straggler_place, number),
-    IWI_VALUE(iw_straggler_place, factor, .old_key = "slowdown"),
+    IWI_VALUE(iw_straggler_place, factor, .old_key = "slowdown",
+              .about = "if only this one takes traced times"),
 };
 static const struct iwi_schema place_schema = IWI_SCHEMA(iw_straggler_place, place_fields);
 
@@ -31,14 +33,15 @@ static const struct iwi_field worker_fields[] = {
     IWI_VALUE(iw_straggler_worker, rank),
     IWI_VALUE(iw_straggler_worker, replica),
     IWI_VALUE(iw_straggler_worker, stage),
-    IWI_VALUE(iw_straggler_worker, factor, .old_key = "slowdown"),
+    IWI_VALUE(iw_straggler_worker, factor, .old_key = "slowdown",
+              .about = "the lesser of its stage's and its replica's"),
 };
 static const struct iwi_schema worker_schema = IWI_SCHEMA(iw_straggler_worker, worker_fields);
 
 static const struct iwi_field cause_fields[] = {
     IWI_CHARS(iw_straggler_cause, name),
-    IWI_VALUE(iw_straggler_cause, without_ns),
-    IWI_VALUE(iw_straggler_cause, share),
+    IWI_VALUE(iw_straggler_cause, without_ns, .about = "the mean step if these were alike"),
+    IWI_VALUE(iw_straggler_cause, share, .about = "of what was lost"),
 };
 static const struct iwi_schema cause_schema = IWI_SCHEMA(iw_straggler_cause, cause_fields);
 
@@ -51,23 +54,28 @@ static const struct iwi_schema step_schema = IWI_SCHEMA(iw_straggler_step, step_
 
 static const struct iwi_field stragglers_fields[] = {
     IWI_VALUE(iw_stragglers, command, .may_be_null = true),
-    IWI_CHARS(iw_stragglers, name),
+    IWI_CHARS(iw_stragglers, name, .about = "of the job"),
     IWI_VALUE(iw_stragglers, replicas),
     IWI_VALUE(iw_stragglers, stages),
     IWI_VALUE(iw_stragglers, microbatches),
-    IWI_VALUE(iw_stragglers, gpus),
-    IWI_VALUE(iw_stragglers, traced_ns),
-    IWI_VALUE(iw_stragglers, replayed_ns),
-    IWI_VALUE(iw_stragglers, ideal_ns),
-    IWI_VALUE(iw_stragglers, factor, .old_key = "slowdown"),
-    IWI_VALUE(iw_stragglers, slow_workers),
-    IWI_VALUE(iw_stragglers, slow_workers_share),
-    IWI_VALUE(iw_stragglers, last_stage_share),
-    IWI_OBJECTS_IN_PLACE(iw_stragglers, causes, cause_count, cause_schema),
-    IWI_OBJECTS_IN_PLACE(iw_stragglers, kinds, kind_count, kind_schema),
+    IWI_VALUE(iw_stragglers, gpus, .about = "by the file of sizes; 0: not known"),
+    IWI_VALUE(iw_stragglers, traced_ns, .about = "the mean step, from its first to its last event"),
+    IWI_VALUE(iw_stragglers, replayed_ns,
+              .about = "the mean step if each operation begins as soon as what it waits for has ended"),
+    IWI_VALUE(iw_stragglers, ideal_ns, .about = "the same if each takes the usual time of its kind"),
+    IWI_VALUE(iw_stragglers, factor, .old_key = "slowdown",
+              .about = "S: `replayed_ns` over `ideal_ns`; `slowdown` in files of schema 1"),
+    IWI_VALUE(iw_stragglers, slow_workers, .about = "3 % of the workers, at least one"),
+    IWI_VALUE(iw_stragglers, slow_workers_share,
+              .about = "of what was lost, gone if these took usual times; null: nothing was lost"),
+    IWI_VALUE(iw_stragglers, last_stage_share,
+              .about = "of what was lost, gone if the last stage took usual times"),
+    IWI_OBJECTS_IN_PLACE(iw_stragglers, causes, cause_count, cause_schema,
+                         .about = "what may be made alike, by their share"),
+    IWI_OBJECTS_IN_PLACE(iw_stragglers, kinds, kind_count, kind_schema, .about = "of operations"),
     IWI_OBJECTS(iw_stragglers, by_stage, stage_count, place_schema),
     IWI_OBJECTS(iw_stragglers, by_replica, replica_count, place_schema),
-    IWI_OBJECTS(iw_stragglers, workers, worker_count, worker_schema),
+    IWI_OBJECTS(iw_stragglers, workers, worker_count, worker_schema, .about = "the slowest first"),
     IWI_OBJECTS(iw_stragglers, steps, step_count, step_schema, .is_row = true),
 };
 static const struct iwi_schema stragglers_schema = IWI_SCHEMA(iw_stragglers, stragglers_fields);
@@ -297,6 +305,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 const struct iwi_kind iwi_stragglers_kind = {
     .name = "stragglers",
     .schema_id = "idlewave.stragglers/2",
+    .about = "Who slows a run of training down, from `idlewave stragglers --format json`. CSV has a line for "
+             "each step",
     .older_id = "idlewave.stragglers/1",
     .schema = &stragglers_schema,
     .write_doc = write_doc,

@@ -10,10 +10,16 @@
 enum { MOST_COSTS = 24 };
 
 static const struct iwi_field cost_fields[] = {
-    IWI_CHARS(iw_waits_cost, cause),       IWI_CHARS(iw_waits_cost, where),
-    IWI_CHARS(iw_waits_cost, culprits),    IWI_VALUE(iw_waits_cost, ranks),
-    IWI_VALUE(iw_waits_cost, pauses),      IWI_VALUE(iw_waits_cost, paused_ns),
-    IWI_ESTIMATE(iw_waits_cost, saved_ns), IWI_ESTIMATE(iw_waits_cost, share),
+    IWI_CHARS(iw_waits_cost, cause),
+    IWI_CHARS(iw_waits_cost, where, .about = "they are left out: `everywhere`, a rank, a node"),
+    IWI_CHARS(iw_waits_cost, culprits, .about = "ranks that cost most of it"),
+    IWI_VALUE(iw_waits_cost, ranks),
+    IWI_VALUE(iw_waits_cost, pauses),
+    IWI_VALUE(iw_waits_cost, paused_ns),
+    IWI_ESTIMATE(iw_waits_cost, saved_ns,
+                 .about = "by how much a step is shorter; the interval is where the mean of many steps under "
+                          "the same conditions would be"),
+    IWI_ESTIMATE(iw_waits_cost, share, .about = "of the mean step"),
 };
 const struct iwi_schema iwi_waits_cost_schema = IWI_SCHEMA(iw_waits_cost, cost_fields);
 

@@ -15,22 +15,22 @@ IWI_NAMES(outcome_name, [IW_COMPARE_SAME] = "same", [IW_COMPARE_BETTER] = "bette
 IWI_NAMED(metric_name, value < IW_COMPARE_METRICS ? iw_compare_metric_name((iw_compare_metric)value) : NULL)
 
 static const struct iwi_field value_fields[] = {
-    IWI_VALUE(iw_compare_value, a),
+    IWI_VALUE(iw_compare_value, a, .about = "null where there is none"),
     IWI_VALUE(iw_compare_value, b),
-    IWI_ESTIMATE(iw_compare_value, difference),
+    IWI_ESTIMATE(iw_compare_value, difference, .about = "b - a"),
 };
 static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value_fields);
 
 static const struct iwi_field distance_fields[] = {
-    IWI_VALUE(iw_compare_distance, distance),
-    IWI_VALUE(iw_compare_distance, by_chance),
-    IWI_VALUE(iw_compare_distance, p),
+    IWI_VALUE(iw_compare_distance, distance, .about = "of the two distributions of durations"),
+    IWI_VALUE(iw_compare_distance, by_chance, .about = "95 % quantile; null: too few detours"),
+    IWI_VALUE(iw_compare_distance, p, .about = "chance of such a distance if both are of one node"),
 };
 static const struct iwi_schema distance_schema = IWI_SCHEMA(iw_compare_distance, distance_fields);
 
 static const struct iwi_field point_fields[] = {
     IWI_VALUE(iw_duration_point, ns),
-    IWI_VALUE(iw_duration_point, above),
+    IWI_VALUE(iw_duration_point, above, .about = "share of detours at least as long"),
 };
 static const struct iwi_schema point_schema = IWI_SCHEMA(iw_duration_point, point_fields);
 
@@ -48,20 +48,21 @@ static const struct iwi_field side_fields[] = {
     IWI_VALUE(iw_compare_side, count),
     IWI_VALUE(iw_compare_side, left_out),
     IWI_VALUE(iw_compare_side, dropped),
-    IWI_OBJECTS(iw_compare_side, points, point_count, point_schema),
+    IWI_OBJECTS(iw_compare_side, points, point_count, point_schema,
+                .about = "of the distribution of durations"),
 };
 static const struct iwi_schema side_schema = IWI_SCHEMA(iw_compare_side, side_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_compare_source, source, iwi_source_schema),
-    IWI_VALUE_AS(iw_compare_source, is_in_a, "in_a"),
-    IWI_VALUE_AS(iw_compare_source, is_in_b, "in_b"),
-    IWI_OBJECT(iw_compare_source, share, value_schema),
+    IWI_VALUE_AS(iw_compare_source, is_in_a, "in_a", .about = "A has it"),
+    IWI_VALUE_AS(iw_compare_source, is_in_b, "in_b", .about = "B has it"),
+    IWI_OBJECT(iw_compare_source, share, value_schema, .about = "null: cannot be compared"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_compare_source, source_fields);
 
 static const struct iwi_field origin_fields[] = {
-    IWI_VALUE(iw_compare_origin, name),
+    IWI_VALUE(iw_compare_origin, name, .about = "such as `kernel`"),
     IWI_VALUE(iw_compare_origin, a),
     IWI_VALUE(iw_compare_origin, b),
 };
@@ -77,14 +78,16 @@ IWI_OF(bool, has_sources, iw_noise_comparison, it->has_sources)
 #define METRIC(metric, key, ...) \
     IWI_OBJECT_AS(iw_noise_comparison, metrics[metric], key, value_schema, __VA_ARGS__)
 static const struct iwi_field comparison_fields[] = {
-    IWI_ENUM(iw_noise_comparison, verdict, "outcome", outcome_name),
-    IWI_ENUM(iw_noise_comparison, opts.metric, "metric", metric_name),
-    IWI_VALUE_AS(iw_noise_comparison, opts.tolerance, "tolerance"),
+    IWI_ENUM(iw_noise_comparison, verdict, "outcome", outcome_name,
+             .about = "`slight`: worse, but perhaps within the tolerance; `unknown`: cannot tell"),
+    IWI_ENUM(iw_noise_comparison, opts.metric, "metric", metric_name, .about = "what was asked for"),
+    IWI_VALUE_AS(iw_noise_comparison, opts.tolerance, "tolerance", .about = "as given"),
     IWI_VALUE_AS(iw_noise_comparison, opts.seed, "seed"),
-    IWI_VALUE_AS(iw_noise_comparison, opts.replicates, "replicates"),
+    IWI_VALUE_AS(iw_noise_comparison, opts.replicates, "replicates", .about = "of the bootstrap"),
     IWI_OBJECT(iw_noise_comparison, a, side_schema),
     IWI_OBJECT(iw_noise_comparison, b, side_schema),
-    IWI_VALUE(iw_noise_comparison, threshold_ns),
+    IWI_VALUE(iw_noise_comparison, threshold_ns,
+              .about = "shorter detours were left out of both; 0: none were"),
     METRIC(IW_COMPARE_SHARE, "share"),
     METRIC(IW_COMPARE_RATE, "rate_hz", .is_there = has_rate),
     METRIC(IW_COMPARE_MEDIAN, "median_ns"),
@@ -92,12 +95,14 @@ static const struct iwi_field comparison_fields[] = {
     METRIC(IW_COMPARE_LONGEST, "longest_ns"),
     IWI_OBJECT(iw_noise_comparison, ks, distance_schema),
     IWI_OBJECT(iw_noise_comparison, wasserstein_ns, distance_schema),
-    IWI_VALUE_AS(iw_noise_comparison, stretch_count, "stretches"),
-    IWI_VALUE(iw_noise_comparison, stretch_ns),
+    IWI_VALUE_AS(iw_noise_comparison, stretch_count, "stretches",
+                 .about = "that carry the difference; 0: it comes from all of the time"),
+    IWI_VALUE(iw_noise_comparison, stretch_ns, .about = "their length together"),
     IWI_VALUE(iw_noise_comparison, has_sources),
     IWI_OBJECTS(iw_noise_comparison, sources, source_count, source_schema, .is_there = has_sources,
-                .is_row = true),
-    IWI_OBJECTS_IN_PLACE(iw_noise_comparison, origins, origin_count, origin_schema),
+                .is_row = true, .about = "the largest difference first"),
+    IWI_OBJECTS_IN_PLACE(iw_noise_comparison, origins, origin_count, origin_schema,
+                         .about = "what else differs, as far as both recordings know it"),
     IWI_INLINE(iw_noise_comparison, caveats, iwi_caveats_schema),
 };
 #undef METRIC
@@ -253,6 +258,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_noise_compare_kind = {
     .name = "noise-compare",
     .schema_id = "idlewave.noise-compare/3",
+    .about = "Two recordings, A and B, compared by `idlewave noise compare --format json`. CSV has a line "
+             "for each source",
     .older_id = "idlewave.noise-compare/2",
     .schema = &comparison_schema,
     .write_doc = write_doc,

@@ -23,49 +23,62 @@ IWI_OF(bool, has_agreement, iw_noise_fit, it->agreement.is_known)
 
 static const struct iwi_field law_fields[] = {
     IWI_ENUM(iw_duration_fit, law, "law", law_name),
-    IWI_VALUE(iw_duration_fit, is_fitted),
-    IWI_ESTIMATE(iw_duration_fit, scale_ns, .is_there = has_law),
-    IWI_ESTIMATE(iw_duration_fit, shape, .is_there = has_law),
-    IWI_VALUE(iw_duration_fit, log_likelihood, .is_there = has_law),
-    IWI_VALUE(iw_duration_fit, aic, .is_there = has_law),
-    IWI_VALUE(iw_duration_fit, bic, .is_there = has_law),
-    IWI_VALUE_AS(iw_duration_fit, distance, "ks", .is_there = has_law),
-    IWI_VALUE(iw_duration_fit, p, .is_there = has_law),
-    IWI_VALUE(iw_duration_fit, seen, .is_there = has_law),
-    IWI_VALUE_AS(iw_duration_fit, is_at_limit, "at_limit"),
+    IWI_VALUE(iw_duration_fit, is_fitted, .about = "false: too few"),
+    IWI_ESTIMATE(iw_duration_fit, scale_ns, .is_there = has_law, .about = "no interval at a limit"),
+    IWI_ESTIMATE(iw_duration_fit, shape, .is_there = has_law, .about = "no interval at a limit"),
+    IWI_VALUE(iw_duration_fit, log_likelihood, .is_there = has_law,
+              .about = "of the detours above the threshold"),
+    IWI_VALUE(iw_duration_fit, aic, .is_there = has_law, .about = "Akaike's criterion: less is better"),
+    IWI_VALUE(iw_duration_fit, bic, .is_there = has_law, .about = "Bayes' criterion: less is better"),
+    IWI_VALUE_AS(iw_duration_fit, distance, "ks", .is_there = has_law,
+                 .about = "largest distance of the two distribution functions"),
+    IWI_VALUE(iw_duration_fit, p, .is_there = has_law,
+              .about = "share of samples of the law, fitted again, that are at least so far from their fit"),
+    IWI_VALUE(iw_duration_fit, seen, .is_there = has_law, .about = "share above the threshold"),
+    IWI_VALUE_AS(iw_duration_fit, is_at_limit, "at_limit", .about = "of what the law's shape may be"),
 };
 static const struct iwi_schema law_schema = IWI_SCHEMA(iw_duration_fit, law_fields);
 
 static const struct iwi_field point_fields[] = {
     IWI_VALUE(iw_duration_point, ns),
-    IWI_VALUE(iw_duration_point, above),
+    IWI_VALUE(iw_duration_point, above, .about = "share of detours at least as long"),
 };
 static const struct iwi_schema point_schema = IWI_SCHEMA(iw_duration_point, point_fields);
 
 static const struct iwi_field durations_fields[] = {
-    IWI_OBJECTS(iw_durations, points, point_count, point_schema), /* of parts nothing is drawn */
+    IWI_OBJECTS(iw_durations, points, point_count, point_schema,
+                .about = "of the distribution"), /* of parts nothing is drawn */
     IWI_VALUE(iw_durations, count, .is_column = true),
-    IWI_VALUE(iw_durations, left_out),
+    IWI_VALUE(iw_durations, left_out, .about = "shorter than the threshold"),
     IWI_VALUE(iw_durations, cut_ns),
     IWI_VALUE(iw_durations, total_ns),
     IWI_VALUE(iw_durations, longest_ns),
     IWI_VALUE(iw_durations, is_fitted),
-    IWI_ENUM(iw_durations, best, "best", law_name, .is_there = has_best, .is_column = true),
+    IWI_ENUM(iw_durations, best, "best", law_name, .is_there = has_best, .is_column = true,
+             .about = "law; null: too few detours"),
     IWI_OBJECT_ARRAY(iw_durations, laws, law_schema, .is_row = true),
-    IWI_VALUE(iw_durations, tail_share),
+    IWI_VALUE(iw_durations, tail_share, .about = "0: too few"),
     IWI_VALUE(iw_durations, tail_recorded_ns),
     IWI_VALUE(iw_durations, tail_fitted_ns),
-    IWI_VALUE(iw_durations, expected_as_long),
+    IWI_VALUE(iw_durations, expected_as_long, .about = "detours as long as the longest"),
 };
 static const struct iwi_schema durations_schema = IWI_SCHEMA(iw_durations, durations_fields);
-static const struct iwi_schema part_schema = {sizeof(iw_durations), durations_fields + 1,
-                                              sizeof durations_fields / sizeof durations_fields[0] - 1};
+static const struct iwi_schema part_schema = {
+    .size = sizeof(iw_durations),
+    .fields = durations_fields + 1,
+    .count = sizeof durations_fields / sizeof durations_fields[0] - 1,
+};
 
 static const struct iwi_field arrivals_fields[] = {
-    IWI_VALUE(iw_arrivals, rate_hz), IWI_VALUE(iw_arrivals, period_ns),
-    IWI_VALUE(iw_arrivals, beats),   IWI_VALUE(iw_arrivals, missing),
-    IWI_VALUE(iw_arrivals, others),  IWI_VALUE_AS(iw_arrivals, gap_distance, "gap_ks"),
-    IWI_VALUE(iw_arrivals, gap_p),   IWI_VALUE(iw_arrivals, gap_variation),
+    IWI_VALUE(iw_arrivals, rate_hz),
+    IWI_VALUE(iw_arrivals, period_ns, .about = "0: not periodic"),
+    IWI_VALUE(iw_arrivals, beats),
+    IWI_VALUE(iw_arrivals, missing, .about = "share of beats"),
+    IWI_VALUE(iw_arrivals, others),
+    IWI_VALUE_AS(iw_arrivals, gap_distance, "gap_ks",
+                 .about = "of the gaps between the others, against random arrivals"),
+    IWI_VALUE(iw_arrivals, gap_p, .about = "of `gap_ks`"),
+    IWI_VALUE(iw_arrivals, gap_variation, .about = "standard deviation over mean"),
 };
 static const struct iwi_schema arrivals_schema = IWI_SCHEMA(iw_arrivals, arrivals_fields);
 
@@ -73,28 +86,29 @@ static const struct iwi_field group_fields[] = {
     IWI_ENUM(iw_fit_group, kind, "kind", kind_name, .is_column = true),
     IWI_ENUM(iw_fit_group, source_class, "class", iwi_class_at, .is_there = is_source, .is_column = true),
     IWI_CHARS(iw_fit_group, name, .is_column = true),
-    IWI_VALUE(iw_fit_group, source_count),
+    IWI_VALUE(iw_fit_group, source_count, .about = "of `others`, how many"),
     IWI_VALUE(iw_fit_group, share),
     IWI_OBJECT(iw_fit_group, arrivals, arrivals_schema),
     IWI_OBJECT(iw_fit_group, durations, durations_schema, .is_row = true),
-    IWI_VALUE(iw_fit_group, has_parts),
-    IWI_OBJECT(iw_fit_group, beats, part_schema, .is_there = has_parts),
-    IWI_OBJECT(iw_fit_group, others, part_schema, .is_there = has_parts),
+    IWI_VALUE(iw_fit_group, has_parts, .about = "periodic detours and others are told apart"),
+    IWI_OBJECT(iw_fit_group, beats, part_schema, .is_there = has_parts, .about = "as `durations`"),
+    IWI_OBJECT(iw_fit_group, others, part_schema, .is_there = has_parts, .about = "as `durations`"),
 };
 static const struct iwi_schema group_schema = IWI_SCHEMA(iw_fit_group, group_fields);
 
 static const struct iwi_field spec_fields[] = {
     IWI_CHARS_AS(iw_fit_spec, text, "spec"),
-    IWI_VALUE(iw_fit_spec, group),
+    IWI_VALUE(iw_fit_spec, group, .about = "number of its group"),
     IWI_VALUE_AS(iw_fit_spec, is_periodic, "periodic"),
     IWI_VALUE(iw_fit_spec, rate_hz),
     IWI_ENUM(iw_fit_spec, law, "law", law_name),
     IWI_VALUE(iw_fit_spec, scale_ns),
-    IWI_VALUE(iw_fit_spec, shape),
-    IWI_VALUE(iw_fit_spec, share),
-    IWI_VALUE(iw_fit_spec, seen),
-    IWI_VALUE(iw_fit_spec, overlapping),
-    IWI_VALUE_AS(iw_fit_spec, is_by_mean, "by_mean"),
+    IWI_VALUE(iw_fit_spec, shape, .about = "of the law"),
+    IWI_VALUE(iw_fit_spec, share, .about = "null: has no mean"),
+    IWI_VALUE(iw_fit_spec, seen, .about = "share of its detours above the threshold"),
+    IWI_VALUE(iw_fit_spec, overlapping, .about = "share of its detours that begin within another one"),
+    IWI_VALUE_AS(iw_fit_spec, is_by_mean, "by_mean",
+                 .about = "overlap hides the form of the law: only rate and mean are known"),
 };
 static const struct iwi_schema spec_schema = IWI_SCHEMA(iw_fit_spec, spec_fields);
 
@@ -103,25 +117,30 @@ static const struct iwi_field agreement_fields[] = {
     IWI_VALUE(iw_fit_agreement, length_ns),
     IWI_VALUE_AS(iw_fit_agreement, recorded, "share_recorded"),
     IWI_VALUE_AS(iw_fit_agreement, made, "share_made"),
-    IWI_ESTIMATE(iw_fit_agreement, difference),
+    IWI_ESTIMATE(iw_fit_agreement, difference, .about = "of the shares"),
     IWI_VALUE_AS(iw_fit_agreement, recorded_hz, "rate_recorded_hz"),
     IWI_VALUE_AS(iw_fit_agreement, made_hz, "rate_made_hz"),
-    IWI_VALUE_AS(iw_fit_agreement, durations.distance, "ks"),
+    IWI_VALUE_AS(iw_fit_agreement, durations.distance, "ks",
+                 .about = "largest distance of the distribution functions of durations"),
 };
 static const struct iwi_schema agreement_schema = IWI_SCHEMA(iw_fit_agreement, agreement_fields);
 
 static const struct iwi_field fit_fields[] = {
     IWI_CHARS(iw_noise_fit, name),
     IWI_VALUE(iw_noise_fit, threshold_ns),
-    IWI_VALUE(iw_noise_fit, watched_ns),
+    IWI_VALUE(iw_noise_fit, watched_ns, .about = "summed over CPUs"),
     IWI_VALUE(iw_noise_fit, dropped),
     IWI_VALUE_AS(iw_noise_fit, opts.seed, "seed"),
-    IWI_VALUE_AS(iw_noise_fit, opts.replicates, "replicates"),
-    IWI_VALUE(iw_noise_fit, has_sources),
-    IWI_OBJECTS(iw_noise_fit, groups, group_count, group_schema, .is_row = true),
-    IWI_OBJECTS(iw_noise_fit, specs, spec_count, spec_schema),
-    IWI_VALUE(iw_noise_fit, left_out_share),
-    IWI_OBJECT(iw_noise_fit, agreement, agreement_schema, .is_there = has_agreement),
+    IWI_VALUE_AS(iw_noise_fit, opts.replicates, "replicates", .about = "of the bootstrap"),
+    IWI_VALUE(iw_noise_fit, has_sources, .about = "sources are fitted one by one"),
+    IWI_OBJECTS(iw_noise_fit, groups, group_count, group_schema, .is_row = true,
+                .about = "first all, then sources by share, then all further ones"),
+    IWI_OBJECTS(iw_noise_fit, specs, spec_count, spec_schema,
+                .about = "what simulations take instead of the recording"),
+    IWI_VALUE(iw_noise_fit, left_out_share,
+              .about = "of the time: smallest specs beyond the eight that simulations take"),
+    IWI_OBJECT(iw_noise_fit, agreement, agreement_schema, .is_there = has_agreement,
+               .about = "of noise made of the specs; null: none could be made"),
     IWI_INLINE(iw_noise_fit, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fit_schema = IWI_SCHEMA(iw_noise_fit, fit_fields);
@@ -327,6 +346,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fit_kind = {
     .name = "fit",
     .schema_id = "idlewave.noise-fit/2",
+    .about = "Laws fitted to a recording, from `idlewave noise fit --format json`. CSV has a line for each "
+             "law of each group",
     .schema = &fit_schema,
     .write_doc = write_doc,
     .check = check,

@@ -16,9 +16,12 @@ enum { MOST_CARRIERS = 3 };
 IWI_OF(bool, is_tick, iw_spectral_line, it->tick_hz > 0.0)
 
 static const struct iwi_field line_fields[] = {
-    IWI_VALUE(iw_spectral_line, frequency_hz), IWI_VALUE(iw_spectral_line, ratio),
-    IWI_VALUE(iw_spectral_line, share),        IWI_VALUE(iw_spectral_line, harmonics),
-    IWI_VALUE(iw_spectral_line, power),        IWI_VALUE(iw_spectral_line, tick_hz, .is_there = is_tick),
+    IWI_VALUE(iw_spectral_line, frequency_hz),
+    IWI_VALUE(iw_spectral_line, ratio, .about = "to the floor"),
+    IWI_VALUE(iw_spectral_line, share),
+    IWI_VALUE(iw_spectral_line, harmonics),
+    IWI_VALUE(iw_spectral_line, power, .about = "1/Hz"),
+    IWI_VALUE(iw_spectral_line, tick_hz, .is_there = is_tick, .about = "of the kernel if it may be its tick"),
 };
 static const struct iwi_schema line_schema = IWI_SCHEMA(iw_spectral_line, line_fields);
 
@@ -28,14 +31,15 @@ static const struct iwi_field carrier_fields[] = {
     IWI_INLINE(iw_spectral_source, source, iwi_source_schema),
     IWI_VALUE(iw_spectral_source, period_ns),
     IWI_VALUE(iw_spectral_source, share),
-    IWI_VALUE(iw_spectral_source, line, .is_there = has_line),
+    IWI_VALUE(iw_spectral_source, line, .is_there = has_line,
+              .about = "which it makes, counted from 1; null if none"),
 };
 static const struct iwi_schema carrier_schema = IWI_SCHEMA(iw_spectral_source, carrier_fields);
 
 static const struct iwi_field point_fields[] = {
     IWI_VALUE(iw_spectral_point, frequency_hz),
-    IWI_VALUE(iw_spectral_point, power),
-    IWI_VALUE(iw_spectral_point, floor),
+    IWI_VALUE(iw_spectral_point, power, .about = "1/Hz"),
+    IWI_VALUE(iw_spectral_point, floor, .about = "1/Hz: power without lines"),
 };
 static const struct iwi_schema point_schema = IWI_SCHEMA(iw_spectral_point, point_fields);
 
@@ -46,23 +50,26 @@ static const struct iwi_field spectrum_fields[] = {
     IWI_VALUE_AS(iw_noise_spectrum, opts.name, "name"),
     IWI_VALUE(iw_noise_spectrum, host, .may_be_null = true),
     IWI_ENUM(iw_noise_spectrum, probe, "probe", iwi_probe_at),
-    IWI_VALUE_AS(iw_noise_spectrum, opts.cpu, "cpu", .is_there = is_one_cpu),
-    IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus"),
+    IWI_VALUE_AS(iw_noise_spectrum, opts.cpu, "cpu", .is_there = is_one_cpu, .about = "`--cpu`"),
+    IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus", .about = "how many were long enough"),
     IWI_VALUE(iw_noise_spectrum, lowest_hz),
     IWI_VALUE_AS(iw_noise_spectrum, opts.max_frequency_hz, "max_frequency_hz"),
-    IWI_VALUE(iw_noise_spectrum, step_hz),
-    IWI_VALUE(iw_noise_spectrum, resolution_hz),
-    IWI_VALUE(iw_noise_spectrum, quanta_hz, .is_there = has_quanta),
+    IWI_VALUE(iw_noise_spectrum, step_hz, .about = "distance of the frequencies"),
+    IWI_VALUE(iw_noise_spectrum, resolution_hz, .about = "least distance of lines"),
+    IWI_VALUE(iw_noise_spectrum, quanta_hz, .is_there = has_quanta,
+              .about = "quanta per second: noise faster than half of that shows up at a lower frequency; "
+                       "null for detours"),
     IWI_VALUE(iw_noise_spectrum, window_ns),
-    IWI_VALUE(iw_noise_spectrum, windows),
-    IWI_VALUE(iw_noise_spectrum, possible_windows),
-    IWI_VALUE(iw_noise_spectrum, least_ratio),
-    IWI_VALUE(iw_noise_spectrum, false_alarm),
-    IWI_VALUE(iw_noise_spectrum, highest_ratio),
-    IWI_VALUE(iw_noise_spectrum, is_tick_known),
-    IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema),
-    IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema),
-    IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema),
+    IWI_VALUE(iw_noise_spectrum, windows, .about = "transformed, of all CPUs"),
+    IWI_VALUE(iw_noise_spectrum, possible_windows, .about = "available"),
+    IWI_VALUE(iw_noise_spectrum, least_ratio, .about = "lines rise this many times above the floor"),
+    IWI_VALUE(iw_noise_spectrum, false_alarm, .about = "probability that noise alone does so"),
+    IWI_VALUE(iw_noise_spectrum, highest_ratio, .about = "of all frequencies"),
+    IWI_VALUE(iw_noise_spectrum, is_tick_known,
+              .about = "the recording says the rate of the kernel's tick; else usual rates are tried"),
+    IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema, .about = "the strongest first"),
+    IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema, .about = "periodic ones"),
+    IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema, .about = "what is drawn"),
 };
 /* As a report of the recording has it, which has the recording's caveats. */
 const struct iwi_schema iwi_spectrum_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
@@ -291,6 +298,8 @@ static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 const struct iwi_kind iwi_noise_spectrum_kind = {
     .name = "noise-spectrum",
     .schema_id = "idlewave.noise-spectrum/2",
+    .about = "Frequencies of a recording's noise, from `idlewave noise spectrum --format json`. CSV has "
+             "`frequency_hz,power`: the one-sided density, in 1/Hz",
     .schema = &whole_schema,
     .write_doc = write_doc,
     .check = check,

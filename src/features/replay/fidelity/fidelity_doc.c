@@ -14,44 +14,48 @@ enum { NAME_COLUMNS = 40 };
 /* ---- the table ---- */
 
 static const struct iwi_field power_fields[] = {
-    IWI_VALUE_AS(iw_fidelity, power_expected, "expected"),
-    IWI_VALUE_AS(iw_fidelity, power_observed, "observed"),
-    IWI_VALUE_AS(iw_fidelity, power_by_host, "by_host"),
+    IWI_VALUE_AS(iw_fidelity, power_expected, "expected", .about = "share of the time, as the next ones"),
+    IWI_VALUE_AS(iw_fidelity, power_observed, "observed", .about = "by the probe"),
+    IWI_VALUE_AS(iw_fidelity, power_by_host, "by_host",
+                 .about = "from the host's recording alone, without matching"),
     IWI_VALUE_AS(iw_fidelity, is_power_right, "right"),
 };
 static const struct iwi_schema power_schema = IWI_SCHEMA(iw_fidelity, power_fields);
 
 static const struct iwi_field count_fields[] = {
     IWI_VALUE_AS(iw_fidelity, all_count, "planned"),
-    IWI_VALUE_AS(iw_fidelity, hidden_count, "hidden"),
-    IWI_VALUE(iw_fidelity, hidden_by_host),
-    IWI_VALUE_AS(iw_fidelity, planned_count, "expected"),
-    IWI_VALUE_AS(iw_fidelity, matched_count, "observed"),
-    IWI_VALUE_AS(iw_fidelity, merged_count, "merged"),
-    IWI_VALUE_AS(iw_fidelity, excess_count, "excess"),
-    IWI_VALUE_AS(iw_fidelity, own_count, "own"),
-    IWI_VALUE_AS(iw_fidelity, observed_count, "all"),
+    IWI_VALUE_AS(iw_fidelity, hidden_count, "hidden", .about = "left out of `expected`"),
+    IWI_VALUE(iw_fidelity, hidden_by_host, .about = "what the host's recording explains"),
+    IWI_VALUE_AS(iw_fidelity, planned_count, "expected", .about = "planned without `hidden`"),
+    IWI_VALUE_AS(iw_fidelity, matched_count, "observed", .about = "of those expected"),
+    IWI_VALUE_AS(iw_fidelity, merged_count, "merged",
+                 .about = "of the observed, seen as one with the one before"),
+    IWI_VALUE_AS(iw_fidelity, excess_count, "excess",
+                 .about = "not among the observed: seen in far longer ones, more than the host explains"),
+    IWI_VALUE_AS(iw_fidelity, own_count, "own", .about = "that nothing was made for"),
+    IWI_VALUE_AS(iw_fidelity, observed_count, "all", .about = "that was seen"),
     IWI_VALUE_AS(iw_fidelity, is_count_right, "right"),
 };
 static const struct iwi_schema count_schema = IWI_SCHEMA(iw_fidelity, count_fields);
 
 static const struct iwi_field duration_fields[] = {
-    IWI_VALUE_AS(iw_fidelity, compared_count, "compared"),
-    IWI_VALUE_ARRAY(iw_fidelity, quantile_expected_ns),
+    IWI_VALUE_AS(iw_fidelity, compared_count, "compared", .about = "detours; times are those of the trace"),
+    IWI_VALUE_ARRAY(iw_fidelity, quantile_expected_ns, .about = "p10, p25, p50, p75, p90, p99"),
     IWI_VALUE_ARRAY(iw_fidelity, quantile_observed_ns),
-    IWI_VALUE(iw_fidelity, ks),
+    IWI_VALUE(iw_fidelity, ks, .about = "largest distance of the two distribution functions"),
     IWI_VALUE(iw_fidelity, wasserstein_ns),
-    IWI_VALUE(iw_fidelity, kl),
+    IWI_VALUE(iw_fidelity, kl, .about = "in nats"),
     IWI_VALUE_AS(iw_fidelity, are_quantiles_right, "right"),
 };
 static const struct iwi_schema durations_schema = IWI_SCHEMA(iw_fidelity, duration_fields);
 
 static const struct iwi_field host_fields[] = {
-    IWI_VALUE_AS(iw_fidelity, host_share, "share"),
+    IWI_VALUE_AS(iw_fidelity, host_share, "share", .about = "of noise without injection"),
     IWI_VALUE_AS(iw_fidelity, host_rate_hz, "rate_hz"),
-    IWI_VALUE_AS(iw_fidelity, own_share, "share_meanwhile"),
+    IWI_VALUE_AS(iw_fidelity, own_share, "share_meanwhile", .about = "what nothing was made for"),
     IWI_VALUE_AS(iw_fidelity, own_rate_hz, "rate_meanwhile_hz"),
-    IWI_VALUE_AS(iw_fidelity, is_own_right, "right"),
+    IWI_VALUE_AS(iw_fidelity, is_own_right, "right",
+                 .about = "that is no more than its noise without injection explains"),
 };
 static const struct iwi_schema host_schema = IWI_SCHEMA(iw_fidelity, host_fields);
 
@@ -66,31 +70,37 @@ static bool can_tell(const void *object)
 }
 
 static const struct iwi_field fidelity_fields[] = {
-    IWI_BOOL_OF("right", is_right),
-    IWI_BOOL_OF("can_tell", can_tell),
-    IWI_VALUE(iw_fidelity, is_hidden),
-    IWI_VALUE(iw_fidelity, is_drowned),
-    IWI_VALUE(iw_fidelity, time_scale),
-    IWI_VALUE(iw_fidelity, watched_ns),
-    IWI_GROUP(iw_fidelity, "power", power_schema),
+    IWI_BOOL_OF("right", is_right, .about = "all that is asked for; the exit code is 0 if so, 2 if not"),
+    IWI_BOOL_OF("can_tell", can_tell,
+                .about = "false: the host had too much of the CPU; `right` is false then"),
+    IWI_VALUE(iw_fidelity, is_hidden, .about = "it had the CPU when most detours were to be made"),
+    IWI_VALUE(iw_fidelity, is_drowned, .about = "its own noise may be what differs"),
+    IWI_VALUE(iw_fidelity, time_scale, .about = "as asked for"),
+    IWI_VALUE(iw_fidelity, watched_ns, .about = "less that in which the host hid detours"),
+    IWI_GROUP(iw_fidelity, "power", power_schema, .about = "noise power"),
     IWI_GROUP(iw_fidelity, "count", count_schema),
     IWI_GROUP(iw_fidelity, "durations", durations_schema),
-    IWI_GROUP(iw_fidelity, "host", host_schema),
-    IWI_VALUE(iw_fidelity, late_spread_ns),
+    IWI_GROUP(iw_fidelity, "host", host_schema, .about = "noise of it"),
+    IWI_VALUE(iw_fidelity, late_spread_ns,
+              .about = "from the median to the 99th percentile of the starts' error, as made"),
 };
 static const struct iwi_schema fidelity_schema = IWI_SCHEMA(iw_fidelity, fidelity_fields);
 
 static const struct iwi_field cost_fields[] = {
-    IWI_VALUE(iw_inject_costs, floor_ns),    IWI_VALUE(iw_inject_costs, overhead_ns),
-    IWI_VALUE(iw_inject_costs, late_share),  IWI_VALUE(iw_inject_costs, late_p50_ns),
-    IWI_VALUE(iw_inject_costs, late_p99_ns), IWI_VALUE(iw_inject_costs, gap_ns),
+    IWI_VALUE(iw_inject_costs, floor_ns, .about = "the shortest detour"),
+    IWI_VALUE(iw_inject_costs, overhead_ns),
+    IWI_VALUE(iw_inject_costs, late_share, .about = "of its lateness a thread pays"),
+    IWI_VALUE(iw_inject_costs, late_p50_ns, .about = "deadline error"),
+    IWI_VALUE(iw_inject_costs, late_p99_ns, .about = "deadline error"),
+    IWI_VALUE(iw_inject_costs, gap_ns, .about = "least time between two"),
 };
 static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_inject_costs, cost_fields);
 
 static const struct iwi_field trace_fields[] = {
     IWI_VALUE_AS(iw_inject_facts, event_count, "events"),
-    IWI_VALUE_AS(iw_inject_facts, as_recorded_count, "as_recorded"),
-    IWI_VALUE_AS(iw_inject_facts, made_count, "made"),
+    IWI_VALUE_AS(iw_inject_facts, as_recorded_count, "as_recorded",
+                 .about = "of the events, made at their place for their time"),
+    IWI_VALUE_AS(iw_inject_facts, made_count, "made", .about = "to be made"),
     IWI_VALUE(iw_inject_facts, noise_ns),
     IWI_VALUE(iw_inject_facts, as_recorded_ns),
     IWI_VALUE(iw_inject_facts, made_ns),
@@ -115,15 +125,18 @@ static double kl_ratio(const void *object)
 IWI_OF(bool, has_naive, iw_fidelity_report, it->has_naive)
 
 static const struct iwi_field report_fields[] = {
-    IWI_VALUE(iw_fidelity_report, noise),
+    IWI_VALUE(iw_fidelity_report, noise, .about = "name of the file, or all SPECs joined by ` + `"),
     IWI_VALUE(iw_fidelity_report, back_end),
-    IWI_OBJECT(iw_fidelity_report, costs, costs_schema),
-    IWI_OBJECT_AS(iw_fidelity_report, facts, "trace", trace_schema),
-    IWI_OBJECT_AS(iw_fidelity_report, counts, "injected", injected_schema),
-    IWI_OBJECT(iw_fidelity_report, fidelity, fidelity_schema),
-    IWI_REAL_OF("kl_ratio", kl_ratio),
+    IWI_OBJECT(iw_fidelity_report, costs, costs_schema, .about = "of a detour here"),
+    IWI_OBJECT_AS(iw_fidelity_report, facts, "trace", trace_schema, .about = "after scaling"),
+    IWI_OBJECT_AS(iw_fidelity_report, counts, "injected", injected_schema, .about = "what the injector says"),
+    IWI_OBJECT(iw_fidelity_report, fidelity, fidelity_schema, .about = "what the probe says"),
+    IWI_REAL_OF("kl_ratio", kl_ratio,
+                .about = "`durations.kl` of `naive` over that of `fidelity`; null if too few detours were "
+                         "found again in one of them"),
     IWI_VALUE(iw_fidelity_report, has_naive),
-    IWI_OBJECT(iw_fidelity_report, naive, fidelity_schema, .is_there = has_naive),
+    IWI_OBJECT(iw_fidelity_report, naive, fidelity_schema, .is_there = has_naive,
+               .about = "with `--naive`: without time scale, nothing subtracted, nothing merged"),
 };
 static const struct iwi_schema report_schema = IWI_SCHEMA(iw_fidelity_report, report_fields);
 
@@ -341,6 +354,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fidelity_kind = {
     .name = "fidelity",
     .schema_id = "idlewave.fidelity/2",
+    .about =
+        "Whether injected noise was as it was asked for, from `idlewave replay --self-check --format json`",
     .schema = &report_schema,
     .write_doc = write_doc,
 };

@@ -75,7 +75,12 @@ static void say_tides(struct iwi_document *doc, const void *subject)
 }
 
 static const struct iwi_kind tides_kind = {
-    .name = "tides", .schema_id = "idlewave.tides/1", .schema = &tides_schema, .write_doc = say_tides};
+    .name = "tides",
+    .schema_id = "idlewave.tides/1",
+    .about = "Levels of the sea at a place",
+    .schema = &tides_schema,
+    .write_doc = say_tides,
+};
 
 /* ---- all media ---- */
 

@@ -72,7 +72,7 @@ static const struct iwi_field tree_fields[] = {
     IWI_VALUE(struct tree, weight),
     IWI_VALUE(struct tree, name, .is_column = true),
     IWI_TIME(struct tree, age_ps, "age_ns"),
-    IWI_ENUM(struct tree, colour, "colour", colour_name),
+    IWI_ENUM(struct tree, colour, "colour", colour_name, .about = "of its leaves"),
     IWI_VALUES_BY_NAME(struct tree, by_colour, colour_name),
     IWI_VALUE_ARRAY(struct tree, corners),
     IWI_OBJECT(struct tree, crown, leaf_schema),
@@ -241,7 +241,7 @@ static void schemas_say_types_and_names(void **state)
     char *text = json_dumps(json_object_get(properties, "colour"), JSON_COMPACT);
 
     (void)state;
-    assert_string_equal(text, "{\"enum\":[\"red\",\"green\"]}");
+    assert_string_equal(text, "{\"enum\":[\"red\",\"green\"],\"description\":\"of its leaves\"}");
     free(text);
     text = json_dumps(json_object_get(properties, "corners"), JSON_COMPACT);
     assert_string_equal(text, "{\"type\":\"array\",\"items\":{\"type\":[\"number\",\"null\"]}}");
