@@ -4,7 +4,7 @@
 SPDX-License-Identifier: BSD-3-Clause
 
 Usage: check_layers.py [ROOT] [--objects BUILD] [--edges]
-    exit 0: all rules hold; 1: findings, one per line; warnings do not count.
+    exit 0: all rules hold; 1: findings, one per line.
     --objects   the same rules by the linker's symbols: nm over the objects of a build, instead of the sources
     --edges     also print how many names each unit uses of each other
 
@@ -92,13 +92,9 @@ SYMBOL = re.compile(r"(.*?): (\S+) (\S)")
 class Findings:
     def __init__(self):
         self.errors = []
-        self.warnings = []
 
     def error(self, place, text):
         self.errors.append(f"{place}: {text}")
-
-    def warn(self, place, text):
-        self.warnings.append(f"{place}: {text}")
 
 
 # ---- units and what they may use ----
@@ -491,13 +487,10 @@ def main(arguments):
         checked = len(sources(given.root, "include", "src", "cli"))
     for line in edge_lines(edges) if given.edges else ():
         print(line)
-    for line in findings.warnings:
-        print(f"warning: {line}")
     for line in findings.errors:
         print(f"error: {line}")
     kind = "objects" if given.objects else "files"
-    print(f"check_layers: {checked} {kind}, {sum(map(len, edges.values()))} edges, {len(findings.errors)} errors, "
-          f"{len(findings.warnings)} warnings")
+    print(f"check_layers: {checked} {kind}, {sum(map(len, edges.values()))} edges, {len(findings.errors)} errors")
     return 1 if findings.errors or checked == 0 else 0
 
 
