@@ -13,7 +13,7 @@
 #include "core/base/base.h"
 #include "features/study/cell_run.h"
 #include "features/study/files/study_line.h"
-#include "features/study/files/study_settings.h"
+#include "features/study/files/study_yaml.h"
 
 enum { NOISE_TEXT_SIZE = IW_TRAINING_SOURCES_MAX * (sizeof((iw_training_source *)0)->spec + 3) + 5 };
 

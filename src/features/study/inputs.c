@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
-#include "features/study/files/study_nodes.h"
+#include "features/study/files/study_yaml.h"
 
 enum { SYNCS = IW_SYNC_PHASE + 1 };
 

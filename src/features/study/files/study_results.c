@@ -13,7 +13,7 @@
 
 #include "core/base/order.h"
 #include "features/study/files/study_line.h"
-#include "features/study/files/study_settings.h"
+#include "features/study/files/study_yaml.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
 

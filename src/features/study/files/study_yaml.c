@@ -1,44 +1,22 @@
-/* Reads a study: the keys of the whole, then its parts, then its cells.
+/* Reads a study: the keys of the whole, lists that span its grid, then its parts, then its cells.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/study/files/study_yaml.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <idlewave/training.h>
 
+#include "core/base/order.h"
 #include "core/net/net.h"
-#include "features/study/files/study_settings.h"
 #include "kit/files/io/input.h"
 
-#define FORMAT "idlewave.study/1"
+enum { VALUES_MAX = 10000, PARTS_MAX = 1000, DEFAULT_TRIALS = 100, DEFAULT_BYTES = 1 };
 
-enum { MAX_PARTS = 1000, DEFAULT_TRIALS = 100, DEFAULT_BYTES = 1 };
-
-enum {
-    KEY_SYSTEMS = IWI_GRID_KEYS,
-    KEY_PATTERNS,
-    KEY_SCHEDULES,
-    KEY_SEED,
-    KEY_THRESHOLD,
-    KEY_NAME,
-    KEY_TITLE,
-    KEY_FORMAT,
-    KEYS
-};
-
-static const struct iwi_yaml_key keys[KEYS] = {
-    IWI_GRID_KEY_ROWS,
-    [KEY_SYSTEMS] = {"systems", NULL},
-    [KEY_PATTERNS] = {"patterns", NULL},
-    [KEY_SCHEDULES] = {"schedules", NULL},
-    [KEY_SEED] = {"seed", NULL},
-    [KEY_THRESHOLD] = {"threshold", NULL},
-    [KEY_NAME] = {"name", NULL},
-    [KEY_TITLE] = {"title", NULL},
-    [KEY_FORMAT] = {"format", NULL},
-};
+/* ---- release ---- */
 
 static void free_system(iw_study_system *system)
 {
@@ -68,11 +46,8 @@ static void free_work(iw_study_work *work)
     iwi_study_settings_release(work);
 }
 
-void iw_study_free(iw_study *study)
+static void release(iw_study *study)
 {
-    if (study == NULL) {
-        return;
-    }
     for (size_t i = 0; i < study->system_count; i++) {
         free_system(&study->systems[i]);
     }
@@ -91,64 +66,210 @@ void iw_study_free(iw_study *study)
     free(study->name);
     free(study->title);
     free(study->text);
-    free(study);
 }
 
-/* ---- single keys ---- */
+void iw_study_free(iw_study *study)
+{
+    if (study != NULL) {
+        release(study);
+        free(study);
+    }
+}
 
-static iw_status check_format(const struct iwi_study_reader *reader, const yaml_node_t *node)
+/* ---- texts and paths ---- */
+
+iw_status iwi_copy_text(const iw_log *log, const char *text, char **copy_p)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a text of %zu bytes", strlen(text));
+    }
+    *copy_p = copy;
+    return IW_OK;
+}
+
+iw_status iwi_study_path(const struct iwi_study_reader *reader, const char *path, char **path_p)
+{
+    const char *folder = path[0] == '/' ? "" : reader->folder;
+    const size_t size = strlen(folder) + strlen(path) + 1;
+    char *whole = iwi_new_array(reader->yaml.log, size, 1);
+
+    if (whole == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    snprintf(whole, size, "%s%s", folder, path);
+    *path_p = whole;
+    return IW_OK;
+}
+
+iw_status iwi_study_collected_path(const struct iwi_study_reader *reader, iw_collected_kind kind,
+                                   const char *text, char **path_p)
+{
+    char *found = NULL;
+
+    IW_TRY(iwi_study_path(reader, text, path_p));
+    if (!reader->wants_files || access(*path_p, F_OK) == 0) {
+        return IW_OK;
+    }
+    IW_TRY(iw_collection_find(reader->yaml.log, kind, text, &found));
+    if (found != NULL) {
+        free(*path_p);
+        *path_p = found;
+    }
+    return IW_OK;
+}
+
+/* ---- lists ---- */
+
+static const char *const sync_names[] = {
+    [IW_SYNC_NONE] = "none", [IW_SYNC_START] = "start", [IW_SYNC_PHASE] = "phase", NULL};
+
+const char *iwi_study_sync_name(size_t sync)
+{
+    return sync < sizeof sync_names / sizeof sync_names[0] ? sync_names[sync] : NULL;
+}
+
+void iwi_study_grid_release(struct iwi_study_grid *grid)
+{
+    for (size_t axis = 0; axis < IWI_AXES; axis++) {
+        free(grid->axes[axis].values);
+    }
+}
+
+iw_status iwi_axis_values_append(const iw_log *log, struct iwi_axis_values *values, double value)
+{
+    IW_TRY(iwi_grow(log, (void **)&values->values, &values->capacity, values->count + 1, sizeof value));
+    values->values[values->count++] = value;
+    return IW_OK;
+}
+
+static iw_status append(const struct iwi_yaml_value *item, struct iwi_axis_values *values, double value)
+{
+    return values->count < VALUES_MAX
+               ? iwi_axis_values_append(item->yaml->log, values, value)
+               : iwi_yaml_refuse(item, IW_ERR_RANGE, "there are more than %d values; take larger steps",
+                                 VALUES_MAX);
+}
+
+/* "64KiB", "2^1..2^20", "16..256 step x2" */
+static iw_status append_counts(const struct iwi_yaml_value *item, struct iwi_axis_values *values)
 {
     const char *text;
+    uint64_t *counts;
+    size_t count;
+    iw_status status = IW_OK;
 
-    IW_TRY(iwi_yaml_text(&reader->yaml, node, "format", &text));
-    if (strcmp(text, FORMAT) != 0) {
-        return iwi_yaml_fail(&reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
-                             "format '%.60s' is not '" FORMAT "'", text);
+    IW_TRY(iwi_yaml_string(item, &text));
+    IW_TRY(
+        iw_parse_counts(iwi_yaml_value_log(item), text, item->row->least, item->row->most, &counts, &count));
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        status = append(item, values, (double)counts[i]);
     }
-    return IW_OK;
+    free(counts);
+    return status;
 }
 
-static iw_status read_threshold(struct iwi_study_reader *reader, const yaml_node_t *node)
+static iw_status append_sync(const struct iwi_yaml_value *item, struct iwi_axis_values *values)
 {
-    IW_TRY(iwi_study_share(reader, node, "threshold", &reader->study->threshold));
-    if (reader->study->threshold <= 0) {
-        return iwi_yaml_fail(&reader->yaml, iwi_yaml_line(node), IW_ERR_RANGE,
-                             "key 'threshold' must be above zero: 100%% is a run twice as long");
-    }
-    return IW_OK;
+    size_t sync;
+
+    IW_TRY(iwi_yaml_index(item, sync_names, &sync));
+    return append(item, values, (double)sync);
 }
 
-static iw_status read_names(struct iwi_study_reader *reader, const struct iwi_yaml_entry *entries)
+static iw_status append_scale(const struct iwi_yaml_value *item, struct iwi_axis_values *values)
 {
-    iw_study *study = reader->study;
-    char name[IWI_STUDY_NAME_BYTES + 1];
+    double factor = 0;
+    const char *text;
 
-    iwi_name_of_path(reader->yaml.file, name, sizeof name);
-    IW_TRY(iwi_copy_text(reader->yaml.log, name, &study->name));
-    IW_TRY(iwi_copy_text(reader->yaml.log, "", &study->title));
-    reader->has_name = entries[KEY_NAME].value != NULL;
-    if (reader->has_name) {
-        IW_TRY(iwi_study_line(reader, entries[KEY_NAME].value, "name", IWI_STUDY_NAME_BYTES, &study->name));
+    IW_TRY(iwi_yaml_string(item, &text));
+    if (strchr(text, '%') != NULL || iw_parse_share(NULL, text, &factor) != IW_OK || factor < 1e-6) {
+        return iwi_yaml_refuse(item, IW_ERR_RANGE,
+                               "'%.40s' is no factor: write 10 for a network ten times faster, 0.1 for one "
+                               "ten times slower",
+                               text);
     }
-    if (entries[KEY_TITLE].value != NULL) {
-        IW_TRY(
-            iwi_study_line(reader, entries[KEY_TITLE].value, "title", IWI_STUDY_TITLE_BYTES, &study->title));
-    }
-    return IW_OK;
+    return append(item, values, factor);
 }
 
-static iw_status read_numbers(struct iwi_study_reader *reader, const struct iwi_yaml_entry *entries)
+static iw_status check_distinct(const struct iwi_yaml_value *value, const struct iwi_axis_values *values)
 {
-    reader->seed = 1;
-    reader->study->threshold = 1;
-    if (entries[KEY_SEED].value != NULL) {
-        IW_TRY(iwi_study_count(reader, entries[KEY_SEED].value, "seed", 0, INT64_MAX, &reader->seed));
+    double *sorted = iwi_new_array(value->yaml->log, values->count, sizeof *sorted);
+    iw_status status = IW_OK;
+
+    if (sorted == NULL) {
+        return IW_ERR_NOMEM;
     }
-    if (entries[KEY_THRESHOLD].value != NULL) {
-        IW_TRY(read_threshold(reader, entries[KEY_THRESHOLD].value));
+    memcpy(sorted, values->values, values->count * sizeof *sorted);
+    iwi_sort_doubles(sorted, values->count);
+    for (size_t i = 1; i < values->count && status == IW_OK; i++) {
+        if (sorted[i] == sorted[i - 1]) {
+            status = iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
+                                   "key '%s' has a value twice; each may be there once", value->row->key);
+        }
     }
-    return IW_OK;
+    free(sorted);
+    return status;
 }
+
+static iw_status read_list(const struct iwi_yaml_value *value, struct iwi_axis_values *values,
+                           iw_status (*append_item)(const struct iwi_yaml_value *, struct iwi_axis_values *))
+{
+    const size_t count = iwi_yaml_items(value);
+
+    values->line = value->line;
+    if (count == 0) {
+        return iwi_yaml_refuse(value, IW_ERR_FORMAT, "the list is empty");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct iwi_yaml_value item = iwi_yaml_nth(value, i);
+
+        IW_TRY(append_item(&item, values));
+    }
+    return check_distinct(value, values);
+}
+
+iw_status iwi_study_counts(const struct iwi_yaml_value *value, void *at)
+{
+    return read_list(value, at, append_counts);
+}
+
+iw_status iwi_study_syncs(const struct iwi_yaml_value *value, void *at)
+{
+    return read_list(value, at, append_sync);
+}
+
+iw_status iwi_study_scales(const struct iwi_yaml_value *value, void *at)
+{
+    return read_list(value, at, append_scale);
+}
+
+/* ---- the keys of the whole ---- */
+
+static iw_status read_threshold(const struct iwi_yaml_value *value, void *at)
+{
+    IW_TRY(iwi_yaml_share(value, at));
+    return *(double *)at > 0
+               ? IW_OK
+               : iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
+                               "key 'threshold' must be above zero: 100%% is a run twice as long");
+}
+
+static const char *const formats[] = {"idlewave.study/1", NULL};
+
+static const struct iwi_yaml_row rows[] = {
+    {.key = "format", .read = iwi_yaml_format, .names = formats},
+    IWI_STUDY_GRID_ROWS(struct iwi_study_reader, grid),
+    {.key = "systems"},
+    {.key = "patterns"},
+    {.key = "schedules"},
+    IWI_YAML_ROW(struct iwi_study_reader, "seed", seed, iwi_yaml_count),
+    IWI_YAML_ROW(struct iwi_study_reader, "threshold", study.threshold, read_threshold),
+    IWI_STUDY_NAME_ROW(struct iwi_study_reader, study.name),
+    IWI_YAML_ROW(struct iwi_study_reader, "title", study.title, iwi_yaml_line_copy,
+                 .most = IWI_STUDY_TITLE_BYTES),
+};
 
 static iw_status set_default(struct iwi_study_reader *reader, enum iwi_study_axis axis, double value)
 {
@@ -157,41 +278,39 @@ static iw_status set_default(struct iwi_study_reader *reader, enum iwi_study_axi
     return values->line != 0 ? IW_OK : iwi_axis_values_append(reader->yaml.log, values, value);
 }
 
-static iw_status read_lists(struct iwi_study_reader *reader, const struct iwi_yaml_entry *entries)
+static iw_status set_defaults(struct iwi_study_reader *reader)
 {
-    reader->grid.trials = DEFAULT_TRIALS;
-    IW_TRY(iwi_study_grid_read(reader, entries, &reader->grid));
+    iw_study *study = &reader->study;
+    char name[IWI_STUDY_NAME_BYTES + 1];
+
+    iwi_name_of_path(reader->yaml.file, name, sizeof name);
+    if (study->name == NULL) {
+        IW_TRY(iwi_copy_text(reader->yaml.log, name, &study->name));
+    }
+    if (study->title == NULL) {
+        IW_TRY(iwi_copy_text(reader->yaml.log, "", &study->title));
+    }
     IW_TRY(set_default(reader, IWI_AXIS_BYTES, DEFAULT_BYTES));
     IW_TRY(set_default(reader, IWI_AXIS_SYNC, IW_SYNC_NONE));
     return set_default(reader, IWI_AXIS_SCALE, 1);
 }
 
-/* ---- lists of systems and works ---- */
+/* ---- systems and works ---- */
 
-typedef iw_status (*read_part_fn)(struct iwi_study_reader *reader, const yaml_node_t *node);
-
-static iw_status check_parts(const struct iwi_study_reader *reader, const yaml_node_t *node, const char *key)
+/* Of a list that may be missing. */
+static iw_status count_parts(const struct iwi_yaml_value *list, size_t *count_p)
 {
-    const size_t count = iwi_yaml_item_count(node);
-
-    if (node->type != YAML_SEQUENCE_NODE || count == 0 || count > MAX_PARTS) {
-        return iwi_yaml_fail(&reader->yaml, iwi_yaml_line(node), IW_ERR_FORMAT,
-                             "key '%s' needs a list of 1 to %d items, each behind a '-'", key, MAX_PARTS);
-    }
-    return IW_OK;
-}
-
-static iw_status read_parts(struct iwi_study_reader *reader, const yaml_node_t *node, read_part_fn read)
-{
-    for (size_t i = 0; node != NULL && i < iwi_yaml_item_count(node); i++) {
-        IW_TRY(read(reader, iwi_yaml_item(&reader->yaml, node, i)));
-    }
-    return IW_OK;
+    *count_p = list != NULL ? iwi_yaml_items(list) : 0;
+    return list == NULL || (list->node->type == YAML_SEQUENCE_NODE && *count_p > 0 && *count_p <= PARTS_MAX)
+               ? IW_OK
+               : iwi_yaml_fail(list->yaml, list->line, IW_ERR_FORMAT,
+                               "key '%s' needs a list of 1 to %d items, each behind a '-'", list->row->key,
+                               PARTS_MAX);
 }
 
 static iw_status make_room(struct iwi_study_reader *reader, size_t system_count, size_t work_count)
 {
-    iw_study *study = reader->study;
+    iw_study *study = &reader->study;
 
     study->systems = iwi_new_array(reader->yaml.log, system_count, sizeof *study->systems);
     study->works = iwi_new_array(reader->yaml.log, work_count, sizeof *study->works);
@@ -202,44 +321,46 @@ static iw_status make_room(struct iwi_study_reader *reader, size_t system_count,
                : IW_ERR_NOMEM;
 }
 
-static iw_status read_all_parts(struct iwi_study_reader *reader, const struct iwi_yaml_entry *entries)
+static iw_status read_parts(const struct iwi_yaml_map *map, struct iwi_study_reader *reader)
 {
-    const yaml_node_t *systems = entries[KEY_SYSTEMS].value;
-    const yaml_node_t *patterns = entries[KEY_PATTERNS].value, *schedules = entries[KEY_SCHEDULES].value;
-    const size_t line = iwi_yaml_line(iwi_yaml_root(&reader->yaml));
+    static const struct {
+        const char *key;
+        iw_status (*read)(struct iwi_study_reader *reader, const yaml_node_t *node);
+    } parts[] = {{"systems", iwi_study_read_system},
+                 {"patterns", iwi_study_read_pattern},
+                 {"schedules", iwi_study_read_schedule}};
+    const struct iwi_yaml_value *lists[3];
+    size_t counts[3];
 
-    if (systems == NULL || (patterns == NULL && schedules == NULL)) {
-        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "key '%s' is missing; needed are systems, and patterns or schedules",
-                             systems == NULL ? "systems" : "patterns");
+    for (size_t i = 0; i < 3; i++) {
+        lists[i] = iwi_yaml_get(map, parts[i].key);
+        IW_TRY(count_parts(lists[i], &counts[i]));
     }
-    for (size_t key = KEY_SYSTEMS; key <= KEY_SCHEDULES; key++) {
-        if (entries[key].value != NULL) {
-            IW_TRY(check_parts(reader, entries[key].value, keys[key].name));
+    if (lists[0] == NULL || (lists[1] == NULL && lists[2] == NULL)) {
+        return iwi_yaml_fail(map->yaml, map->line, IW_ERR_FORMAT,
+                             "key '%s' is missing; needed are systems, and patterns or schedules",
+                             lists[0] == NULL ? "systems" : "patterns");
+    }
+    IW_TRY(make_room(reader, counts[0], counts[1] + counts[2]));
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < counts[i]; k++) {
+            IW_TRY(parts[i].read(reader, iwi_yaml_nth(lists[i], k).node));
         }
     }
-    IW_TRY(make_room(reader, iwi_yaml_item_count(systems),
-                     (patterns != NULL ? iwi_yaml_item_count(patterns) : 0) +
-                         (schedules != NULL ? iwi_yaml_item_count(schedules) : 0)));
-    IW_TRY(read_parts(reader, systems, iwi_study_read_system));
-    IW_TRY(read_parts(reader, patterns, iwi_study_read_pattern));
-    return read_parts(reader, schedules, iwi_study_read_schedule);
+    return IW_OK;
 }
 
 /* ---- the whole ---- */
 
-static iw_status read_document(struct iwi_study_reader *reader)
+static iw_status read_document(struct iwi_study_reader *reader, bool *has_name_p)
 {
-    struct iwi_yaml_entry entries[KEYS];
+    struct iwi_yaml_map map;
 
-    IW_TRY(iwi_yaml_mapping(&reader->yaml, iwi_yaml_root(&reader->yaml), keys, KEYS, entries));
-    if (entries[KEY_FORMAT].value != NULL) {
-        IW_TRY(check_format(reader, entries[KEY_FORMAT].value));
-    }
-    IW_TRY(read_names(reader, entries));
-    IW_TRY(read_numbers(reader, entries));
-    IW_TRY(read_lists(reader, entries));
-    IW_TRY(read_all_parts(reader, entries));
+    IW_TRY(iwi_yaml_find(&reader->yaml, iwi_yaml_root(&reader->yaml), IWI_YAML_ROWS(rows), &map));
+    *has_name_p = iwi_yaml_get(&map, "name") != NULL;
+    IW_TRY(iwi_yaml_read(&map, reader));
+    IW_TRY(set_defaults(reader));
+    IW_TRY(read_parts(&map, reader));
     return iwi_study_make_cells(reader);
 }
 
@@ -255,7 +376,7 @@ static iw_status find_folder(struct iwi_study_reader *reader, const char *path)
 
 static iw_status keep_text(struct iwi_study_reader *reader, const char *path, const char *data, size_t size)
 {
-    iw_study *study = reader->study;
+    iw_study *study = &reader->study;
 
     IW_TRY(iwi_copy_text(reader->yaml.log, path, &study->path));
     study->text = iwi_new_array(reader->yaml.log, size + 1, 1);
@@ -269,10 +390,10 @@ static iw_status keep_text(struct iwi_study_reader *reader, const char *path, co
 static void reader_release(struct iwi_study_reader *reader)
 {
     iwi_study_grid_release(&reader->grid);
-    for (size_t i = 0; reader->systems != NULL && i < reader->study->system_count; i++) {
+    for (size_t i = 0; i < reader->study.system_count; i++) {
         iwi_study_grid_release(&reader->systems[i].grid);
     }
-    for (size_t i = 0; reader->works != NULL && i < reader->study->work_count; i++) {
+    for (size_t i = 0; i < reader->study.work_count; i++) {
         iwi_study_grid_release(&reader->works[i].grid);
         free(reader->works[i].gpus);
     }
@@ -284,23 +405,29 @@ static void reader_release(struct iwi_study_reader *reader)
 iw_status iwi_study_read_memory(const iw_log *log, const char *path, const char *data, size_t size,
                                 bool wants_files, bool *has_name_p, iw_study **study_p)
 {
-    struct iwi_study_reader reader = {.wants_files = wants_files};
+    struct iwi_study_reader reader = {
+        .wants_files = wants_files, .seed = 1, .grid.trials = DEFAULT_TRIALS, .study.threshold = 1};
+    iw_study *study = NULL;
     iw_status status;
 
     IW_TRY(iwi_yaml_open(log, path, data, size, "systems: ...", &reader.yaml));
-    reader.study = iwi_new_array(log, 1, sizeof *reader.study);
-    status = reader.study != NULL ? keep_text(&reader, path, data, size) : IW_ERR_NOMEM;
+    reader.yaml.reader = &reader;
+    status = keep_text(&reader, path, data, size);
     if (status == IW_OK) {
-        status = read_document(&reader);
+        status = read_document(&reader, has_name_p);
+    }
+    if (status == IW_OK) {
+        study = iwi_new_array(log, 1, sizeof *study);
+        status = study != NULL ? IW_OK : IW_ERR_NOMEM;
     }
     iwi_yaml_close(&reader.yaml);
     reader_release(&reader);
     if (status != IW_OK) {
-        iw_study_free(reader.study);
+        release(&reader.study);
         return status;
     }
-    *has_name_p = reader.has_name;
-    *study_p = reader.study;
+    *study = reader.study;
+    *study_p = study;
     return IW_OK;
 }
 

@@ -37,36 +37,49 @@ struct iwi_study_entry {
     bool has_no_net; /* of a system: good for training programs only */
 };
 
+/* A work that is being read: rows of works are rows of these. */
+struct iwi_study_item {
+    iw_study_work work;
+    struct iwi_study_entry entry;
+};
+
 struct iwi_study_reader {
-    struct iwi_yaml yaml;
-    char *folder; /* of the study: "" or with a slash behind it */
+    struct iwi_yaml yaml; /* its `reader` is this */
+    char *folder;         /* of the study: "" or with a slash behind it */
     /* Files that the study names are opened, and each cell has its id. Otherwise cells that depend on files
      * have "" instead, and those of schedules 0 ranks. */
     bool wants_files;
-    bool has_name; /* the study says its name */
     uint64_t seed;
-    iw_study *study;
+    iw_study study;
     struct iwi_study_grid grid;
     struct iwi_study_entry *systems, *works; /* as many as the study has */
 };
 
-/* iw_study_load() of a text; `path` is its name in messages, and its folder that of other files. */
+/* iw_study_load() of a text; `path` is its name in messages, and its folder that of other files; `has_name`:
+ * whether the study says its name. */
 IW_NODISCARD iw_status iwi_study_read_memory(const iw_log *log, const char *path, const char *data,
                                              size_t size, bool wants_files, bool *has_name_p,
                                              iw_study **study_p);
 
-/* ---- lists (study_yaml_values.c) ---- */
+/* ---- rows ---- */
 
-/* The first keys of the study, of systems and of works. */
-enum { IWI_KEY_BYTES, IWI_KEY_SYNC, IWI_KEY_SCALE, IWI_KEY_RANKS, IWI_KEY_TRIALS, IWI_GRID_KEYS };
-#define IWI_GRID_KEY_ROWS                                                  \
-    {"bytes", NULL}, {"sync", NULL}, {"net-scale", NULL}, {"ranks", NULL}, \
-    {                                                                      \
-        "trials", NULL                                                     \
-    }
+enum { IWI_STUDY_NAME_BYTES = 63, IWI_STUDY_TITLE_BYTES = 200 };
 
-IW_NODISCARD iw_status iwi_study_grid_read(struct iwi_study_reader *reader,
-                                           const struct iwi_yaml_entry *entries, struct iwi_study_grid *grid);
+/* What the study, systems and works of any kind may have. */
+#define IWI_STUDY_NAME_ROW(T, m) IWI_YAML_ROW(T, "name", m, iwi_yaml_line_copy, .most = IWI_STUDY_NAME_BYTES)
+#define IWI_STUDY_GRID_ROWS(T, m)                                                                  \
+    IWI_YAML_ROW(T, "bytes", m.axes[IWI_AXIS_BYTES], iwi_study_counts, .most = UINT64_C(1) << 40), \
+        IWI_YAML_ROW(T, "sync", m.axes[IWI_AXIS_SYNC], iwi_study_syncs),                           \
+        IWI_YAML_ROW(T, "net-scale", m.axes[IWI_AXIS_SCALE], iwi_study_scales),                    \
+        IWI_YAML_ROW(T, "ranks", m.axes[IWI_AXIS_RANKS], iwi_study_counts, .least = 1,             \
+                     .most = UINT64_C(1) << 30),                                                   \
+        IWI_YAML_ROW(T, "trials", m.trials, iwi_yaml_count, .least = 1, .most = UINT64_C(1) << 40)
+
+/* Readers of lists: "2^1..2^20", "16..256 step x2", [1, 1MiB], [none, start]. */
+IW_NODISCARD iw_status iwi_study_counts(const struct iwi_yaml_value *value, void *at);
+IW_NODISCARD iw_status iwi_study_syncs(const struct iwi_yaml_value *value, void *at);
+IW_NODISCARD iw_status iwi_study_scales(const struct iwi_yaml_value *value, void *at);
+
 void iwi_study_grid_release(struct iwi_study_grid *grid);
 IW_NODISCARD iw_status iwi_axis_values_append(const iw_log *log, struct iwi_axis_values *values,
                                               double value);
@@ -74,30 +87,7 @@ IW_NODISCARD iw_status iwi_axis_values_append(const iw_log *log, struct iwi_axis
 /* "none", "start", "phase"; NULL past the last. */
 const char *iwi_study_sync_name(size_t sync);
 
-/* ---- single values (study_yaml_scalar.c) ---- */
-
-/* Each complains with the line and the key. */
-IW_NODISCARD iw_status iwi_study_count(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                       const char *key, uint64_t min, uint64_t max, uint64_t *value_p);
-IW_NODISCARD iw_status iwi_study_count32(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                         const char *key, uint32_t min, uint32_t max, uint32_t *value_p);
-IW_NODISCARD iw_status iwi_study_time(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                      const char *key, iw_time *ps_p);
-IW_NODISCARD iw_status iwi_study_per_byte(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                          const char *key, iw_fs_per_byte *fs_p);
-IW_NODISCARD iw_status iwi_study_share(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                       const char *key, double *share_p);
-/* One of the words up to NULL. */
-IW_NODISCARD iw_status iwi_study_choice(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                        const char *key, const char *const *words, size_t *index_p);
-/* "true" or "false". */
-IW_NODISCARD iw_status iwi_study_switch(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                        const char *key, bool *is_on_p);
-/* One line of 1 to `max_bytes` bytes, copied; replaces what *text_p holds. */
-IW_NODISCARD iw_status iwi_study_line(const struct iwi_study_reader *reader, const yaml_node_t *node,
-                                      const char *key, size_t max_bytes, char **text_p);
-
-enum { IWI_STUDY_NAME_BYTES = 63, IWI_STUDY_TITLE_BYTES = 200 };
+/* ---- texts and paths ---- */
 
 IW_NODISCARD iw_status iwi_copy_text(const iw_log *log, const char *text, char **copy_p);
 
@@ -110,33 +100,51 @@ IW_NODISCARD iw_status iwi_study_collected_path(const struct iwi_study_reader *r
 
 /* ---- parts ---- */
 
-/* One item of `systems`; appends to the study. Two may not have one name. */
+/* One item of `systems`, of `patterns`, of `schedules`; appends to the study. Two may not have one name. */
 IW_NODISCARD iw_status iwi_study_read_system(struct iwi_study_reader *reader, const yaml_node_t *node);
-/* Its `noise`, NULL: none, into both; whether it has files that are not to be opened. */
-IW_NODISCARD iw_status iwi_study_read_noise(struct iwi_study_reader *reader, const yaml_node_t *node,
-                                            iw_study_system *system, iw_noise *noise, bool *needs_files_p);
-/* One item of `patterns` or of `schedules`. */
 IW_NODISCARD iw_status iwi_study_read_pattern(struct iwi_study_reader *reader, const yaml_node_t *node);
 IW_NODISCARD iw_status iwi_study_read_schedule(struct iwi_study_reader *reader, const yaml_node_t *node);
-/* Whether an item is a mapping with that key. */
-bool iwi_study_has_key(struct iwi_study_reader *reader, const yaml_node_t *node, const char *name);
-/* An item of `patterns` with the key `trace`, or `training`. */
-IW_NODISCARD iw_status iwi_study_read_trace(struct iwi_study_reader *reader, const yaml_node_t *node);
-IW_NODISCARD iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_node_t *node);
+
+/* An item of `patterns` with the key `training`, into `item`, which is the study's whatever comes of it. */
+IW_NODISCARD iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_node_t *node,
+                                               struct iwi_study_item *item);
+
+/* A list that such a work cannot have: "a trace has sizes". */
+IW_NODISCARD iw_status iwi_study_refuse_list(const struct iwi_yaml_map *map, const char *key,
+                                             const char *why);
+/* Names a work that has no name yet; no other may have it. */
+IW_NODISCARD iw_status iwi_study_name_work(struct iwi_study_reader *reader, const char *otherwise,
+                                           struct iwi_study_item *item);
+
+/* Makes and checks all cells, at most so many. */
+enum { IWI_MOST_CELLS = 1000000 };
+IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
+
+/* For patterns, which ranks share a node: what the network says, else the system. */
+iw_nodes iwi_study_nodes(const iw_study_system *system);
+
+/* ---- settings of training programs (study_training.c) ---- */
+
 /* The program of a work with a combination of its settings, on so many GPUs: shares the lists of the
  * work's. */
 IW_NODISCARD iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, size_t settings,
                                              uint32_t gpus, iw_training *spec);
 
-/* Makes room for the work that `node` tells of; returns its number. */
-size_t iwi_study_begin_work(struct iwi_study_reader *reader, const yaml_node_t *node);
-/* Names the last work: by `node`, or without it as `otherwise`. */
-IW_NODISCARD iw_status iwi_study_name_work(struct iwi_study_reader *reader, const yaml_node_t *node,
-                                           const char *otherwise);
+void iwi_study_settings_release(iw_study_work *work);
 
-/* Makes and checks all cells, at most so many. */
-enum { IWI_MOST_CELLS = 1000000 };
-IW_NODISCARD iw_status iwi_study_make_cells(struct iwi_study_reader *reader);
+/* How many combinations there are, 1 without any; SIZE_MAX: too many to be counted. */
+size_t iwi_study_combinations(const iw_study_work *work);
+
+/* Whether a study varies that setting. */
+bool iwi_study_varies(const iw_study_work *work, const char *key);
+
+/* The work's digest with that of the combination. */
+uint64_t iwi_study_settings_digest(const iw_study_work *work, size_t index, uint64_t work_digest);
+
+/* "microbatches=8; schedule=gpipe"; "" without any. */
+enum { IWI_SETTING_BYTES = 120, IWI_SETTINGS_TEXT_SIZE = IW_STUDY_SETTINGS_MAX * (IWI_SETTING_BYTES + 32) };
+const char *iwi_study_settings_text(const iw_study_work *work, size_t index,
+                                    char buf[IWI_SETTINGS_TEXT_SIZE]);
 
 /* ---- identifiers (study_digest.c) ---- */
 

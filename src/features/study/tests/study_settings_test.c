@@ -5,7 +5,7 @@
 
 #include <idlewave/training.h>
 
-#include "features/study/files/study_settings.h"
+#include "features/study/files/study_yaml.h"
 
 static const char job[] = "pp: 2\ndp: 4\nmicrobatches: 4\nforward: 10ms\nbackward: 20ms\n";
 

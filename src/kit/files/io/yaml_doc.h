@@ -153,32 +153,4 @@ void iwi_log_keeper_init(struct iwi_log_keeper *keeper, const iw_log *outer);
 /* "dir/my.yaml" gives "my", cut to `size` - 1 bytes. */
 void iwi_name_of_path(const char *path, char *buf, size_t size);
 
-/* ==== legacy ==== */
-/* ---- mappings ---- */
-
-struct iwi_yaml_key {
-    const char *name, *alias; /* alias: or NULL */
-};
-
-/* One key as it was found. */
-struct iwi_yaml_entry {
-    const yaml_node_t *value; /* NULL: the key is not there */
-    size_t line;              /* of the key */
-};
-
-/* Finds `count` keys in a mapping. Unknown keys and keys given twice are errors. */
-IW_NODISCARD iw_status iwi_yaml_mapping(struct iwi_yaml *yaml, const yaml_node_t *node,
-                                        const struct iwi_yaml_key *keys, size_t count,
-                                        struct iwi_yaml_entry *entries);
-
-/* ---- values ---- */
-
-/* A scalar without NUL bytes, or an error that names the key. The text belongs to the document. */
-IW_NODISCARD iw_status iwi_yaml_text(const struct iwi_yaml *yaml, const yaml_node_t *node, const char *key,
-                                     const char **text_p);
-
-/* Items of a sequence; whatever else is one item. */
-size_t iwi_yaml_item_count(const yaml_node_t *node);
-const yaml_node_t *iwi_yaml_item(struct iwi_yaml *yaml, const yaml_node_t *node, size_t index);
-
 #endif
