@@ -128,9 +128,6 @@ IW_API IW_NODISCARD iw_status iw_digest_file_open(const iw_log *log, const char 
 IW_API IW_NODISCARD iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file,
                                                   iw_digest **digest_p);
 
-/** The next one is the first. */
-IW_API void iw_digest_file_rewind(iw_digest_file *file);
-
 /** The byte at which the next one begins, or the size of the file. */
 IW_API size_t iw_digest_file_at(const iw_digest_file *file);
 

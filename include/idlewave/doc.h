@@ -61,9 +61,6 @@ IW_API IW_NODISCARD iw_status iw_doc_plot_check(const iw_log *log, const char *p
 
 typedef struct iw_doc_file iw_doc_file;
 
-/** Whether it is JSON with a schema of ours, of whatever version. */
-IW_API bool iw_doc_is_file(const char *path);
-
 /** IW_ERR_IO, IW_ERR_FORMAT. */
 IW_API IW_NODISCARD iw_status iw_doc_open(const iw_log *log, const char *path, iw_doc_file **file_p);
 /** The same of a text; `name` is for messages. */

@@ -49,9 +49,6 @@ typedef struct iw_law iw_law;
  * of the work), "periodic:RATE,TIME", "poisson:RATE,DIST", "none". */
 IW_API IW_NODISCARD iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law **law_p);
 
-/** The empirical law of `count` > 0 values. */
-IW_API IW_NODISCARD iw_status iw_law_new_empirical(const iw_log *log, const double *values_ns, size_t count,
-                                                   iw_law **law_p);
 IW_API void iw_law_free(iw_law *law);
 
 /** E[largest of n draws], n >= 1: 1e-10 relative for exp and pareto up to 10^9. INFINITY where it has no
@@ -59,7 +56,7 @@ IW_API void iw_law_free(iw_law *law);
 IW_API double iw_law_mean_max_ns(const iw_law *law, double n);
 
 /** The SPEC of iw_noise_add() that draws from the law of `spec`: itself, or one in `buf` (96 bytes are
- * enough). NULL for an empirical law. */
+ * enough). */
 IW_API const char *iw_law_noise_spec(const iw_law *law, const char *spec, char *buf, size_t size);
 
 /** P(one draw <= x). */
@@ -194,10 +191,6 @@ IW_API const iw_window_horizon *iw_window_model_horizon(const iw_window_model *m
 /** N > horizon's tail_ranks is refused in the answer, not an error. */
 IW_API IW_NODISCARD iw_status iw_window_model_mean_max(const iw_log *log, const iw_window_model *model,
                                                        double n, iw_window_answer *answer_p);
-
-/** E[largest loss of N] if there were only that source of the recording; behind what was seen by its most
- * likely tail, or the longest seen if it has none. NaN if there is no such source. */
-IW_API double iw_window_model_source_max_ns(const iw_window_model *model, size_t source, double n);
 
 /** What iw_model_answer() says, with the noise of the recording; also the source that dominates. */
 IW_API IW_NODISCARD iw_status iw_window_model_answer(const iw_log *log, const iw_window_model *model,

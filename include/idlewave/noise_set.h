@@ -62,7 +62,6 @@ IW_API const iw_wall_window *iw_noise_set_window(const iw_noise_set *set);
 
 /** Ranks with several cores, as iw_noise_share_phases() has it. */
 IW_API void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop);
-IW_API uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set);
 IW_API uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set); /* of its ranks together */
 
 IW_API uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set);

@@ -35,8 +35,6 @@ typedef enum iw_wave_end {
     IW_WAVE_SYNCED   /* a collective: most ranks waited for it in one step, nobody is late any more */
 } iw_wave_end;
 
-IW_API const char *iw_wave_end_text(iw_wave_end end);
-
 /** The wave on one rank. */
 typedef struct iw_front {
     uint32_t rank;
@@ -130,10 +128,6 @@ IW_API iw_doc iw_waves_doc(const iw_waves *waves);
 
 /* ---- pictures; `waves` may be NULL: none drawn; `window` too: all is shown ---- */
 
-/** One page that needs nothing from elsewhere: zoom, pan, fronts and fits over it. */
-IW_API IW_NODISCARD iw_status iw_timeline_write_html(const iw_log *log, const iw_timeline *timeline,
-                                                     const iw_waves *waves, const char *name, FILE *out);
-
 /** In the terminal: `columns` x `lines` characters, two rows of ranks a line, in colour if there is. */
 IW_API IW_NODISCARD iw_status iw_timeline_write_terminal(const iw_log *log, const iw_timeline *timeline,
                                                          const iw_waves *waves,
@@ -151,14 +145,15 @@ IW_API IW_NODISCARD iw_status iw_timeline_plot(const iw_log *log, const iw_timel
 IW_API bool iw_waves_are_followed(const iw_waves *waves);
 
 typedef struct iw_traced_run {
-    const iw_trace_summary *summary;
-    const iw_waves *waves; /* NULL: nobody looked for them */
+    const iw_trace_summary *summary; /* of a page NULL: a timeline that is no trace */
+    const iw_waves *waves;           /* NULL: nobody looked for them */
 } iw_traced_run;
 
 /** The run, its functions, then waves if they are followed. CSV has a line for each function. */
 IW_API iw_doc iw_traced_run_doc(const iw_traced_run *run);
 
-/** The page of iw_timeline_write_html(), with the run and its functions. */
+/** One page that needs nothing from elsewhere: zoom, pan, fronts and fits over it; with a summary the run and
+ * its functions. */
 IW_API IW_NODISCARD iw_status iw_traced_run_write_html(const iw_log *log, const iw_traced_run *run,
                                                        const iw_timeline *timeline, const char *name,
                                                        FILE *out);

@@ -24,8 +24,7 @@ static iw_status show(const iw_log *log, const char *path, FILE *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[IWT_FUZZ_PATH_SIZE];
-    const bool is_good = iwt_fuzz_report(show, iwt_fuzz_json(data, size, path));
 
-    iwt_fuzz_require(iw_doc_is_file(path) || !is_good);
+    (void)iwt_fuzz_report(show, iwt_fuzz_json(data, size, path));
     return 0;
 }

@@ -239,8 +239,8 @@ static iw_status write_timeline(const struct iwt_run *run, bool has_waves, FILE 
 {
     iw_timeline *timeline = iwt_made_timeline(run);
     iw_waves *waves = iwt_made_waves(run);
-    const iw_status status =
-        iw_timeline_write_html(NULL, timeline, has_waves ? waves : NULL, "<run> & \"more\".h5", out);
+    const iw_status status = iw_traced_run_write_html(NULL, &(iw_traced_run){NULL, has_waves ? waves : NULL},
+                                                      timeline, "<run> & \"more\".h5", out);
 
     iwt_free_waves(waves);
     iw_timeline_free(timeline);

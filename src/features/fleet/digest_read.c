@@ -265,11 +265,6 @@ iw_status iw_digest_file_open(const iw_log *log, const char *path, iw_digest_fil
     return IW_OK;
 }
 
-void iw_digest_file_rewind(iw_digest_file *file)
-{
-    file->at = file->forgotten = 0;
-}
-
 size_t iw_digest_file_at(const iw_digest_file *file)
 {
     return file->at;

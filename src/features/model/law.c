@@ -78,9 +78,6 @@ iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law
 
 void iw_law_free(iw_law *law)
 {
-    if (law != NULL && law->ops->release != NULL) {
-        law->ops->release(law);
-    }
     free(law);
 }
 
@@ -91,9 +88,6 @@ double iw_law_mean_max_ns(const iw_law *law, double n)
 
 const char *iw_law_noise_spec(const iw_law *law, const char *spec, char *buf, size_t size)
 {
-    if (law->ops->parse == NULL) {
-        return NULL;
-    }
     if (law->ops->noise_spec == NULL) {
         return spec;
     }

@@ -40,11 +40,6 @@ struct iwi_law_poisson {
     bool is_exp; /* else all are of that duration */
 };
 
-struct iwi_law_empirical {
-    double *values_ns; /* ascending */
-    size_t count;
-};
-
 struct iw_law {
     const struct iwi_law_ops *ops;
     double work_ns;
@@ -54,7 +49,6 @@ struct iw_law {
         struct iwi_law_bernoulli bernoulli;
         struct iwi_law_periodic periodic;
         struct iwi_law_poisson poisson;
-        struct iwi_law_empirical empirical;
     } u;
 };
 
@@ -62,9 +56,8 @@ struct iwi_law_ops {
     const char *name;  /* of the spec, before ':' */
     const char *usage; /* the name itself: has no parameters */
     const char *example;
-    /* Fills law->u from the text behind "name:"; law->work_ns is set. NULL: has no spec. */
+    /* Fills law->u from the text behind "name:"; law->work_ns is set. */
     iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments, iw_law *law);
-    void (*release)(iw_law *law); /* NULL: nothing to free */
     /* E[largest of n draws]; NULL: iwi_law_integrate(). */
     double (*mean_max_ns)(const iw_law *law, double n);
     /* P(a draw > x), x >= 0: good to many digits where it is small, too. */
@@ -76,7 +69,7 @@ struct iwi_law_ops {
 };
 
 extern const struct iwi_law_ops iwi_law_exp, iwi_law_phase_exp, iwi_law_pareto, iwi_law_phase_pareto,
-    iwi_law_bernoulli, iwi_law_periodic, iwi_law_poisson, iwi_law_none, iwi_law_empirical;
+    iwi_law_bernoulli, iwi_law_periodic, iwi_law_poisson, iwi_law_none;
 
 /* 1 - F^n of a tail 1 - F, without loss of digits for small tails and large n. */
 double iwi_exceeded_by_one_of(double n, double tail);

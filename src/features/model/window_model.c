@@ -196,15 +196,3 @@ iw_status iw_window_model_mean_max(const iw_log *log, const iw_window_model *mod
     *answer_p = answer;
     return IW_OK;
 }
-
-double iw_window_model_source_max_ns(const iw_window_model *model, size_t source, double n)
-{
-    if (model->source_count == 0 && source == 0 && n >= 1.0) {
-        return n > model->horizon.observed_ranks && model->has_tail
-                   ? iwi_tail_mean_max_ns(&model->tail, &model->law, n)
-                   : iwi_window_mean_max_ns(&model->law, model->law.share, n, HUGE_VAL);
-    }
-    return source < model->source_count && n >= 1.0
-               ? iwi_source_mean_max_ns(&model->sources[source], n, model->horizon.observed_ranks)
-               : NAN;
-}

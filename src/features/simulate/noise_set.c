@@ -358,11 +358,6 @@ uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set)
     return set->ranks_per_node;
 }
 
-uint32_t iw_noise_set_cores_per_rank(const iw_noise_set *set)
-{
-    return set->cores_per_rank;
-}
-
 uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set)
 {
     return set->cores_per_node;

@@ -147,9 +147,3 @@ iw_status iw_traced_run_write_html(const iw_log *log, const iw_traced_run *run, 
 
     return iw_doc_write(log, (iw_doc){&page_kind, &page}, IW_DOC_HTML, NULL, out);
 }
-
-iw_status iw_timeline_write_html(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
-                                 const char *name, FILE *out)
-{
-    return iw_traced_run_write_html(log, &(iw_traced_run){NULL, waves}, timeline, name, out);
-}

@@ -11,19 +11,6 @@ enum {
     MOST_PERIODS_SHORT = 10 /* of the run's end, for steps that end with it */
 };
 
-const char *iw_wave_end_text(iw_wave_end end)
-{
-    static const char *const texts[] = {[IW_WAVE_RUNS] = "still runs at the end",
-                                        [IW_WAVE_BORDER] = "reaches the border",
-                                        [IW_WAVE_ORIGIN] = "comes around to its origin",
-                                        [IW_WAVE_MET] = "meets another",
-                                        [IW_WAVE_DECAYED] = "decays",
-                                        [IW_WAVE_WINDOW] = "leaves the window",
-                                        [IW_WAVE_SYNCED] = "ends in a collective"};
-
-    return texts[end];
-}
-
 /* The front of a wave on that rank, or NULL. */
 static const iw_front *front_on(const iw_wave *wave, uint32_t rank)
 {

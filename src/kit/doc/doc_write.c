@@ -132,15 +132,6 @@ static const struct iwi_kind *kind_of(const json_t *json)
     return NULL;
 }
 
-bool iw_doc_is_file(const char *path)
-{
-    json_t *json = json_load_file(path, 0, NULL);
-    const bool is_ours = kind_of(json) != NULL;
-
-    json_decref(json);
-    return is_ours;
-}
-
 static iw_status check_version(const iw_log *log, const char *path, const struct iwi_kind *kind,
                                const char *schema)
 {

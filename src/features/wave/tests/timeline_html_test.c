@@ -20,7 +20,7 @@ static char *page_of(const struct iwt_run *run, const iw_waves *waves, const cha
     FILE *out = open_memstream(&page, &size);
 
     assert_non_null(out);
-    assert_ok(iw_timeline_write_html(NULL, timeline, waves, name, out));
+    assert_ok(iw_traced_run_write_html(NULL, &(iw_traced_run){NULL, waves}, timeline, name, out));
     assert_int_equal(fclose(out), 0);
     iw_timeline_free(timeline);
     return page;
@@ -199,7 +199,8 @@ static void a_full_disk_is_told(void **state)
     (void)state;
     iwt_log_init(&log);
     assert_non_null(full);
-    assert_status(iw_timeline_write_html(&log.log, timeline, NULL, "x", full), IW_ERR_IO);
+    assert_status(iw_traced_run_write_html(&log.log, &(iw_traced_run){NULL, NULL}, timeline, "x", full),
+                  IW_ERR_IO);
     iwt_assert_logged(&log, "cannot write the page");
     (void)fclose(full);
     iw_timeline_free(timeline);
