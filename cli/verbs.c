@@ -18,6 +18,9 @@ const struct verb *const verbs[] = {
 #if IW_FEATURE_SETTINGS
     &verb_verify,
 #endif
+#if IW_FEATURE_FLEET
+    &verb_fleet,
+#endif
 #if IW_FEATURE_TRACE
     &verb_trace,
 #endif
@@ -57,7 +60,7 @@ const struct verb *const verbs[] = {
 #if IW_FEATURE_WAVE
     &verb_wave,
 #endif
-#if IW_FEATURE_RECORDINGS || IW_FEATURE_FLEET
+#if IW_FEATURE_RECORDINGS
     &verb_noise,
 #endif
     &verb_report,
@@ -79,7 +82,7 @@ const struct left_out verbs_left_out[] = {
 #if !IW_FEATURE_WATCH
     {"watch", "watch"},
 #endif
-#if !(IW_FEATURE_RECORDINGS || IW_FEATURE_FLEET)
+#if !IW_FEATURE_RECORDINGS
     {"noise", "recordings"},
 #endif
 #if !IW_FEATURE_SETTINGS
@@ -87,6 +90,9 @@ const struct left_out verbs_left_out[] = {
 #endif
 #if !IW_FEATURE_CHECK
     {"check", "check"},
+#endif
+#if !IW_FEATURE_FLEET
+    {"fleet", "fleet"},
 #endif
 #if !IW_FEATURE_NETWORK
     {"net", "network"},
@@ -126,21 +132,6 @@ const struct left_out verbs_left_out[] = {
 #endif
 #if !IW_FEATURE_WAVE
     {"wave", "wave"},
-#endif
-#if !IW_FEATURE_RECORDINGS
-    {"noise show", "recordings"},
-    {"noise compare", "recordings"},
-    {"noise spectrum", "recordings"},
-    {"noise fit", "recordings"},
-    {"noise convert", "recordings"},
-    {"noise synth", "recordings"},
-    {"noise cut", "recordings"},
-    {"noise merge", "recordings"},
-#endif
-#if !IW_FEATURE_FLEET
-    {"noise fleet", "fleet"},
-    {"noise digest", "fleet"},
-    {"noise history", "fleet"},
 #endif
     {NULL, NULL},
 };

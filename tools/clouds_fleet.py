@@ -38,11 +38,11 @@ def times(folder):
 
 
 def judged(folder, idlewave, nodes, name):
-    """What `noise fleet` says of a job's nodes, or None."""
+    """What `fleet` says of a job's nodes, or None."""
     path = folder / f"experiments/gke/cpu/size-{nodes}/logs/ebpf-multiple/{name}/cpu-model"
     if not path.is_dir():
         return None
-    words = [idlewave, "noise", "fleet", str(path), "--threads", "1", "--format", "json"]
+    words = [idlewave, "fleet", str(path), "--threads", "1", "--format", "json"]
     return json.loads(subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
 
 
@@ -57,7 +57,7 @@ def waits_of(fleet):
 
 
 def outstanding(fleet):
-    """What `noise fleet` names, nodes with one source together."""
+    """What `fleet` names, nodes with one source together."""
     nodes = {}
     for finding in fleet["findings"]:
         name = finding["source"]["name"] if finding["source"] else "all sources"

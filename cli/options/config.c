@@ -226,11 +226,14 @@ static void report(struct check *check)
     const struct config_line *line = check->line;
     const char *word = check->is_section ? line->key : line->section;
     const char *what = check->is_section ? "option" : "verb";
+    const char *now = check->is_section ? NULL : verb_new_name(word);
 
     suggest_begin(&check->suggestion, word);
     verb_each(check->is_section ? suggest_setting : suggest_section, check);
     if (check->is_option) {
         ui_error(check->ui, "'%s' is no setting: it belongs to one question, so to the command line", word);
+    } else if (now != NULL) {
+        ui_error(check->ui, "there is no %s '%s' any more: write [%s]", what, word, now);
     } else if (check->suggestion.best != NULL) {
         ui_error(check->ui, "there is no %s '%s': did you mean '%s'?", what, word, check->suggestion.best);
     } else {

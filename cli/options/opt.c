@@ -223,9 +223,13 @@ static const struct opt *find(const struct parse *p, const struct dashed *d, voi
 static const struct {
     const char *old, *now, *text;
 } renamed[] = {
-    {"work", "compute", "--compute TIME"},   {"quantum", "compute", "--compute TIME"},
-    {"latency", "L", "--net none --L TIME"}, {"replay", "noise", "--noise FILE|SPEC"},
+    {"work", "compute", "--compute TIME"},
+    {"quantum", "compute", "--compute TIME"},
+    {"latency", "L", "--net none --L TIME"},
+    {"replay", "noise", "--noise FILE|SPEC"},
     {"root", "sysroot", "--sysroot DIR"},
+    {"correlate", "matters", "idlewave fleet coincidence DIR"},
+    {"node", "cpu", "idlewave fleet show FILE --node NAME"},
 };
 
 /* How to write it now; NULL: it never was an option of this verb. */

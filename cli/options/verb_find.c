@@ -50,6 +50,30 @@ const struct verb *verb_find_sub(const struct verb *verb, const char *word)
 
 /* ---- words that are none of these ---- */
 
+static const struct {
+    const char *old, *now;
+} renamed[] = {
+    {"noise fleet", "fleet"},
+    {"noise digest", "fleet digest"},
+    {"noise history", "fleet history"},
+};
+
+const char *verb_new_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(renamed[i].old, name) == 0) {
+            return renamed[i].now;
+        }
+    }
+    return NULL;
+}
+
+static int say_new_name(const struct ui *ui, const char *name)
+{
+    ui_error(ui, "there is no '%s' any more: write idlewave %s", name, verb_new_name(name));
+    return UI_USAGE;
+}
+
 /* What people call it elsewhere. */
 static const struct {
     const char *word, *meant;
@@ -60,7 +84,7 @@ static const struct {
     {"fft", "noise spectrum"},   {"generate", "noise synth"}, {"health", "check"},
     {"html", "report"},          {"import", "noise convert"}, {"info", "noise show"},
     {"inject", "replay"},        {"measure", "record"},       {"network", "net"},
-    {"nodes", "noise fleet"},    {"outliers", "noise fleet"}, {"ping", "net"},
+    {"nodes", "fleet"},          {"outliers", "fleet"},       {"ping", "net"},
     {"plot", "noise show"},      {"predict", "simulate"},     {"print", "noise show"},
     {"run", "simulate"},         {"stat", "noise show"},      {"stats", "noise show"},
     {"summary", "noise show"},   {"sweep", "study"},          {"view", "noise show"},
@@ -114,6 +138,9 @@ int verb_unknown(const struct ui *ui, const char *name)
     struct suggestion suggestion;
     char meant[MEANT_SIZE];
 
+    if (verb_new_name(name) != NULL) {
+        return say_new_name(ui, name);
+    }
     if (feature_left_out(name) != NULL) {
         return ui_lacks(ui, name, feature_left_out(name));
     }
@@ -140,8 +167,8 @@ int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *w
     char meant[MEANT_SIZE], name[MEANT_SIZE];
 
     (void)snprintf(name, sizeof name, "%s %s", verb->name, word);
-    if (feature_left_out(name) != NULL) {
-        return ui_lacks(ui, name, feature_left_out(name));
+    if (verb_new_name(name) != NULL) {
+        return say_new_name(ui, name);
     }
     suggest_begin(&suggestion, word);
     for (size_t i = 0; verb->subverbs[i] != NULL; i++) {

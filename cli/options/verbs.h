@@ -43,8 +43,8 @@ struct verb {
 
 extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_whatif, verb_report,
     verb_noise, verb_net, verb_bench, verb_model, verb_training, verb_stragglers, verb_waits, verb_wave,
-    verb_trace, verb_explain, verb_replay, verb_verify, verb_check, verb_watch, verb_get, verb_config,
-    verb_help, verb_man, verb_complete, verb_schema;
+    verb_trace, verb_explain, verb_replay, verb_verify, verb_check, verb_watch, verb_fleet, verb_get,
+    verb_config, verb_help, verb_man, verb_complete, verb_schema;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];
@@ -57,6 +57,9 @@ extern const struct left_out verbs_left_out[];
 
 /* Calls `visit` for each verb that has options, subverbs too, until it returns false. */
 void verb_each(bool (*visit)(void *arg, const struct verb *verb), void *arg);
+
+/* "fleet digest" of "noise digest", a verb that has got another name; NULL for all others. */
+const char *verb_new_name(const char *name);
 
 /* NULL for an unknown name. */
 const struct verb *verb_find(const char *name);

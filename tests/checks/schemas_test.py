@@ -33,13 +33,13 @@ EXAMPLES = {
     "coincidence": "rm -rf together; mkdir together; for i in 1 2 3; do { echo '# origin start_wall_ns: 1700000000000000000'; "
                    "echo cpu,start_ns,duration_ns,class,source; for k in {1..40}; do "
                    "echo 0,$((k * 1500000000 + i * 100000)),50000,thread,cron; done; } > node.csv; "
-                   "idlewave noise convert --length 62s node.csv together/$i.h5 >/dev/null; done; idlewave noise fleet together --correlate",
+                   "idlewave noise convert --length 62s node.csv together/$i.h5 >/dev/null; done; idlewave fleet coincidence together",
     "explain": None,  # an MPI, and the rights to see kernel events
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "digest": "idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s -o n1.h5 >/dev/null && "
-              "idlewave noise digest n1.h5 -o n1.digest && idlewave noise show n1.digest",
+              "idlewave fleet digest n1.h5 -o n1.digest && idlewave fleet show n1.digest",
     "fleet": "mkdir -p nodes && for i in {1..12}; do idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s "
-             "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave noise fleet nodes",
+             "--seed $i -o nodes/$i.h5 >/dev/null; done && idlewave fleet nodes",
     "forecast": "idlewave simulate --pattern allreduce --ranks 64 --dry-run",
     "fidelity": "idlewave replay --noise periodic:100Hz,500us --calibrate 50ms --self-check --duration 500ms",
     "history": None,  # weeks of a fleet

@@ -59,7 +59,7 @@ RETRIED = re.compile(r"^RETRIED: .*\n", re.MULTILINE)
 # verbs that come with a feature; what a case calls it needs. `report` and `schedule` show and write whatever there is
 FEATURES = {
     "bench": "bench", "check": "check", "explain": "explain", "model": "model", "net": "network", "noise": "recordings",
-    "noise digest": "fleet", "noise fleet": "fleet", "noise history": "fleet", "record": "record", "replay": "replay",
+    "fleet": "fleet", "record": "record", "replay": "replay",
     "simulate": "simulate", "stragglers": "explain", "study": "study", "trace": "trace", "training": "training",
     "iw_make_digests": "fleet", "iw_make_fleet": "fleet", "iw_make_kineto": "explain", "verify": "settings", "waits": "explain", "watch": "watch", "wave": "wave", "whatif": "whatif",
 }

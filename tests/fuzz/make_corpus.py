@@ -96,7 +96,7 @@ def make_digests(scratch):
     """What is between the head and the checksum of a digest."""
     node = scratch / "node.h5"
     run(["noise", "synth", "periodic:100Hz,10us", "poisson:5Hz,exp:1ms", "--duration", "20s", "-o", node])
-    run(["noise", "digest", node, "-o", scratch / "node.digest"])
+    run(["fleet", "digest", node, "-o", scratch / "node.digest"])
     store("digest", "node", (scratch / "node.digest").read_bytes()[12:-8])
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`idlewave noise fleet` on several processes: the same bytes as on one, damaged files named once, failures of all of them.
+"""`idlewave fleet` on several processes: the same bytes as on one, damaged files named once, failures of all of them.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -36,7 +36,7 @@ class Fleet(unittest.TestCase):
 
     def compare(self, path, *options, processes=PROCESSES):
         """One process against several; returns what one said."""
-        command = [IDLEWAVE, "noise", "fleet", path, *options]
+        command = [IDLEWAVE, "fleet", path, *options]
         alone = run_mpi.run(list(map(str, command)))
         for count in processes:
             with self.subTest(path=path.name, processes=count):
@@ -86,7 +86,7 @@ class Fleet(unittest.TestCase):
             self.skipTest("network namespaces need root and iproute2")
         path = self.folder / "all.digest"
         make(path, 40, 5, 0)
-        command = [IDLEWAVE, "noise", "fleet", path, "--format", "json"]
+        command = [IDLEWAVE, "fleet", path, "--format", "json"]
         alone = run_mpi.run(list(map(str, command)))
         with net_support.hosts() as hosts:
             code, out, err = net_support.run_until(hosts.line(ARGUMENTS.mpi, 2, command),

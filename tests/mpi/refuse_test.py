@@ -26,7 +26,7 @@ CASES = {
     "bench": (("bench", "barrier"), ("bench", "barrier", "--noise", "gone.h5"), "cannot read 'gone.h5'", ERROR),
     "net": (("net",), ("net", "--sizes", "0"), "--sizes: 1 to ", USAGE),
     "simulate": (("simulate", "--pattern", "barrier", "--ranks", "8"), ("simulate", "--gone"), "no option '--gone'", USAGE),
-    "noise fleet": (("noise", "fleet", "."), ("noise", "fleet"), "which nodes?", USAGE),
+    "fleet": (("fleet", "."), ("fleet",), "which nodes?", USAGE),
 }
 
 

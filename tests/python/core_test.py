@@ -73,8 +73,8 @@ class Running(Scratch):
         self.assertIsInstance(noise.cut(node, output=other, drop="daemon"), kinds.NoiseEdit)
         self.assertIsInstance(noise.merge(node, other, output=self.folder / "pool.h5"), kinds.NoiseEdit)
         self.assertEqual(noise.show(other).sources[0].class_, "irq")
-        noise.digest(node, output=self.folder / "node.digest")
-        self.assertLessEqual({"tick", "daemon"}, {row.name for row in noise.show_digest(self.folder / "node.digest").sources})
+        idlewave.fleet_digest(node, output=self.folder / "node.digest")
+        self.assertLessEqual({"tick", "daemon"}, {row.name for row in idlewave.fleet_show(self.folder / "node.digest").sources})
         self.assertIsInstance(noise.spectrum(node), kinds.NoiseSpectrum)
         self.assertIsInstance(noise.fit(node), kinds.Fit)
         with self.assertWarnsRegex(idlewave.IdlewaveWarning, "netgauge text has no place") as caught:

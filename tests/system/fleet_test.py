@@ -42,7 +42,7 @@ def make(options, folder, bad):
 
 
 def judge(options, folder, name="fleet"):
-    code, out, err, seconds, peak_mib = run([options.idlewave, "noise", "fleet", name, "--format", "json"], folder)
+    code, out, err, seconds, peak_mib = run([options.idlewave, "fleet", name, "--format", "json"], folder)
     check(code in (0, 2), f"exit code {code}: {err}")
     return code, json.loads(out), seconds, peak_mib
 

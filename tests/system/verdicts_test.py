@@ -287,7 +287,7 @@ class Verdicts(unittest.TestCase):
                 hz = 2000 if node == 3 and outlier else 100
                 run("noise", "synth", f"thread/d=poisson:{hz}Hz,exp:20us", "irq/t=periodic:100Hz,5us", "--duration", "20s", "--cpus", 2,
                     "--seed", SEED * 100 + node, "-o", folder / f"n{node}.h5")
-            answer = say(self.folder, "noise", "fleet", folder, codes=(0, 2))
+            answer = say(self.folder, "fleet", folder, codes=(0, 2))
             named = {finding["node"] for finding in answer["findings"]}
             self.assertEqual(named, {"n3"} if outlier else set())
             self.assertEqual(answer["nodes_outstanding"], len(named))
@@ -363,7 +363,7 @@ class Verdicts(unittest.TestCase):
         bad, factor = rng.choice([0, 0, 1, 2]), rng.choice([1, 1, rng.uniform(2.5, 6), 1 / rng.uniform(2.5, 6)])
         if make("iw_make_digests", path, rng.randint(12, 40), 2, bad, case.seed % 997, rng.randint(3, 7), factor) is None:
             self.skipTest("no digests: the build has no fleet")
-        answer = say(self.folder, "noise", "history", path, codes=(0, 2))
+        answer = say(self.folder, "fleet", "history", path, codes=(0, 2))
         changes, nodes = answer["changes"], answer["changed_nodes"]
         self.assertEqual(answer["outcome"] == "changed", bool(changes or nodes))
         if changes:

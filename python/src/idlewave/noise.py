@@ -21,31 +21,6 @@ def compare(before: Path, after: Path, **options: Option) -> kinds.NoiseCompare:
     return run_as(kinds.NoiseCompare, ["noise", "compare", before, after], options)
 
 
-def fleet(nodes: Path, **options: Option) -> kinds.Fleet:
-    """Which nodes of a folder of recordings or digests, or of a file of digests, stand out."""
-    return run_as(kinds.Fleet, ["noise", "fleet", nodes], options)
-
-
-def history(nodes: Path, **options: Option) -> kinds.History:
-    """What changed on a fleet over weeks: a folder of recordings or digests of several times, or a file of digests."""
-    return run_as(kinds.History, ["noise", "history", nodes], options)
-
-
-def digest(*recordings: Path, output: Path, **options: Option) -> str:
-    """Sums up recordings for fleets."""
-    return run_command(["noise", "digest", *recordings, "-o", output], options).text
-
-
-def show_digest(digest_file: Path, **options: Option) -> kinds.Digest:
-    """What the digest of a node says."""
-    return run_as(kinds.Digest, ["noise", "show", digest_file], options)
-
-
-def coincidence(folder: Path, **options: Option) -> kinds.Coincidence:
-    """Which sources hit the nodes of a folder of recordings together."""
-    return run_as(kinds.Coincidence, ["noise", "fleet", "--correlate", folder], options)
-
-
 def spectrum(recording: Path, **options: Option) -> kinds.NoiseSpectrum:
     """What recurs in a recording."""
     return run_as(kinds.NoiseSpectrum, ["noise", "spectrum", recording], options)

@@ -123,6 +123,31 @@ def check(recording: Optional[Path] = None, **options: Option) -> kinds.Check:
     return run_as(kinds.Check, ["check", *_given(recording)], options)
 
 
+def fleet(nodes: Path, **options: Option) -> kinds.Fleet:
+    """Which nodes of a folder of recordings or digests, or of a file of digests, stand out."""
+    return run_as(kinds.Fleet, ["fleet", nodes], options)
+
+
+def fleet_coincidence(folder: Path, **options: Option) -> kinds.Coincidence:
+    """Which sources hit the nodes of a folder of recordings together."""
+    return run_as(kinds.Coincidence, ["fleet", "coincidence", folder], options)
+
+
+def fleet_history(nodes: Path, **options: Option) -> kinds.History:
+    """What changed on a fleet over weeks: a folder of recordings or digests of several times, or a file of digests."""
+    return run_as(kinds.History, ["fleet", "history", nodes], options)
+
+
+def fleet_digest(*recordings: Path, output: Path, **options: Option) -> str:
+    """Sums up recordings for fleets."""
+    return run_command(["fleet", "digest", *recordings, "-o", output], options).text
+
+
+def fleet_show(digest_file: Path, **options: Option) -> kinds.Digest:
+    """What the digest of a node says."""
+    return run_as(kinds.Digest, ["fleet", "show", digest_file], options)
+
+
 def wave(timeline: Path, **options: Option) -> kinds.Wave:
     """Finds idle waves in a timeline."""
     return run_as(kinds.Wave, ["wave", timeline], options)

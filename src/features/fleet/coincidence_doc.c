@@ -271,7 +271,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_coincidence_kind = {
     .name = "coincidence",
     .schema_id = "idlewave.coincidence/1",
-    .about = "Whether nodes are hit together, from `idlewave noise fleet --correlate --format json`. CSV has "
+    .about = "Whether nodes are hit together, from `idlewave fleet coincidence --format json`. CSV has "
              "a line for each source",
     .schema = &coincidence_schema,
     .write_doc = write_doc,

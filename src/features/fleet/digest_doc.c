@@ -236,7 +236,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_digest_kind = {
     .name = "digest",
     .schema_id = "idlewave.digest/1",
-    .about = "A digest of a recording, from `idlewave noise show FILE --format json`. CSV has a line for "
+    .about = "A digest of a recording, from `idlewave fleet show FILE --format json`. CSV has a line for "
              "each source",
     .schema = &digest_schema,
     .write_doc = write_doc,

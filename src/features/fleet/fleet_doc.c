@@ -332,7 +332,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fleet_kind = {
     .name = "fleet",
     .schema_id = "idlewave.fleet/3",
-    .about = "Nodes compared with each other, by `idlewave noise fleet --format json`. CSV has a line for "
+    .about = "Nodes compared with each other, by `idlewave fleet --format json`. CSV has a line for "
              "each node",
     .older_id = "idlewave.fleet/2",
     .schema = &fleet_schema,

@@ -289,7 +289,7 @@ const struct iwi_kind iwi_history_kind = {
     .name = "history",
     .schema_id = "idlewave.history/1",
     .about =
-        "How a fleet changed, from `idlewave noise history --format json`. CSV has a line for each period",
+        "How a fleet changed, from `idlewave fleet history --format json`. CSV has a line for each period",
     .schema = &history_schema,
     .write_doc = write_doc,
     .check = check,

@@ -1,4 +1,4 @@
-/* Compares a node with its fleet: the judgement of `noise fleet`, of which only this node is of interest.
+/* Compares a node with its fleet: the judgement of `fleet`, of which only this node is of interest.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/check/verb/check_fleet.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "features/fleet/verb/noise_nodes.h"
+#include "features/fleet/verb/node_files.h"
 
 /* The nodes of a fleet, and this one behind them. */
 struct peers {
@@ -118,15 +118,15 @@ static iw_status judge(const iw_log *log, const char *path, struct peers *peers,
 
 int check_fleet_is_there(struct ui *ui, const char *path)
 {
-    struct noise_nodes nodes;
-    iw_status status = noise_nodes_open(&ui->log, path, NULL, &nodes);
+    struct node_files nodes;
+    iw_status status = node_files_open(&ui->log, path, NULL, &nodes);
 
     if (status == IW_OK) {
         if (access(path, R_OK) != 0) {
             ui_error(ui, "--fleet: cannot read '%s': %s", path, strerror(errno));
             status = IW_ERR_IO;
         }
-        noise_nodes_close(&nodes);
+        node_files_close(&nodes);
     }
     return ui_exit_of(status);
 }
@@ -135,13 +135,13 @@ int check_fleet(struct ui *ui, const char *path, const char *host, const iw_reco
                 iw_check_fleet *found)
 {
     struct peers peers = {.host = host, .recording = recording};
-    struct noise_nodes nodes;
-    iw_status status = noise_nodes_open(&ui->log, path, NULL, &nodes);
+    struct node_files nodes;
+    iw_status status = node_files_open(&ui->log, path, NULL, &nodes);
 
     if (status != IW_OK) {
         return ui_exit_of(status);
     }
-    peers.others = noise_nodes_stream(&nodes);
+    peers.others = node_files_stream(&nodes);
     status = judge(&ui->log, path, &peers, found);
     if (status == IW_OK && nodes.unread_count > 0) {
         const bool is_all = found->node_count == 0;
@@ -149,7 +149,7 @@ int check_fleet(struct ui *ui, const char *path, const char *host, const iw_reco
         ui->log.write(ui->log.arg, is_all ? IW_LOG_ERROR : IW_LOG_WARN, nodes.unread[0].reason);
         status = is_all ? IW_ERR_FORMAT : IW_OK;
     }
-    noise_nodes_close(&nodes);
+    node_files_close(&nodes);
     return ui_exit_of(status);
 }
 

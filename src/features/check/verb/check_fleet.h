@@ -11,7 +11,7 @@
 /* Whether `path` can be listed, before anything is measured. Returns UI_DONE or an exit code. */
 int check_fleet_is_there(struct ui *ui, const char *path);
 
-/* Judges the nodes of `path` (as `noise fleet` takes it) together with this one, `recording` of `host`, and
+/* Judges the nodes of `path` (as `fleet` takes it) together with this one, `recording` of `host`, and
  * tells whether it stands out. What the same host had before, and nodes that were measured by another probe,
  * are left out. Returns UI_DONE or an exit code. */
 int check_fleet(struct ui *ui, const char *path, const char *host, const iw_recording *recording,

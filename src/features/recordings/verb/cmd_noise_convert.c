@@ -7,7 +7,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "options/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 struct convert_opts {
     struct opt_origins origins;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/recordings/verb/noise_edit.h"
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/cpu_list.h"
-#include "options/noise_verbs.h"
 
 struct cut_values {
     struct opt_origins origins;

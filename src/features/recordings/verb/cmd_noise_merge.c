@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "features/recordings/verb/noise_edit.h"
-#include "options/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 struct merge_values {
     struct opt_origins origins;

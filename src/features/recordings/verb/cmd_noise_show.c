@@ -7,21 +7,18 @@
 
 #include <idlewave/idlewave.h>
 
-#include "features/fleet/verb/show_digest.h"
-#include "options/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
 
 struct show_opts {
     struct opt_origins origins;
     uint64_t cpu;
-    const char *node;
     struct shown_opts shown;
 };
 
 #define ROW(...) OPT_ROW(struct show_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default all)", .max = UINT32_MAX),
-    ROW("node", OPT_STRING, node, "NAME", "of a file of several digests: this node, its latest"),
 };
 #undef ROW
 
@@ -42,13 +39,12 @@ static const char description[] =
     "a barrier takes 5 % longer.\nA source is called periodic, and its period "
     "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
     "them. For FWQ and FTQ, each quantum counts as one detour, as long as what it lost against the best "
-    "quantum of its CPU.\nOf a digest it shows what each source takes and how long its detours are.";
+    "quantum of its CPU.";
 
 static const struct example examples[] = {
     {"what a recording says", "idlewave noise show node.h5"},
     {"for a paper", "idlewave noise show node.h5 --plot node.pdf"},
     {"the ten longest detours", "idlewave noise show node.h5 --format csv | sort -t, -k3nr | head"},
-    {"a node of many digests", "idlewave noise show week47.digest --node n0713"},
     {NULL, NULL},
 };
 
@@ -94,12 +90,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         return ui_usage(ui, "which recording? idlewave noise show FILE");
     }
     if (iw_is_digest_file(args->values[0])) {
-        return opt_given(opts, cpu)
-                   ? ui_usage(ui, "a digest has no detours of single CPUs: leave out --cpu")
-                   : show_digest(ui, &(struct digest_shown){opts->node, &opts->shown}, args->values[0]);
-    }
-    if (opts->node != NULL) {
-        return ui_usage(ui, "--node chooses among digests; '%s' is no file of digests", args->values[0]);
+        return ui_usage(ui, "'%s' has digests: write idlewave fleet show %s", args->values[0],
+                        args->values[0]);
     }
     status = iw_recording_load(&ui->log, args->values[0], &recording);
     if (status != IW_OK) {
@@ -122,7 +114,7 @@ const struct verb verb_noise_show = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a recording (HDF5), or a digest",
+    .argument_help = "a recording (HDF5)",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .examples = examples,

@@ -7,7 +7,7 @@
 
 #include <idlewave/idlewave.h>
 
-#include "options/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 #include "options/shown_opts.h"
 
 struct spectrum_opts {

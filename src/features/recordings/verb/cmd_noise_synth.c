@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/recordings/verb/noise_edit.h"
-#include "options/noise_verbs.h"
+#include "features/recordings/verb/noise_verbs.h"
 
 struct synth_values {
     struct opt_origins origins;
