@@ -88,18 +88,15 @@ struct iwi_bounds {
 };
 
 /* Levels below the root of a complete binary tree, floor(log2 N); rounds of dissemination, ceil(log2 N). */
-double iwi_tree_depth(double ranks);
 double iwi_rounds(double ranks);
 
 /* Ranks the slowest of which makes the lower bound: the leaves of the tree, or all. */
 double iwi_slowest_of(iw_model_barrier barrier, double ranks);
 
 /* Latencies of the lower and the upper bound. */
-struct iwi_bounds iwi_barrier_latency(const iw_model_question *question, double ranks);
 
 /* Bounds of the mean phase time of any number of ranks. */
 double iwi_phase_low(const iw_law *law, const iw_model_question *question, double ranks);
-double iwi_phase_high(const iw_law *law, const iw_model_question *question, double ranks);
 
 /* A row from E[Y] of the leaves (or all) and of all ranks; all but its support. */
 void iwi_fill_row(const iw_model_question *question, uint64_t ranks, iw_estimate slowest_leaf,

@@ -65,9 +65,6 @@ void iwi_gpd_fit(const double *excess, size_t count, size_t hidden, double weigh
 /* P(xi > limit). */
 double iwi_gpd_xi_above(const struct iwi_gpd_posterior *posterior, double limit);
 
-/* The Anderson-Darling distance of excesses, descending, from a law. */
-double iwi_gpd_distance(const struct iwi_gpd *gpd, const double *excess, size_t count);
-
 /* For a law that was fitted to them: about the probability of
  * a distance so large if the law is right, between 0.005 and 0.25. */
 double iwi_gpd_goodness(const struct iwi_gpd *gpd, const double *excess, size_t count);

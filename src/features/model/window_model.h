@@ -24,14 +24,7 @@ struct iw_window_model {
     struct iwi_source_law *sources;
 };
 
-/* The detours of all CPUs; borrows them. */
-IW_NODISCARD iw_status iwi_window_cpus_new(const iw_log *log, const iw_recording *recording,
-                                           struct iwi_window_cpus *cpus_p);
-
 /* model->sources: each by its parts of the detours. */
-IW_NODISCARD iw_status iwi_window_sources(const iw_log *log, const iw_recording *recording,
-                                          const struct iwi_window_cpus *cpus, int64_t work_ns,
-                                          struct iw_window_model *model);
 
 /* E[largest of n] under that source alone; behind what was seen by the most likely tail, if it has one. */
 double iwi_source_mean_max_ns(const struct iwi_source_law *source, double n, double observed_ranks);

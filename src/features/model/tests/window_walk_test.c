@@ -1,7 +1,7 @@
 /* Losses of phases of work, against finish() written down as the rule says it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/model/window_walk.h"
+#include "features/model/window_law.h"
 
 #include <stdlib.h>
 #include <string.h>
