@@ -380,22 +380,17 @@ static bool is_one_line(const char *text)
     return *text == '\0';
 }
 
-/* One line of so many bytes. */
-static iw_status read_line(const struct iwi_yaml_value *value, size_t most_bytes, const char **text_p)
-{
-    IW_TRY(iwi_yaml_string(value, text_p));
-    return (*text_p)[0] != '\0' && strlen(*text_p) <= most_bytes && is_one_line(*text_p)
-               ? IW_OK
-               : iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
-                               "key '%s' needs one line of 1 to %zu bytes", value->row->key, most_bytes);
-}
-
 iw_status iwi_yaml_chars(const struct iwi_yaml_value *value, void *at)
 {
+    const size_t most_bytes = value->row->size - 1;
     const char *text;
 
-    IW_TRY(read_line(value, value->row->size - 1, &text));
-    snprintf(at, value->row->size, "%s", text);
+    IW_TRY(iwi_yaml_string(value, &text));
+    if (text[0] == '\0' || strlen(text) > most_bytes) {
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE, "key '%s' needs 1 to %zu bytes",
+                             value->row->key, most_bytes);
+    }
+    memcpy(at, text, strlen(text) + 1);
     return IW_OK;
 }
 
@@ -404,7 +399,12 @@ iw_status iwi_yaml_line_copy(const struct iwi_yaml_value *value, void *at)
     const char *text;
     char *copy;
 
-    IW_TRY(read_line(value, value->row->most, &text));
+    IW_TRY(iwi_yaml_string(value, &text));
+    if (text[0] == '\0' || strlen(text) > value->row->most || !is_one_line(text)) {
+        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
+                             "key '%s' needs one line of 1 to %zu bytes", value->row->key,
+                             (size_t)value->row->most);
+    }
     copy = strdup(text);
     if (copy == NULL) {
         return iwi_fail(value->yaml->log, IW_ERR_NOMEM, "out of memory for '%s'", value->yaml->file);

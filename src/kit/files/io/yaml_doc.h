@@ -114,7 +114,8 @@ IW_NODISCARD iw_status iwi_yaml_count(const struct iwi_yaml_value *value, void *
 IW_NODISCARD iw_status iwi_yaml_choice(const struct iwi_yaml_value *value, void *at); /* an enum or a bool */
 IW_NODISCARD iw_status iwi_yaml_switch(const struct iwi_yaml_value *value, void *at); /* bool: true, false */
 IW_NODISCARD iw_status iwi_yaml_format(const struct iwi_yaml_value *value, void *at); /* nothing is stored */
-IW_NODISCARD iw_status iwi_yaml_chars(const struct iwi_yaml_value *value, void *at);  /* char[size]: a line */
+IW_NODISCARD iw_status iwi_yaml_chars(const struct iwi_yaml_value *value,
+                                      void *at); /* char[size]: any text */
 /* char *, to be freed: a line. What it held is freed. */
 IW_NODISCARD iw_status iwi_yaml_line_copy(const struct iwi_yaml_value *value, void *at);
 
