@@ -13,8 +13,6 @@
 /* Whether it is set up, as far as is known. */
 bool iwi_is_set_up(const iw_mitigation *mitigation);
 
-bool iwi_is_too_short(const iw_noise_facts *facts);
-
 /* NULL: the recording names no node, or was made from specs. */
 const char *iwi_recorded_host(const iw_check *check);
 
@@ -46,6 +44,5 @@ struct iwi_culprit {
 bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit);
 
 /* Writes the line for logs of an outcome that has been found. */
-void iwi_check_write_line(iw_check *check);
 
 #endif

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/network/net_fit.h"
 #include "features/network/net_points.h"
+
+static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samples, iw_net_level *level);
 
 void iw_net_samples_free(iw_net_samples *samples)
 {
@@ -110,7 +113,7 @@ static iw_status evaluate_levels(const iw_log *log, const iw_net_samples *sample
                                 .eager_computing = of->eager_computing,
                                 .eager_inside = of->eager_inside};
         memcpy(level->name, of->name, sizeof level->name);
-        IW_TRY(iwi_net_points(log, of, level));
+        IW_TRY(fill_points(log, of, level));
         iwi_net_smallest(level);
         iwi_net_segments(level, &iwi_net_own_fineness);
     }
@@ -161,4 +164,157 @@ iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples, iw_n
     }
     *measured_p = measured;
     return IW_OK;
+}
+
+/* From round trips to overheads and gaps at each size. */
+
+static iw_estimate times(iw_estimate value, double factor)
+{
+    return (iw_estimate){value.value * factor, value.low * factor, value.high * factor};
+}
+
+/* Intervals of independent values: the distances add as the sides of a right angle do. Times are not
+ * negative. */
+static iw_estimate minus(iw_estimate a, iw_estimate b)
+{
+    const double down = hypot(a.value - a.low, b.high - b.value);
+    const double up = hypot(a.high - a.value, b.value - b.low);
+    const double median = a.value - b.value;
+
+    return (iw_estimate){fmax(median, 0), fmax(median - down, 0), fmax(median + up, 0)};
+}
+
+static iw_estimate value_of(const iw_net_series *series)
+{
+    return iwi_net_median(series->values_ns, series->count);
+}
+
+/* PRTT(n,0,s) = PRTT(1,0,s) + (n-1) gap */
+static iw_estimate gap_of(const iw_net_series *train, iw_estimate round_trip)
+{
+    return times(minus(value_of(train), round_trip), 1.0 / (train->n - 1));
+}
+
+/* PRTT(n,d,s) - (n-1) d = PRTT(1,0,s) + (n-1) o_s */
+static iw_estimate o_send_of(const iw_net_series *send, iw_estimate round_trip)
+{
+    return send->n == 0 ? value_of(send) : times(minus(value_of(send), round_trip), 1.0 / (send->n - 1));
+}
+
+/* n round trips whose receives find their messages there, without the time spun: n (o_s + o_r) */
+static iw_estimate o_recv_of(const iw_net_series *recv, iw_estimate o_send)
+{
+    return recv->n == 0 ? value_of(recv) : minus(times(value_of(recv), 1.0 / recv->n), o_send);
+}
+
+const iw_estimate *iwi_net_whole(const iw_net_point *point)
+{
+    return point->exchange.value > 0 ? &point->exchange : &point->half_round_trip;
+}
+
+static void fill(const iw_net_level_samples *samples, const iw_net_series *round_trip, iw_net_point *point)
+{
+    const iw_net_series *train = iwi_net_find(samples, IW_NET_TRAIN, round_trip->bytes);
+    const iw_net_series *send = iwi_net_find(samples, IW_NET_SEND, round_trip->bytes);
+    const iw_net_series *recv = iwi_net_find(samples, IW_NET_RECV, round_trip->bytes);
+    const iw_net_series *exchange = iwi_net_find(samples, IW_NET_EXCHANGE, round_trip->bytes);
+    const iw_estimate whole = value_of(round_trip);
+
+    *point = (iw_net_point){.bytes = round_trip->bytes, .samples = round_trip->samples};
+    point->half_round_trip = times(whole, 0.5);
+    if (train != NULL && train->n > 1) {
+        point->gap = gap_of(train, whole);
+        point->samples += train->samples;
+    }
+    if (send != NULL && send->n != 1) {
+        point->o_send = o_send_of(send, whole);
+        point->samples += send->samples;
+    }
+    if (recv != NULL) {
+        point->o_recv = o_recv_of(recv, point->o_send);
+        point->samples += recv->samples;
+    }
+    if (exchange != NULL && exchange->count > 0 && exchange->n > 0) {
+        point->exchange = times(value_of(exchange), 1.0 / exchange->n);
+        point->samples += exchange->samples;
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const iw_net_point *x = a, *y = b;
+
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */
+static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samples, iw_net_level *level)
+{
+    level->points = iwi_new_array(log, samples->series_count, sizeof *level->points);
+    if (level->points == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < samples->series_count; i++) {
+        const iw_net_series *series = &samples->series[i];
+
+        if (series->quantity == IW_NET_ROUND_TRIP && series->count > 0 &&
+            series->count <= IWI_NET_ROUNDS_MAX) {
+            fill(samples, series, &level->points[level->point_count++]);
+        }
+    }
+    if (level->point_count == 0 || level->point_count > IWI_NET_POINTS_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "level '%s' was measured at %zu sizes; 1 to %d can be evaluated",
+                        samples->name, level->point_count, IWI_NET_POINTS_MAX);
+    }
+    qsort(level->points, level->point_count, sizeof *level->points, by_bytes);
+    return IW_OK;
+}
+
+/* Makes measured times rise with the size, as costs must: the nearest sequence that does. */
+
+/* A point weighs no more than one that is known to this share, and no less than one known to that. */
+#define SHARPEST 0.005
+#define BLUNTEST 1.0
+
+/* A stretch of points that have one value, in logarithms. */
+struct block {
+    double sum, weight;
+    size_t count;
+};
+
+static double weight_of(const iw_estimate *value)
+{
+    const double reach = fmax(value->high - value->value, value->value - value->low);
+    const double share = fmin(fmax(reach / value->value, SHARPEST), BLUNTEST);
+
+    return 1.0 / (share * share);
+}
+
+/* Pool adjacent violators: a point below the one before joins it in their mean, as often as needed. */
+void iwi_net_rising(iw_estimate *values, size_t count)
+{
+    struct block blocks[IWI_NET_POINTS_MAX];
+    size_t block_count = 0, at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const double weight = weight_of(&values[i]);
+
+        blocks[block_count++] = (struct block){weight * log(values[i].value), weight, 1};
+        while (block_count > 1 && blocks[block_count - 1].sum / blocks[block_count - 1].weight <
+                                      blocks[block_count - 2].sum / blocks[block_count - 2].weight) {
+            blocks[block_count - 2].sum += blocks[block_count - 1].sum;
+            blocks[block_count - 2].weight += blocks[block_count - 1].weight;
+            blocks[block_count - 2].count += blocks[block_count - 1].count;
+            block_count--;
+        }
+    }
+    for (size_t b = 0; b < block_count; b++) {
+        for (size_t i = 0; i < blocks[b].count; i++) {
+            const double factor = exp(blocks[b].sum / blocks[b].weight) / values[at].value;
+
+            values[at].value *= factor;
+            values[at].low *= factor;
+            values[at++].high *= factor;
+        }
+    }
 }

@@ -7,10 +7,6 @@
 #include "core/base/base.h"
 #include "features/network/net_fit.h"
 
-/* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */
-IW_NODISCARD iw_status iwi_net_points(const iw_log *log, const iw_net_level_samples *samples,
-                                      iw_net_level *level);
-
 /* What a message takes, CPU times included, as the calls have it: an exchange if these were measured, else
  * half a round trip. */
 const iw_estimate *iwi_net_whole(const iw_net_point *point);

@@ -1,15 +1,20 @@
 /* Sources of jitter in training: what they hit, and ready ones whose sizes somebody published.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/training.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/collection.h>
+#include <idlewave/files.h>
+#include <idlewave/recording.h>
+#include <idlewave/training.h>
+
 #include "core/base/base.h"
 #include "core/base/nearest.h"
+#include "core/noise/recording_noise.h"
 #include "features/training/step_plan.h"
+#include "features/training/step_run.h"
 
 static const char *const wheres[] = {"host", "device", "loader", "network"};
 static const char *const scopes[] = {"rank", "node", "all"};
@@ -232,4 +237,81 @@ iw_status iw_training_add_noise(const iw_log *log, iw_training *spec, const char
     }
     return iw_training_add_source(
         log, spec, &(iw_training_source_text){.source = source, .where = where, .scope = scope});
+}
+
+/* What a source of jitter names, opened: a spec, a file, a folder, a name of a collection. */
+
+static iw_status open_recording(const iw_log *log, iw_noise *noise, const char *path, const char *name,
+                                iw_caveats *caveats)
+{
+    iw_recording *recording;
+    iw_status status;
+
+    IW_TRY(iw_recording_load(log, path, &recording));
+    iw_caveats_of_recording(recording, name, caveats);
+    status = iwi_noise_add_named_recording(log, noise, path, recording);
+    iw_recording_free(recording);
+    return status;
+}
+
+iw_status iwi_train_noise_open(const iw_log *log, iw_noise *noise, const char *name, iw_caveats *caveats)
+{
+    char *found = NULL;
+    const char *path;
+    iw_status status;
+
+    if (iw_noise_form_of(name) == IW_NOISE_ABSENT) {
+        IW_TRY(iw_collection_find(log, IW_COLLECTED_NOISE, name, &found));
+    }
+    path = found != NULL ? found : name;
+    status = iw_noise_form_of(path) == IW_NOISE_RECORDING ? open_recording(log, noise, path, name, caveats)
+                                                          : iw_noise_open(log, noise, path);
+    free(found);
+    return status;
+}
+
+/* Which micro-batch and chunk a pipeline stage computes when.
+ *
+ * As Megatron's schedules.py: a number of forwards to warm up, then pairs of a forward and a backward, then
+ * the backwards that are left. GPipe warms up with all of them.
+ */
+
+/* Forward (backward) number k of a stage. Interleaved: all (micro-batch, chunk) in groups of G micro-batches,
+ * in a group by chunk, in a chunk by micro-batch; backwards go through chunks the other way. */
+static struct iwi_slot numbered(const iw_training *spec, uint32_t k, bool is_backward)
+{
+    const uint32_t v = spec->chunks, m = spec->microbatches;
+    const uint32_t wanted = spec->group > 0 ? spec->group : spec->pp, size = wanted * v;
+    const uint32_t first = k / size * wanted, left = m - first, here = left < wanted ? left : wanted;
+    const uint32_t chunk = k % size / here;
+
+    return (struct iwi_slot){is_backward, first + k % size % here, is_backward ? v - 1 - chunk : chunk};
+}
+
+static uint32_t warm_up(const iw_training *spec, uint32_t stage)
+{
+    const uint32_t v = spec->chunks, all = spec->microbatches * v, behind = spec->pp - 1 - stage;
+    uint32_t count = behind;
+
+    if (spec->schedule == IW_TRAINING_GPIPE) {
+        return all;
+    }
+    if (v > 1) {
+        count = 2 * behind + (v - 1) * (spec->group > 0 ? spec->group : spec->pp);
+    }
+    return count < all ? count : all;
+}
+
+void iwi_stage_order(const iw_training *spec, uint32_t stage, struct iwi_slot *slots)
+{
+    const uint32_t all = spec->microbatches * spec->chunks, warm = warm_up(spec, stage);
+
+    for (uint32_t k = 0; k < all + warm; k++) {
+        if (k < all) {
+            *slots++ = numbered(spec, k, false);
+        }
+        if (k >= warm) {
+            *slots++ = numbered(spec, k - warm, true);
+        }
+    }
 }

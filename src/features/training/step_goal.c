@@ -5,11 +5,150 @@
  * rank: 0 host, 1 to 3 the lanes, 4 signals, from 5 on messages between stages that are under way.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"
-#include "features/training/step_graph.h"
+#include "core/program/program.h"
 #include "features/training/step_run.h"
+
+struct iwi_graph_rank {
+    struct iwi_node *nodes;
+    uint64_t *first_dep; /* of each node */
+    uint32_t *deps;
+    size_t node_room, first_room, dep_room;
+    uint32_t count;
+    size_t dep_count;
+};
+
+struct iwi_step_graph {
+    const iw_log *log;
+    uint32_t ranks, next_tag;
+    struct iwi_graph_rank *rank;
+    iw_status status; /* the first failure; nothing is added after it */
+};
+
+/* No node: what needs it needs nothing. */
+#define IWI_NO_NODE UINT32_MAX
+
+/* Schedules that grow rank by rank. */
+
+static iw_status step_graph_init(const iw_log *log, uint32_t ranks, struct iwi_step_graph *all)
+{
+    *all = (struct iwi_step_graph){.log = log, .ranks = ranks};
+    all->rank = iwi_new_array(log, ranks, sizeof *all->rank);
+    return all->rank != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static void step_graph_release(struct iwi_step_graph *all)
+{
+    for (uint32_t i = 0; all->rank != NULL && i < all->ranks; i++) {
+        free(all->rank[i].nodes);
+        free(all->rank[i].first_dep);
+        free(all->rank[i].deps);
+    }
+    free(all->rank);
+    all->rank = NULL;
+}
+
+static iw_status make_room(const struct iwi_step_graph *all, struct iwi_graph_rank *rank, size_t deps)
+{
+    IW_TRY(iwi_grow(all->log, (void **)&rank->nodes, &rank->node_room, (size_t)rank->count + 1,
+                    sizeof *rank->nodes));
+    IW_TRY(iwi_grow(all->log, (void **)&rank->first_dep, &rank->first_room, (size_t)rank->count + 1,
+                    sizeof *rank->first_dep));
+    return iwi_grow(all->log, (void **)&rank->deps, &rank->dep_room, rank->dep_count + deps,
+                    sizeof *rank->deps);
+}
+
+/* Adds a node that needs `count` others of its rank; returns its number. */
+static uint32_t step_graph_add(struct iwi_step_graph *all, uint32_t rank, struct iwi_node node,
+                               const uint32_t *needs, size_t count)
+{
+    struct iwi_graph_rank *at = &all->rank[rank];
+
+    if (all->status == IW_OK) {
+        all->status = make_room(all, at, count);
+    }
+    if (all->status != IW_OK) {
+        return IWI_NO_NODE;
+    }
+    at->first_dep[at->count] = at->dep_count;
+    for (size_t i = 0; i < count; i++) {
+        if (needs[i] != IWI_NO_NODE) {
+            at->deps[at->dep_count++] = needs[i];
+        }
+    }
+    at->nodes[at->count] = node;
+    return at->count++;
+}
+
+/* A calc on a CPU. */
+static uint32_t step_graph_calc(struct iwi_step_graph *all, uint32_t rank, uint8_t cpu, iw_time ps,
+                                const uint32_t *needs, size_t count)
+{
+    return step_graph_add(
+        all, rank,
+        (struct iwi_node){
+            .kind = IWI_CALC, .flags = ps > 0 ? IWI_NODE_PHASE : 0, .cpu = cpu, .amount = (uint64_t)ps},
+        needs, count);
+}
+
+/* A message of one byte that `from` sends after a node; returns its receive. */
+static uint32_t step_graph_signal(struct iwi_step_graph *all, uint8_t cpu, uint32_t from, uint32_t after,
+                                  uint32_t to)
+{
+    const uint32_t tag = all->next_tag++;
+
+    (void)step_graph_add(all, from,
+                         (struct iwi_node){.kind = IWI_SEND, .cpu = cpu, .peer = to, .tag = tag, .amount = 1},
+                         &after, 1);
+    return step_graph_add(
+        all, to, (struct iwi_node){.kind = IWI_RECV, .cpu = cpu, .peer = from, .tag = tag, .amount = 1}, NULL,
+        0);
+}
+
+static void lay_out(const struct iwi_step_graph *all, struct iwi_schedule *schedule)
+{
+    uint64_t node = 0, dep = 0;
+
+    for (uint32_t r = 0; r < all->ranks; r++) {
+        const struct iwi_graph_rank *from = &all->rank[r];
+
+        schedule->first_node[r] = node;
+        for (uint32_t i = 0; i < from->count; i++) {
+            schedule->nodes[node + i] = from->nodes[i];
+            schedule->first_dep[node + i] = dep + from->first_dep[i];
+            if (from->nodes[i].cpu >= schedule->cpu_count) {
+                schedule->cpu_count = (uint8_t)(from->nodes[i].cpu + 1);
+            }
+        }
+        for (size_t i = 0; i < from->dep_count; i++) {
+            schedule->deps[dep + i] = (struct iwi_dep){from->deps[i], false};
+        }
+        node += from->count;
+        dep += from->dep_count;
+    }
+    schedule->first_node[all->ranks] = node;
+    schedule->first_dep[node] = dep;
+}
+
+/* All of it as one schedule. */
+static iw_status step_graph_finish(struct iwi_step_graph *all, struct iwi_schedule **schedule_p)
+{
+    uint64_t nodes = 0, deps = 0;
+
+    if (all->status != IW_OK) {
+        return all->status;
+    }
+    for (uint32_t r = 0; r < all->ranks; r++) {
+        nodes += all->rank[r].count;
+        deps += all->rank[r].dep_count;
+    }
+    IW_TRY(iwi_schedule_new(all->log, all->ranks, nodes, deps, schedule_p));
+    lay_out(all, *schedule_p);
+    return IW_OK;
+}
 
 enum { CPU_HOST, CPU_LANES, CPU_SIGNALS = CPU_LANES + IWI_LANES, CPU_HOPS, HOPS = 64 };
 
@@ -41,7 +180,7 @@ static uint32_t *gathered_of(const struct writer *w, uint32_t stage, uint32_t bu
 
 static uint32_t join(struct writer *w, uint32_t rank, uint8_t cpu, uint32_t a, uint32_t b)
 {
-    return iwi_step_graph_calc(&w->all, rank, cpu, 0, (uint32_t[]){a, b}, 2);
+    return step_graph_calc(&w->all, rank, cpu, 0, (uint32_t[]){a, b}, 2);
 }
 
 /* ---- collectives ---- */
@@ -54,14 +193,14 @@ static void meet(struct writer *w, uint32_t count, uint8_t cpu, iw_time ps)
 
     for (uint32_t k = 1; k < count; k++) {
         const uint32_t rank = w->members[k];
-        const uint32_t got = iwi_step_graph_signal(&w->all, CPU_SIGNALS, rank, w->scratch[rank], first);
+        const uint32_t got = step_graph_signal(&w->all, CPU_SIGNALS, rank, w->scratch[rank], first);
 
         node = join(w, first, CPU_SIGNALS, node, got);
     }
-    node = iwi_step_graph_calc(&w->all, first, cpu, ps, &node, 1);
+    node = step_graph_calc(&w->all, first, cpu, ps, &node, 1);
     w->scratch[first] = node;
     for (uint32_t k = 1; k < count; k++) {
-        w->scratch[w->members[k]] = iwi_step_graph_signal(&w->all, CPU_SIGNALS, first, node, w->members[k]);
+        w->scratch[w->members[k]] = step_graph_signal(&w->all, CPU_SIGNALS, first, node, w->members[k]);
     }
 }
 
@@ -92,9 +231,9 @@ static uint32_t arrival(struct writer *w, const struct iwi_train_op *op, uint32_
     }
     got = end_of(w, op->input_stage, op->input - 1)[i];
     if (from != to) {
-        got = iwi_step_graph_signal(&w->all, CPU_SIGNALS, from, got, to);
+        got = step_graph_signal(&w->all, CPU_SIGNALS, from, got, to);
     }
-    return iwi_step_graph_calc(&w->all, to, (uint8_t)(CPU_HOPS + w->hop % HOPS), op->hop_ps, &got, 1);
+    return step_graph_calc(&w->all, to, (uint8_t)(CPU_HOPS + w->hop % HOPS), op->hop_ps, &got, 1);
 }
 
 /* Everything up to the collective, on one rank. */
@@ -107,29 +246,29 @@ static uint32_t add_op(struct writer *w, uint32_t stage, const struct iwi_train_
     const iw_time last = has_host && op->launches > 1 ? work / op->launches : 0;
     uint32_t node, launched = IWI_NO_NODE;
 
-    node = iwi_step_graph_calc(
-        &w->all, rank, CPU_SIGNALS, 0,
-        (uint32_t[]){w->lanes[op->lane][rank], arrival(w, op, stage, i),
-                     op->after > 0 ? end_of(w, stage, op->after - 1)[i] : IWI_NO_NODE,
-                     op->bucket > 0 ? gathered_of(w, stage, op->bucket - 1)[i] : IWI_NO_NODE},
-        4);
+    node =
+        step_graph_calc(&w->all, rank, CPU_SIGNALS, 0,
+                        (uint32_t[]){w->lanes[op->lane][rank], arrival(w, op, stage, i),
+                                     op->after > 0 ? end_of(w, stage, op->after - 1)[i] : IWI_NO_NODE,
+                                     op->bucket > 0 ? gathered_of(w, stage, op->bucket - 1)[i] : IWI_NO_NODE},
+                        4);
     if (has_host) {
         const uint32_t behind =
             op->queued_behind > 0 ? end_of(w, stage, op->queued_behind - 1)[i] : IWI_NO_NODE;
 
         w->host[rank] =
-            iwi_step_graph_calc(&w->all, rank, CPU_HOST, plan->launch_ps,
-                                (uint32_t[]){w->host[rank], behind, op->host_waits ? node : IWI_NO_NODE}, 3);
+            step_graph_calc(&w->all, rank, CPU_HOST, plan->launch_ps,
+                            (uint32_t[]){w->host[rank], behind, op->host_waits ? node : IWI_NO_NODE}, 3);
         node = join(w, rank, CPU_SIGNALS, node, w->host[rank]);
         if (op->launches > 1) {
-            w->host[rank] = iwi_step_graph_calc(&w->all, rank, CPU_HOST, (op->launches - 1) * plan->launch_ps,
-                                                &w->host[rank], 1);
+            w->host[rank] = step_graph_calc(&w->all, rank, CPU_HOST, (op->launches - 1) * plan->launch_ps,
+                                            &w->host[rank], 1);
             launched = w->host[rank];
         }
     }
-    node = iwi_step_graph_calc(&w->all, rank, (uint8_t)(CPU_LANES + op->lane), work - last, &node, 1);
-    return last > 0 ? iwi_step_graph_calc(&w->all, rank, (uint8_t)(CPU_LANES + op->lane), last,
-                                          (uint32_t[]){node, launched}, 2)
+    node = step_graph_calc(&w->all, rank, (uint8_t)(CPU_LANES + op->lane), work - last, &node, 1);
+    return last > 0 ? step_graph_calc(&w->all, rank, (uint8_t)(CPU_LANES + op->lane), last,
+                                      (uint32_t[]){node, launched}, 2)
                     : node;
 }
 
@@ -222,10 +361,10 @@ static void update(struct writer *w)
         uint32_t node = w->scratch[r];
 
         if (plan->has_launches) {
-            node = w->host[r] = iwi_step_graph_calc(&w->all, r, CPU_HOST, plan->launch_ps,
-                                                    (uint32_t[]){w->host[r], w->scratch[r]}, 2);
+            node = w->host[r] = step_graph_calc(&w->all, r, CPU_HOST, plan->launch_ps,
+                                                (uint32_t[]){w->host[r], w->scratch[r]}, 2);
         }
-        compute[r] = iwi_step_graph_calc(&w->all, r, CPU_LANES, work, &node, 1);
+        compute[r] = step_graph_calc(&w->all, r, CPU_LANES, work, &node, 1);
     }
 }
 
@@ -268,7 +407,7 @@ static iw_status write_steps(const iw_log *log, struct writer *w, uint32_t steps
     const struct iwi_train_plan *plan = w->plan;
     const uint32_t ranks = plan->pp * w->width;
 
-    IW_TRY(iwi_step_graph_init(log, ranks, &w->all));
+    IW_TRY(step_graph_init(log, ranks, &w->all));
     for (int lane = 0; lane < IWI_LANES; lane++) {
         w->lanes[lane] = new_nodes(log, ranks);
     }
@@ -290,12 +429,12 @@ static iw_status write_steps(const iw_log *log, struct writer *w, uint32_t steps
         update(w);
         gather_parameters(w);
     }
-    return iwi_step_graph_finish(&w->all, schedule_p);
+    return step_graph_finish(&w->all, schedule_p);
 }
 
 static void release(struct writer *w)
 {
-    iwi_step_graph_release(&w->all);
+    step_graph_release(&w->all);
     for (int lane = 0; lane < IWI_LANES; lane++) {
         free(w->lanes[lane]);
     }

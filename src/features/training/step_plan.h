@@ -159,7 +159,6 @@ static inline size_t iwi_slot_index(const iw_training *spec, uint32_t stage, con
 }
 
 /* Appends an operation to the stage that is being built. */
-IW_NODISCARD iw_status iwi_add_op(struct iwi_plan_builder *b, const struct iwi_train_op *op);
 /* Appends those of a slot. */
 IW_NODISCARD iw_status iwi_add_slot(struct iwi_plan_builder *b, const struct iwi_slot *slot);
 /* The same of a program that was measured row by row; and what its stages do once, behind all slots. */
@@ -170,7 +169,6 @@ void iwi_once_over_dp(struct iwi_plan_builder *b, struct iwi_bucket *bucket);
 /* Whether operations before the tail have groups over data parallelism. */
 bool iwi_rows_couple_dp(const iw_training *spec);
 /* The buckets of a stage that has all its operations. */
-IW_NODISCARD iw_status iwi_add_buckets(struct iwi_plan_builder *b);
 /* Parameters of a layer's experts on one rank; 0 where 'parameters' says how many there are in all. */
 double iwi_expert_parameters(const iw_training *spec);
 /* Parameters of a chunk on one rank. */

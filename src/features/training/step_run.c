@@ -7,8 +7,131 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/noise/node_speed.h"
 
-void iwi_group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride)
+/* What sources of jitter take from ranks, whether or not it reaches the step. */
+
+/* Detours of a source that are visited in a trial; a step that was begun is finished. */
+static const uint64_t BUDGET = UINT64_C(1) << 22;
+
+static iw_status train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks,
+                                struct iwi_walk *walk);
+static void train_tail(struct iwi_train_run *run);
+
+iw_status iwi_train_watch(const iw_log *log, struct iwi_train_run *run)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    if (run->jitter == NULL || run->jitter->count == 0) {
+        return IW_OK;
+    }
+    run->watched = iwi_new_array(log, ranks * run->jitter->count, sizeof *run->watched);
+    for (uint32_t i = 0; i < run->jitter->count; i++) {
+        IW_TRY(train_walk_new(log, run->jitter->sources[i].noise, ranks, &run->watch_walks[i]));
+    }
+    return run->watched != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+void iwi_train_watch_begin(struct iwi_train_run *run, bool is_watched)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    run->is_watched = is_watched && run->watched != NULL;
+    for (uint32_t i = 0; run->is_watched && i < run->jitter->count; i++) {
+        struct iwi_walk *walk = &run->watch_walks[i];
+
+        memset(run->watched + i * ranks, 0, ranks * sizeof *run->watched);
+        run->watch_budget[i] = BUDGET;
+        for (size_t k = 0; k < ranks; k++) {
+            walk->next[k] =
+                iwi_noise_begin(walk->noise, iwi_train_stream(run, i, k), walk->words + k * walk->words_each);
+        }
+    }
+}
+
+/* Time that detours of a rank take of [start, end). */
+static iw_time detoured(struct iwi_train_run *run, uint32_t source, size_t index, iw_time start, iw_time end)
+{
+    struct iwi_walk *walk = &run->watch_walks[source];
+    const struct iwi_stream_id id = iwi_train_stream(run, source, index);
+    iw_time lost = 0, t = start;
+
+    while (t < end && walk->next[index] < end) { /* never past `end`: the next step begins there */
+        const struct iwi_stream_detour detour =
+            iwi_noise_detour(walk->noise, id, walk->words + index * walk->words_each, &walk->next[index], t);
+
+        lost += iwi_max(0, iwi_min(detour.end, end) - iwi_max(detour.start, t));
+        t = detour.end;
+        run->watch_budget[source] -= run->watch_budget[source] > 0;
+    }
+    return lost;
+}
+
+static iw_time taken_by(struct iwi_train_run *run, uint32_t source, size_t index, iw_time start, iw_time end)
+{
+    iw_time *taken = &run->watched[source * (size_t)run->plan->pp * run->width + index];
+    const int64_t factor = run->jitter->sources[source].factor;
+    iw_time lost = *taken;
+
+    *taken = 0;
+    if (!iwi_noise_has_phases(run->walks[source].noise)) {
+        lost = detoured(run, source, index, start, end);
+    }
+    /* of a time w in which everything takes f as long, w (1 - 1/f) is lost */
+    return factor > 0 ? lost - (iw_time)((double)lost * IWI_FACTOR_UNIT / (double)factor) : lost;
+}
+
+/* Ranks that share a timeline are asked once; of phases and loaders all are. */
+static size_t stride_of(const struct iwi_train_run *run, uint32_t source)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+
+    if (iwi_noise_has_phases(run->walks[source].noise) ||
+        run->jitter->sources[source].where == IW_TRAINING_LOADER) {
+        return 1;
+    }
+    switch (run->jitter->sources[source].scope) {
+    case IW_TRAINING_EACH_NODE: return run->jitter->node_gpus;
+    case IW_TRAINING_ALL_RANKS: return run->jitter->sources[source].is_skewed ? 1 : ranks;
+    default: return 1;
+    }
+}
+
+static void watch_source(struct iwi_train_run *run, uint32_t source, iw_time start, iw_time end,
+                         struct iwi_train_taken *taken)
+{
+    const size_t ranks = (size_t)run->plan->pp * run->width;
+    const size_t stride = stride_of(run, source);
+    const bool is_loader = run->jitter->sources[source].where == IW_TRAINING_LOADER;
+    double sum = 0, count = 0;
+    iw_time longest = 0;
+
+    for (size_t i = 0; i < ranks; i += stride) {
+        if (!is_loader || iwi_train_has_loader(run, i)) {
+            const iw_time lost = taken_by(run, source, i, start, end);
+
+            sum += (double)lost;
+            count++;
+            longest = iwi_max(longest, lost);
+        }
+    }
+    taken->mean_ns[source] += sum / count / 1e3;
+    taken->longest_ns[source] += (double)longest / 1e3;
+    taken->steps[source]++;
+}
+
+void iwi_train_watch_step(struct iwi_train_run *run, iw_time start, iw_time end,
+                          struct iwi_train_taken *taken)
+{
+    for (uint32_t i = 0; run->is_watched && i < run->jitter->count; i++) {
+        if (run->watch_budget[i] > 0) {
+            watch_source(run, i, start, end, taken);
+        }
+    }
+}
+
+/* A group: `size` ranks, `stride` apart, within blocks of size * stride. Puts the latest of each into all. */
+static void group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride)
 {
     for (uint32_t block = 0; size > 1 && block + size * stride <= count; block += size * stride) {
         for (uint32_t i = block; i < block + stride; i++) {
@@ -127,7 +250,7 @@ static void meet(struct iwi_train_run *run, const struct place *p)
     const struct iwi_train_members members = iwi_train_members(run->plan, p->op->group);
 
     if (run->width > 1) {
-        iwi_group_latest(p->ends, run->team, members.size, members.stride);
+        group_latest(p->ends, run->team, members.size, members.stride);
     }
     if (run->at[IW_TRAINING_NETWORK].count == 0 || !p->op->leaves_node) {
         for (uint32_t i = 0; i < run->team; i++) {
@@ -139,7 +262,7 @@ static void meet(struct iwi_train_run *run, const struct place *p)
         p->ends[i] =
             iwi_train_finish(run, IW_TRAINING_NETWORK, p->base + i, p->ends[i], p->op->collective_ps);
     }
-    iwi_group_latest(p->ends, run->team, members.size, members.stride);
+    group_latest(p->ends, run->team, members.size, members.stride);
 }
 
 static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *turn, uint32_t first)
@@ -241,7 +364,7 @@ iw_time iwi_train_step(struct iwi_train_run *run)
         }
         keep_ready(run, first);
     }
-    iwi_train_tail(run);
+    train_tail(run);
     run->step++;
     for (size_t i = 0; i < (size_t)plan->pp * run->width; i++) {
         end = iwi_max(end, run->lanes[IWI_LANE_COMPUTE][i]);
@@ -288,7 +411,7 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
     return a / x * b;
 }
 
-iw_status iwi_train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
+static iw_status train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
 {
     walk->noise = noise;
     walk->words_each = iwi_noise_words(noise);
@@ -303,9 +426,9 @@ static iw_status new_walks(const iw_log *log, struct iwi_train_run *run)
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
     for (uint32_t i = 0; jitter != NULL && i < jitter->count; i++) {
-        IW_TRY(iwi_train_walk_new(log, jitter->sources[i].noise, ranks, &run->walks[i]));
+        IW_TRY(train_walk_new(log, jitter->sources[i].noise, ranks, &run->walks[i]));
         if (jitter->sources[i].where == IW_TRAINING_NETWORK) {
-            IW_TRY(iwi_train_walk_new(log, jitter->sources[i].noise, ranks, &run->tail_walks[i]));
+            IW_TRY(train_walk_new(log, jitter->sources[i].noise, ranks, &run->tail_walks[i]));
         }
         run->has_loader |= jitter->sources[i].where == IW_TRAINING_LOADER;
     }
@@ -401,4 +524,128 @@ void iwi_train_run_free(struct iwi_train_run *run)
     free(run->lengths[0]);
     free(run->lengths[1]);
     free(run);
+}
+
+/* The end of a step: gradients reduced, the norm of all of them, the optimizer, parameters gathered. */
+
+/* The next collective over data parallelism on a lane of a stage: it begins when all of `ready` are there. */
+static void reduce(struct iwi_train_run *run, uint32_t stage, enum iwi_lane on, const iw_time *ready,
+                   iw_time collective_ps)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const size_t base = (size_t)stage * run->width;
+    iw_time *lane = run->lanes[on] + base;
+    const bool is_hit = run->at[IW_TRAINING_NETWORK].count > 0 && plan->tail_leaves_node;
+
+    for (uint32_t i = 0; i < run->width; i++) {
+        lane[i] = iwi_max(lane[i], ready[i]);
+    }
+    if (run->width > 1) {
+        group_latest(lane, run->width, plan->cp * plan->dp, plan->tp);
+    }
+    for (uint32_t i = 0; i < run->width; i++) {
+        lane[i] =
+            is_hit ? iwi_train_finish_slow(run, IW_TRAINING_NETWORK, true, base + i, lane[i], collective_ps)
+                   : lane[i] + collective_ps;
+    }
+    if (is_hit) {
+        group_latest(lane, run->width, plan->cp * plan->dp, plan->tp);
+    }
+}
+
+static void reduce_gradients(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        iw_time *compute = run->lanes[IWI_LANE_COMPUTE] + (size_t)s * run->width;
+        const iw_time *reduced = run->lanes[IWI_LANE_REDUCE] + (size_t)s * run->width;
+
+        for (uint32_t k = 0; k < plan->stages[s].bucket_count; k++) {
+            reduce(run, s, IWI_LANE_REDUCE, run->ready + ((size_t)s * plan->most_buckets + k) * run->width,
+                   plan->stages[s].buckets[k].reduce_ps);
+        }
+        for (uint32_t i = 0; i < run->width; i++) {
+            compute[i] = iwi_max(compute[i], reduced[i]);
+        }
+    }
+}
+
+static void reduce_embedding(struct iwi_train_run *run)
+{
+    iw_time *first = run->lanes[IWI_LANE_COMPUTE], *last = first + (size_t)(run->plan->pp - 1) * run->width;
+
+    for (uint32_t i = 0; run->plan->is_tied && i < run->width; i++) {
+        first[i] = last[i] = iwi_max(first[i], last[i]) + run->plan->embedding_ps;
+    }
+}
+
+/* When the norm of all gradients is known. */
+static iw_time reduce_norm(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const size_t ranks = (size_t)plan->pp * run->width;
+    iw_time start = 0, end = 0;
+
+    for (size_t i = 0; i < ranks; i++) {
+        start = iwi_max(start, run->lanes[IWI_LANE_COMPUTE][i]);
+    }
+    end = start + plan->norm_ps;
+    for (size_t i = 0; run->at[IW_TRAINING_NETWORK].count > 0 && i < ranks; i++) {
+        end = iwi_max(end, iwi_train_finish_slow(run, IW_TRAINING_NETWORK, true, i, start, plan->norm_ps));
+    }
+    return end;
+}
+
+/* All ranks wait for the norm; their hosts read it, so that no launch is ahead any more. */
+static void update(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+    const size_t ranks = (size_t)plan->pp * run->width;
+    const iw_time norm = reduce_norm(run);
+    iw_time *compute = run->lanes[IWI_LANE_COMPUTE];
+
+    for (size_t i = 0; i < ranks; i++) {
+        iw_time t = norm;
+
+        if (plan->has_launches) {
+            run->host[i] =
+                iwi_train_finish(run, IW_TRAINING_HOST, i, iwi_max(run->host[i], norm), plan->launch_ps);
+            t = run->host[i];
+        }
+        compute[i] =
+            iwi_train_finish(run, IW_TRAINING_DEVICE, i, t, iwi_train_speeded(run, plan->optimizer_ps, i));
+    }
+}
+
+/* Of the first chunk first: the buckets were ready the other way round. */
+static void gather_parameters(struct iwi_train_run *run)
+{
+    const struct iwi_train_plan *plan = run->plan;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        const size_t base = (size_t)s * run->width;
+        iw_time *compute = run->lanes[IWI_LANE_COMPUTE] + base, *gather = run->lanes[IWI_LANE_GATHER] + base;
+
+        for (uint32_t k = plan->stages[s].bucket_count; k-- > 0;) {
+            reduce(run, s, IWI_LANE_GATHER, compute, plan->stages[s].buckets[k].gather_ps);
+            memcpy(run->gathered + ((size_t)s * plan->most_buckets + k) * run->width, gather,
+                   run->width * sizeof *gather);
+        }
+        for (uint32_t i = 0; !plan->overlaps_parameters && i < run->width; i++) {
+            compute[i] = iwi_max(compute[i], gather[i]);
+        }
+        for (uint32_t i = 0; plan->couples_dp && i < run->width; i++) { /* what FSDP gathers next is new */
+            gather[i] = iwi_max(compute[i], gather[i]);
+        }
+    }
+}
+
+/* From the gradients to the parameters of the next step. */
+static void train_tail(struct iwi_train_run *run)
+{
+    reduce_gradients(run);
+    reduce_embedding(run);
+    update(run);
+    gather_parameters(run);
 }

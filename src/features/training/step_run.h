@@ -82,9 +82,6 @@ IW_NODISCARD iw_status iwi_train_noise_open(const iw_log *log, iw_noise *noise, 
 /* The random sequence that a rank meets of a source. */
 struct iwi_stream_id iwi_train_stream(const struct iwi_train_run *run, uint32_t source, size_t index);
 
-IW_NODISCARD iw_status iwi_train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks,
-                                          struct iwi_walk *walk);
-
 /* The first tensor-parallel rank of the first and of the last stage has a loader. */
 static inline bool iwi_train_has_loader(const struct iwi_train_run *run, size_t index)
 {
@@ -123,9 +120,7 @@ void iwi_train_walks_begin(struct iwi_train_run *run);
 void iwi_train_draw_lengths(struct iwi_train_run *run);
 
 /* From the gradients to the parameters of the next step. */
-void iwi_train_tail(struct iwi_train_run *run);
 
 /* A group: `size` ranks, `stride` apart, within blocks of size * stride. Puts the latest of each into all. */
-void iwi_group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t stride);
 
 #endif

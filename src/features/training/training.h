@@ -31,10 +31,6 @@ struct iwi_setting {
 /* The table of all settings; NULL past the last. */
 const struct iwi_setting *iwi_training_setting(size_t index);
 
-/* Messages name the key. On failure nothing changes. */
-IW_NODISCARD iw_status iwi_setting_read(const iw_log *log, const struct iwi_setting *setting,
-                                        const char *text, iw_training *spec);
-
 /* Sets the shape of a model that is known by its name, in any case of letters. */
 IW_NODISCARD iw_status iwi_training_set_model(const iw_log *log, const char *name, iw_training *spec);
 

@@ -1,16 +1,405 @@
 /* How long a step of training takes, and what jitter costs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/training.h>
-
 #include <math.h>
 #include <string.h>
 
+#include <idlewave/training.h>
+
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "features/training/training_bill.h"
-#include "features/training/training_words.h"
+#include "kit/doc/doc.h"
+#include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
+
+/* Sentences about training. */
+
+/* Dense, of the GPUs of 2025: GB300, MI355X. */
+static const double MOST_RATE = 2.5e15;
+
+static const char *training_money(struct iwi_document *doc, double amount)
+{
+    const double size = fabs(amount);
+
+    return size < 1e4   ? iwi_say(doc, "%.0f", amount)
+           : size < 1e6 ? iwi_say(doc, "%.1fk", amount / 1e3)
+                        : iwi_say(doc, "%.2fM", amount / 1e6);
+}
+
+/* "12,300" */
+static const char *training_time(struct iwi_document *doc, double ns)
+{
+    return ns < 0 ? iwi_say(doc, "-%s", iwi_ns(doc, -ns)) : iwi_ns(doc, ns);
+}
+
+/* with a sign */
+static const char *training_exact(struct iwi_document *doc, iw_time ps)
+{
+    return ps >= IW_PS_PER_S ? iwi_say(doc, "%.6f s", (double)ps * 1e-12) : iwi_ps(doc, ps);
+}
+
+/* The other line about its source, if that surely saves something too; or NULL. */
+static const iw_training_change *other_of_source(const iw_training_result *result,
+                                                 const iw_training_change *row)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *other = &result->changes[i];
+
+        if (other != row && row->source[0] != '\0' && strcmp(other->source, row->source) == 0 &&
+            other->saved_ns.low > 0) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the table has a larger batch that saves more, which the verdict leaves out. */
+static bool has_better_batch(const iw_training_result *result, const iw_training_change *best)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        if (result->changes[i].batch != 1.0 && result->changes[i].saved_ns.value > best->saved_ns.value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The change that saves most, if it surely saves anything. */
+static void training_say_best(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_change *best = NULL;
+
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+
+        if (row->batch == 1.0 && row->saved_ns.low > 0 &&
+            (best == NULL || row->saved_ns.value > best->saved_ns.value)) {
+            best = row;
+        }
+    }
+    if (best != NULL) {
+        const iw_training_change *other = other_of_source(result, best);
+
+        iwi_verdict(doc, "The change that saves most%s is \"%s\": %s of the step without jitter",
+                    has_better_batch(result, best) ? " and keeps the batch" : "", best->what,
+                    iwi_percent(doc, best->share));
+        if (other != NULL) {
+            iwi_more(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
+        }
+        iwi_more(doc, ".");
+    } else if (result->change_count > 0) {
+        iwi_verdict(doc, "No change that keeps the batch as it is certainly saves anything%s.",
+                    result->has_jitter ? "; more steps narrow the intervals" : "");
+    }
+}
+
+/* " (95 % interval 1.20 % to 3.10 %)"; "": there is none. */
+static const char *training_loss_interval(struct iwi_document *doc, const iw_training_result *result)
+{
+    const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+
+    return isfinite(result->step_ns.low) && isfinite(result->step_ns.high)
+               ? iwi_say(doc, " (95 %% interval %s to %s)",
+                         iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
+                         iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0))
+               : "";
+}
+
+/* That no GPU computes so fast. */
+static void training_say_rate(struct iwi_document *doc, const iw_training_result *result)
+{
+    /* while it computes, not over the step; NaN: not known */
+    const double rate = result->rate * (double)result->noiseless_ps / (double)iwi_max(1, result->compute_ps);
+
+    if (rate > MOST_RATE) {
+        iwi_verdict(
+            doc,
+            "A GPU would compute %.4g TFLOP/s, more than any does in bfloat16 (%.4g TFLOP/s): these times "
+            "are too short, unless precision is lower.",
+            rate / 1e12, MOST_RATE / 1e12);
+    }
+}
+
+/* That chance places slow GPUs, and what stages were tried. */
+static void training_say_places(struct iwi_document *doc, const iw_training_result *result)
+{
+    const bool is_one = strncmp(result->slow, "slow:1,", strlen("slow:1,")) == 0;
+
+    if (result->slow[0] == '\0') {
+        return;
+    }
+    iwi_verdict(doc,
+                "Slow GPUs (%s) stand elsewhere in each trial, and their place decides what they cost: "
+                "steps take %s (10th percentile) to %s (longest).",
+                result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
+    if (is_one && result->trials < result->pp) {
+        iwi_more(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried: run %" PRIu32 " trials.",
+                 result->trials, result->pp, result->pp);
+    }
+}
+
+/* How much of the source that costs most reaches the step. */
+static void training_say_reach(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_absorption *most = NULL;
+
+    for (uint32_t i = 0; i < result->absorption_count; i++) {
+        const iw_training_absorption *row = &result->absorption[i];
+
+        if (row->reaches_ns.value > 0 && (most == NULL || row->reaches_ns.value > most->reaches_ns.value)) {
+            most = row;
+        }
+    }
+    if (most != NULL) {
+        iwi_verdict(doc, "In each step %s takes %s from the rank it hits hardest; ", most->source,
+                    iwi_ns(doc, most->longest_ns.value));
+        if (most->share < 0.995) {
+            iwi_more(doc, "%s of that lengthens the step, the rest is absorbed.",
+                     iwi_percent(doc, most->share));
+        } else {
+            iwi_more(doc, "all of that lengthens the step.");
+        }
+    }
+}
+
+/* Rows of a table. */
+static void training_say_model(struct iwi_document *doc, const iw_training_result *result)
+{
+    const iw_training_sizes *sizes = &result->sizes;
+
+    iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
+    iwi_row(doc, "parameters that a GPU uses, mean",
+            iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
+    if (sizes->gpu_bytes > 0) {
+        iwi_row(doc, "GPU memory without activations", iwi_say(doc, "%.3g GB", sizes->gpu_bytes / 1e9));
+    }
+    iwi_row(doc, "tokens per step", iwi_say(doc, "%" PRIu64, sizes->tokens));
+    iwi_row(doc, "FLOP per step", iwi_say(doc, "%.5g", sizes->step_flop));
+    iwi_row(doc, "rate per GPU, without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
+}
+
+static bool has_other_batch(const iw_training_result *result)
+{
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        if (result->changes[i].batch != 1.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A ready source that was taken as it is also says how well its size is known. */
+static void say_source(struct iwi_document *doc, const iw_training_source *source)
+{
+    iwi_item(doc, "%s hits the %s of each %s: %s.", source->name, iw_training_where_name(source->where),
+             source->scope == IW_TRAINING_ALL_RANKS ? "rank at the same time"
+                                                    : iw_training_scope_name(source->scope),
+             source->spec);
+    for (size_t i = 0; iw_training_ready(i) != NULL; i++) {
+        const iw_training_ready_source *ready = iw_training_ready(i);
+
+        if (ready->spec != NULL && strcmp(ready->name, source->name) == 0 &&
+            strcmp(ready->spec, source->spec) == 0) {
+            iwi_more(doc, " Its size: %s.", ready->origin);
+        }
+    }
+}
+
+static void training_say_certainty(struct iwi_document *doc, const iw_training_result *result)
+{
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc, "Computed from settings and published sizes. None of this was run on a GPU by idlewave.");
+    if (result->has_jitter) {
+        iwi_item(
+            doc,
+            "%" PRIu64 " trial%s of %" PRIu64
+            " step%s, all ranks simulated; changes are compared on the same random numbers. Intervals cover "
+            "chance, not wrong settings.",
+            result->trials, iwi_s(result->trials), result->steps, iwi_s(result->steps));
+        for (uint32_t i = 0; i < result->source_count; i++) {
+            say_source(doc, &result->sources[i]);
+        }
+    } else {
+        iwi_item(doc, "No jitter was given, so one rank stands for all ranks of its stage.");
+    }
+    if (has_other_batch(result)) {
+        iwi_item(doc, "Times of a larger batch are given per as many sequences as a step has now. There are "
+                      "fewer steps then: whether the model learns as much from them is not asked here.");
+    }
+    iwi_item(
+        doc,
+        "A collective begins when its last rank has come, takes what NCCL's tuning tables say, and ends on "
+        "all ranks at once; it slows no computation down.");
+}
+
+/* The bill of training: what each change saves, what variants are like, how much is absorbed. */
+
+static const char *interval(struct iwi_document *doc, iw_estimate value)
+{
+    return iwi_brackets(doc, training_time(doc, value.low), training_time(doc, value.high));
+}
+
+/* No sign in front of what is printed as nothing. */
+static double shown(double value, double least)
+{
+    return fabs(value) < least ? 0.0 : value;
+}
+
+enum { MOST_BARS = 12 };
+
+/* Changes that save something worth a bar, most first; returns how many. */
+static uint32_t sort_changes(const iw_training_result *result, const iw_training_change *rows[MOST_BARS])
+{
+    static const double LEAST = 5e-4;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+        uint32_t at = count;
+
+        while (at > 0 && rows[at - 1]->share < row->share) {
+            at--;
+        }
+        if (row->share < LEAST || at == MOST_BARS) {
+            continue;
+        }
+        count += count < MOST_BARS;
+        for (uint32_t k = count - 1; k > at; k--) {
+            rows[k] = rows[k - 1];
+        }
+        rows[at] = row;
+    }
+    return count;
+}
+
+static void show_bars(struct iwi_document *doc, const iw_training_result *result)
+{
+    const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+    const iw_training_change *rows[MOST_BARS];
+    const uint32_t count = sort_changes(result, rows);
+    struct iwi_figure *figure = NULL;
+    struct iwi_mark *bars;
+    iw_status made;
+
+    if (count == 0) {
+        return;
+    }
+    made = iwi_figure_new(doc->log, "Largest savings", &figure);
+    if (made == IW_OK) {
+        bars = iwi_bar_rows_begin(figure, "Share of a step without jitter", IWI_AXIS_SHARE, count);
+        for (uint32_t i = 0; i < count; i++) {
+            const iw_estimate share = {rows[i]->share, rows[i]->saved_ns.low / noiseless_ns,
+                                       rows[i]->saved_ns.high / noiseless_ns};
+
+            iwi_bar_rows_add(figure, bars, rows[i]->what, share, iwi_percent(doc, share.value), false);
+        }
+        figure->message = iwi_figure_text(
+            figure, "Jitter adds %s to a step; lines: 95 %% intervals. Savings do not add up.",
+            iwi_percent(doc, result->loss));
+    }
+    iwi_show_figure(doc, made, figure);
+}
+
+static bool is_program(const iw_training_result *result, const iw_training_change *row)
+{
+    return row->noiseless_ns != (double)result->noiseless_ps / 1e3 || row->bubble != result->bubble;
+}
+
+/* Changes of the program: what they do to the step without jitter, and to what jitter costs. */
+static void say_programs(struct iwi_document *doc, const iw_training_result *result)
+{
+    static const struct iwi_column columns[] = {{"program", IWI_WORDS},
+                                                {"step without jitter", IWI_NUMBER},
+                                                {"GPUs wait", IWI_NUMBER},
+                                                {"jitter adds", IWI_NUMBER}};
+    bool has_any = false;
+
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+
+        if (!is_program(result, row)) {
+            continue;
+        }
+        if (!has_any) {
+            iwi_section(doc, "programs", "Other programs");
+            iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (result->has_jitter ? 0 : 1));
+            iwi_unfold(doc);
+            iwi_row(doc, "as it is", iwi_ps(doc, result->noiseless_ps), iwi_percent(doc, result->bubble),
+                    iwi_percent(doc, result->loss));
+            has_any = true;
+        }
+        iwi_row(doc, row->what, iwi_ns(doc, row->noiseless_ns), iwi_percent(doc, row->bubble),
+                iwi_percent(doc, row->loss));
+    }
+}
+
+static void training_say_bill(struct iwi_document *doc, const iw_training_result *result)
+{
+    static const struct iwi_column columns[] = {{"change", IWI_WORDS},        {"per step", IWI_NUMBER},
+                                                {"95 % interval", IWI_WORDS}, {"share", IWI_NUMBER},
+                                                {"GPU-hours/h", IWI_NUMBER},  {"per day", IWI_NUMBER}};
+    const bool has_price = result->cost_per_hour > 0;
+
+    if (result->change_count == 0) {
+        return;
+    }
+    iwi_section(doc, "bill", "What each change saves");
+    if (result->has_jitter) {
+        iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+        show_bars(doc, result);
+        iwi_only(doc, IWI_EVERYWHERE);
+    }
+    iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (has_price ? 0 : 1));
+    iwi_unfold(doc);
+    for (uint32_t i = 0; i < result->change_count; i++) {
+        const iw_training_change *row = &result->changes[i];
+
+        iwi_row(doc, row->what, training_time(doc, row->saved_ns.value), interval(doc, row->saved_ns),
+                iwi_percent(doc, shown(row->share, 5e-5)), iwi_say(doc, "%.1f", shown(row->gpu_hours, 0.05)),
+                has_price ? training_money(doc, shown(row->cost_per_day, 0.5)) : NULL);
+    }
+    say_programs(doc, result);
+}
+
+/* ---- what is absorbed ---- */
+
+static void say_part(struct iwi_document *doc, const char *source, const char *what, iw_estimate part,
+                     double longest_ns)
+{
+    iwi_row(doc, source, what, training_time(doc, part.value), interval(doc, part),
+            longest_ns > 0 ? iwi_percent(doc, part.value / longest_ns) : "-");
+}
+
+static const char *ahead_words(iw_training_where where)
+{
+    return where == IW_TRAINING_LOADER ? "batches were ahead" : "host was ahead";
+}
+
+static void training_say_absorbed(struct iwi_document *doc, const iw_training_result *result)
+{
+    if (result->absorption_count == 0) {
+        return;
+    }
+    iwi_section(doc, "absorbed", "What is absorbed in a step");
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"", IWI_WORDS}, {"time", IWI_NUMBER},
+              {"95 % interval", IWI_WORDS}, {"share", IWI_NUMBER});
+    iwi_unfold(doc);
+    for (uint32_t i = 0; i < result->absorption_count; i++) {
+        const iw_training_absorption *row = &result->absorption[i];
+        const iw_training_where where =
+            i < result->source_count ? result->sources[i].where : IW_TRAINING_DEVICE;
+        const double longest_ns = row->longest_ns.value;
+
+        iwi_row(doc, row->source, "taken from a rank, mean", training_time(doc, row->taken_ns), "", "");
+        say_part(doc, "", "from the rank hit hardest", row->longest_ns, longest_ns);
+        if (where == IW_TRAINING_HOST || where == IW_TRAINING_LOADER) {
+            say_part(doc, "", ahead_words(where), row->ahead_ns, longest_ns);
+        }
+        say_part(doc, "", where == IW_TRAINING_NETWORK ? "held up no collective" : "GPUs waited anyway",
+                 row->slack_ns, longest_ns);
+        say_part(doc, "", "lengthens the step", row->reaches_ns, longest_ns);
+    }
+}
 
 /* ---- the table ---- */
 
@@ -164,28 +553,28 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 static void say_verdict(struct iwi_document *doc, const iw_training_result *result)
 {
     iwi_say_caveats(doc, &result->caveats, NULL);
-    iwi_training_say_rate(doc, result);
+    training_say_rate(doc, result);
     iwi_verdict(doc, "A step of %s on %s GPU%s takes %s without jitter", result->name,
                 iwi_count(doc, result->sizes.gpus), iwi_s(result->sizes.gpus),
                 iwi_ps(doc, result->noiseless_ps));
     if (!result->has_jitter) {
         iwi_more(doc, ".");
-        iwi_training_say_best(doc, result);
+        training_say_best(doc, result);
         return;
     }
     iwi_more(doc, ", and %s with it: %s longer%s. That costs %s of every %s",
              iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
-             iwi_training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
+             training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
              result->sizes.gpus == 1 ? "GPU-hour"
                                      : iwi_say(doc, "%s GPU-hours", iwi_count(doc, result->sizes.gpus)));
     if (result->cost_per_hour > 0) {
-        iwi_more(doc, ", or %s a day at %.2f per GPU-hour", iwi_training_money(doc, result->cost_per_day),
+        iwi_more(doc, ", or %s a day at %.2f per GPU-hour", training_money(doc, result->cost_per_day),
                  result->cost_per_hour);
     }
     iwi_more(doc, ".");
-    iwi_training_say_places(doc, result);
-    iwi_training_say_best(doc, result);
-    iwi_training_say_reach(doc, result);
+    training_say_places(doc, result);
+    training_say_best(doc, result);
+    training_say_reach(doc, result);
 }
 
 static void show_steps(struct iwi_document *doc, const iw_training_result *result)
@@ -223,12 +612,12 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
             iwi_say(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32, result->tp, result->cp,
                     result->pp, result->dp));
     if (result->has_model) {
-        iwi_training_say_model(doc, result);
+        training_say_model(doc, result);
     }
-    iwi_row(doc, "without jitter", iwi_training_exact(doc, result->noiseless_ps));
+    iwi_row(doc, "without jitter", training_exact(doc, result->noiseless_ps));
     iwi_row(doc, "of which a GPU waits for others", iwi_percent(doc, result->bubble));
     if (result->rows > 0) {
-        iwi_row(doc, "of which a GPU computes", iwi_training_exact(doc, result->compute_ps));
+        iwi_row(doc, "of which a GPU computes", training_exact(doc, result->compute_ps));
         iwi_row(doc, "rows of the workload file", iwi_count(doc, result->rows));
         iwi_row(doc, "bubble of even stages, of their work",
                 iwi_say(doc, "%" PRIu32 "/%" PRIu64 ", %s", result->pp - 1,
@@ -272,14 +661,14 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         iwi_subtitle(doc, "%s", result->command);
     }
     say_verdict(doc, result);
-    iwi_training_say_bill(doc, result);
-    iwi_training_say_absorbed(doc, result);
+    training_say_bill(doc, result);
+    training_say_absorbed(doc, result);
     say_step(doc, result);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_steps(doc, result);
     iwi_only(doc, IWI_EVERYWHERE);
     say_volumes(doc, result);
-    iwi_training_say_certainty(doc, result);
+    training_say_certainty(doc, result);
 }
 
 const struct iwi_kind iwi_training_kind = {

@@ -57,9 +57,6 @@ IW_NODISCARD iw_status iwi_noiseless_step(const iw_log *log, const iw_training *
 /* The share of a noiseless step in which a GPU waits for others, the mean. */
 double iwi_plan_bubble(const struct iwi_train_plan *plan, iw_time step_ps);
 
-/* Settings with lists of their own. */
-IW_NODISCARD iw_status iwi_training_copy(const iw_log *log, const iw_training *from, iw_training *to);
-
 /* Fills in what it costs. */
 IW_NODISCARD iw_status iwi_bill_fill(const iw_log *log, const struct iwi_trials *trials,
                                      iw_training_result *result);

@@ -16,10 +16,5 @@ struct iwi_timeline_picture {
 
 /* What ranks do over time, with the fronts of waves (or NULL) and lines fitted to them: every step as a bar
  * where all are known and few, or else, and where `wants_cells`, at most so many cells. */
-IW_NODISCARD iw_status iwi_timeline_figure(const iw_log *log, const iw_timeline *timeline,
-                                           const iw_waves *waves, const iw_timeline_window *window,
-                                           uint32_t most_rows, uint32_t most_columns, bool wants_cells,
-                                           struct iwi_timeline_picture *picture);
-void iwi_timeline_picture_release(struct iwi_timeline_picture *picture);
 
 #endif

@@ -25,9 +25,6 @@ static inline uint64_t iwi_step_number(uint64_t step)
     return step + 1;
 }
 
-/* Ranks a second, or a step: three or four digits that count, never a power of ten. */
-const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE]);
-
 extern const struct iwi_schema iwi_waves_schema; /* iw_waves */
 const char *iwi_wave_end_name(unsigned end);     /* NULL behind the last */
 
@@ -39,10 +36,7 @@ enum iwi_judgement {
     IWI_JUDGEMENTS
 };
 
-enum iwi_judgement iwi_wave_judge(const iw_waves *waves, const iw_estimate *speed);
-void iwi_append_expected(char *text, const iw_waves *waves, const iw_wave *wave);
 /* How many of many waves; `middle` is a speed of theirs. */
-void iwi_append_expected_of_all(char *text, const iw_waves *waves, double middle);
 
 void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves);
 

@@ -8,11 +8,17 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "core/numeric/numeric.h"
 #include "features/wave/wave_report.h"
 
 #define ALIKE 0.02 /* two waves that differ by less share a speed */
 
-const char *iwi_speed_text(double speed, char buf[IWI_NUMBER_SIZE])
+static enum iwi_judgement wave_judge(const iw_waves *waves, const iw_estimate *speed);
+static void append_expected(char *text, const iw_waves *waves, const iw_wave *wave);
+static void append_expected_of_all(char *text, const iw_waves *waves, double middle);
+
+/* Ranks a second, or a step: three or four digits that count, never a power of ten. */
+static const char *speed_text(double speed, char buf[IWI_NUMBER_SIZE])
 {
     const double size = fabs(speed);
     int decimals = 3;
@@ -96,12 +102,12 @@ static void append_speed(char *text, const iw_estimate *speed)
         return;
     }
     if (speed->low <= speed->value / 2.0) { /* an interval that says nothing */
-        iwi_append(text, " at about %s ranks/s", iwi_speed_text(speed->value, value));
+        iwi_append(text, " at about %s ranks/s", speed_text(speed->value, value));
         return;
     }
-    iwi_append(text, " at %s ranks/s", iwi_speed_text(speed->value, value));
-    (void)iwi_speed_text(speed->low, low);
-    (void)iwi_speed_text(speed->high, high);
+    iwi_append(text, " at %s ranks/s", speed_text(speed->value, value));
+    (void)speed_text(speed->low, low);
+    (void)speed_text(speed->high, high);
     if (isfinite(speed->low) && isfinite(speed->high) &&
         (strcmp(low, value) != 0 || strcmp(high, value) != 0)) {
         iwi_append(text, " (95 %% CI %s to %s)", low, high);
@@ -207,17 +213,17 @@ static void append_few(char *text, const iw_waves *waves)
 
     iwi_append(text, ": %s", iwi_wave_direction(about, first, direction));
     if (second != NULL && (!are_alike(&first->speed, &second->speed) ||
-                           iwi_wave_judge(waves, &first->speed) != iwi_wave_judge(waves, &second->speed))) {
+                           wave_judge(waves, &first->speed) != wave_judge(waves, &second->speed))) {
         append_speed(text, &first->speed);
-        iwi_append_expected(text, waves, first);
+        append_expected(text, waves, first);
         iwi_append(text, "; %s", iwi_wave_direction(about, second, direction));
         append_speed(text, &second->speed);
-        iwi_append_expected(text, waves, second);
+        append_expected(text, waves, second);
     } else {
         iwi_append(text, "%s%s", second != NULL ? " and " : "",
                    second != NULL ? iwi_wave_direction(about, second, direction) : "");
         append_speed(text, &first->speed);
-        iwi_append_expected(text, waves, first);
+        append_expected(text, waves, first);
     }
     iwi_append(text, "; ");
     if (second != NULL && first->met == 1 && second->met == 0) {
@@ -243,12 +249,12 @@ static void append_many(char *text, const iw_waves *waves)
     const struct range range = speed_range(waves);
     char low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
-    (void)iwi_speed_text(range.low, low);
-    (void)iwi_speed_text(range.high, high);
+    (void)speed_text(range.low, low);
+    (void)speed_text(range.high, high);
     if (!isnan(range.low)) {
         iwi_append(text, ", %s%s%s ranks/s", low, strcmp(low, high) != 0 ? " to " : "",
                    strcmp(low, high) != 0 ? high : "");
-        iwi_append_expected_of_all(text, waves, (range.low + range.high) / 2.0);
+        append_expected_of_all(text, waves, (range.low + range.high) / 2.0);
     }
     iwi_append(text, ": ");
     append_ends(text, waves);
@@ -292,4 +298,130 @@ void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves)
 
     append_verdict(text, waves);
     iwi_verdict(doc, "%s", text);
+}
+
+/* Whether a wave is as fast as expected: an interval inside a margin, not one that is too wide to exclude it.
+ */
+
+#define MARGIN 0.10  /* as expected: the whole interval is that close */
+#define NO_MORE 0.01 /* closer than that nobody calls it a difference */
+#define MOST_STEPS 1e6
+
+static enum iwi_judgement wave_judge(const iw_waves *waves, const iw_estimate *speed)
+{
+    const double expected = waves->expected_speed;
+
+    if (!(expected > 0.0) || isnan(speed->value)) {
+        return IWI_NOT_JUDGED;
+    }
+    if (speed->low >= (1.0 - MARGIN) * expected && speed->high <= (1.0 + MARGIN) * expected) {
+        return IWI_IS_AS_EXPECTED;
+    }
+    if (speed->low > expected || speed->high < expected) {
+        return IWI_DIFFERS;
+    }
+    return IWI_CANNOT_TELL; /* also without an interval */
+}
+
+/* v_silent of the paper: what noise takes of the speed. */
+static void append_silent(char *text, const iw_waves *waves, double speed)
+{
+    const double share = 1.0 - speed / waves->silent_speed;
+    char percent[IWI_NUMBER_SIZE], silent[IWI_NUMBER_SIZE];
+
+    if (waves->noise_s > 0.0 && share > NO_MORE) { /* NaN is neither */
+        iwi_append(text, ", %s slower than without noise (%s)", iwi_percent_text(share, percent),
+                   speed_text(waves->silent_speed, silent));
+    }
+}
+
+/* Steps over which a wave like this one has to be followed for an interval that is inside the margin, or does
+ * not reach what is expected, whatever comes first; two digits of it. */
+static double steps_needed(const iw_wave *wave, double ratio)
+{
+    const double count = (double)wave->speed_points - 1.0;
+    const double half = wave->speed.value / wave->speed.low - 1.0; /* of the time per rank, as a share */
+    const double wanted = fmax(fabs(ratio), MARGIN - fabs(ratio));
+    const double deviation = half * sqrt(count) / iwi_t_quantile(0.975, count - 1.0);
+    double steps = count + 1.0, unit;
+
+    while (iwi_t_quantile(0.975, steps - 1.0) * deviation > wanted * sqrt(steps) && steps < MOST_STEPS) {
+        steps = ceil(1.01 * steps);
+    }
+    unit = pow(10.0, fmax(floor(log10(steps + 1.0)) - 1.0, 0.0));
+    return ceil((steps + 1.0) / unit) * unit;
+}
+
+/* "; needs about 130 steps of the wave, here 30, or less noise" */
+static void append_needed(char *text, const iw_wave *wave, double ratio)
+{
+    if (isnan(wave->speed.low) || wave->speed_points < 3) {
+        iwi_append(text, "; needs 3 or more steps of the wave, here %zu", wave->speed_points);
+    } else {
+        iwi_append(text, "; needs about %.0f steps of the wave, here %zu, or less noise",
+                   steps_needed(wave, ratio), wave->speed_points);
+    }
+}
+
+static void append_expected(char *text, const iw_waves *waves, const iw_wave *wave)
+{
+    const enum iwi_judgement is = wave_judge(waves, &wave->speed);
+    const double ratio = wave->speed.value / waves->expected_speed - 1.0;
+    const bool is_outside =
+        wave->speed.low > waves->expected_speed || wave->speed.high < waves->expected_speed;
+    const char *how = ratio > 0.0 ? "faster" : "slower";
+    char expected[IWI_NUMBER_SIZE], percent[IWI_NUMBER_SIZE];
+
+    (void)speed_text(waves->expected_speed, expected);
+    (void)iwi_percent_text(fabs(ratio), percent);
+    if (is == IWI_NOT_JUDGED) {
+        return;
+    }
+    if (is == IWI_IS_AS_EXPECTED) {
+        iwi_append(text, ", as expected (within 10 %% of sigma d / T = %s)", expected);
+        if (is_outside && fabs(ratio) > NO_MORE) {
+            iwi_append(text, ", though %s %s", percent, how);
+        }
+    } else if (is == IWI_DIFFERS) {
+        iwi_append(text, ", %s %s than expected (sigma d / T = %s)", percent, how, expected);
+    } else {
+        iwi_append(text, ", cannot tell whether within 10 %% of what is expected (sigma d / T = %s",
+                   expected);
+        append_needed(text, wave, ratio);
+        iwi_append(text, ")");
+    }
+    append_silent(text, waves, wave->speed.value);
+}
+
+/* "18 as expected (within 10 % of sigma d / T = 327.4), 2 different, 1 too uncertain to tell" */
+static void append_expected_of_all(char *text, const iw_waves *waves, double middle)
+{
+    static const char *const says[IWI_JUDGEMENTS] = {[IWI_IS_AS_EXPECTED] = "as expected",
+                                                     [IWI_DIFFERS] = "different",
+                                                     [IWI_CANNOT_TELL] = "too uncertain to tell"};
+    size_t counts[IWI_JUDGEMENTS] = {0}, judged;
+    char expected[IWI_NUMBER_SIZE];
+    bool is_first = true;
+
+    for (size_t i = 0; i < waves->wave_count; i++) {
+        counts[wave_judge(waves, &waves->waves[i].speed)]++;
+    }
+    judged = waves->wave_count - counts[IWI_NOT_JUDGED];
+    (void)speed_text(waves->expected_speed, expected);
+    for (enum iwi_judgement is = IWI_IS_AS_EXPECTED; is < IWI_JUDGEMENTS; is++) {
+        if (counts[is] == 0) {
+            continue;
+        }
+        iwi_append(text, ", ");
+        if (counts[is] < judged) {
+            iwi_append(text, "%zu ", counts[is]);
+        }
+        iwi_append(text, "%s", says[is]);
+        if (is_first) {
+            iwi_append(text, " (%s sigma d / T = %s)",
+                       is == IWI_IS_AS_EXPECTED ? "within 10 % of" : "expected within 10 % of", expected);
+        }
+        is_first = false;
+    }
+    append_silent(text, waves, middle);
 }

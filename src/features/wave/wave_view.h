@@ -95,9 +95,6 @@ struct iwi_wave_origin {
 IW_NODISCARD iw_status iwi_wave_origins(const iw_log *log, const struct iwi_wave_view *view,
                                         struct iwi_wave_origin **origins_p, size_t *count_p);
 
-/* The delay of a step in the eyes of this view: injected, or in traces computation beyond the ordinary. */
-iw_time iwi_step_delay(const struct iwi_wave_view *view, const iw_step *step);
-
 /* Neither delayed nor waiting for a wave. */
 bool iwi_step_is_ordinary(const struct iwi_wave_view *view, const struct iwi_wave_rank *rank,
                           const iw_step *step);
