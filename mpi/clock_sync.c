@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/order.h"
+
 enum {
     TAG = 7,
     BURST_MOST = 60,      /* exchanges of one burst */
@@ -54,25 +56,15 @@ struct keyed {
     int rank;
 };
 
-static int by_key_and_rank(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
+IWI_COMPARE(by_key_and_rank, struct keyed, IWI_RISING(key), IWI_RISING(rank))
 
-    return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-
-    return (x > y) - (x < y);
-}
+IWI_COMPARE(by_value, int, IWI_ORDER(*left, *right))
 
 static void choose_leaders(struct keyed *all, int size, uint64_t my_key, int my_rank, struct leaders *leaders)
 {
     int mine = my_rank;
 
-    qsort(all, (size_t)size, sizeof *all, by_key_and_rank);
+    iwi_sort(all, (size_t)size, by_key_and_rank);
     leaders->count = 0;
     for (int i = 0; i < size; i++) {
         if (i == 0 || all[i].key != all[i - 1].key) {
@@ -80,7 +72,7 @@ static void choose_leaders(struct keyed *all, int size, uint64_t my_key, int my_
             mine = all[i].key == my_key ? all[i].rank : mine;
         }
     }
-    qsort(leaders->ranks, (size_t)leaders->count, sizeof *leaders->ranks, by_value);
+    iwi_sort(leaders->ranks, (size_t)leaders->count, by_value);
     leaders->is_mine = mine == my_rank;
     leaders->index = 0;
     while (leaders->ranks[leaders->index] != mine) {
@@ -150,7 +142,8 @@ static iw_status ask(const struct sync *sync, int parent, struct iwi_clock_ping 
 
     ping->t0_ns = now_ns(sync);
     if (!is_good(PMPI_Send(&request, 1, MPI_INT64_T, parent, TAG, sync->comm)) ||
-        !is_good(PMPI_Recv(&answer, (int)sizeof answer, MPI_BYTE, parent, TAG, sync->comm, MPI_STATUS_IGNORE))) {
+        !is_good(
+            PMPI_Recv(&answer, (int)sizeof answer, MPI_BYTE, parent, TAG, sync->comm, MPI_STATUS_IGNORE))) {
         return IW_ERR_IO;
     }
     ping->t1_ns = now_ns(sync);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/network/net_fit.h"
 
 enum {
@@ -129,12 +130,7 @@ struct sized {
     iw_estimate value;
 };
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct sized *x = a, *y = b;
-
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
+IWI_COMPARE(by_bytes, struct sized, IWI_RISING(bytes))
 
 static void refine(struct run *run)
 {
@@ -151,7 +147,7 @@ static void refine(struct run *run)
 
         sorted[i] = (struct sized){series->bytes, iwi_net_median(series->values_ns, series->count)};
     }
-    qsort(sorted, count, sizeof *sorted, by_bytes);
+    iwi_sort(sorted, count, by_bytes);
     for (size_t i = 0; i < count; i++) {
         bytes[i] = sorted[i].bytes;
         values[i] = sorted[i].value;
@@ -172,7 +168,8 @@ static bool is_late(const struct run *run)
 /* Of this size; of the one before, which is hardly longer, where this one was not measured yet. */
 static double last_trip_ns(const struct run *run, size_t size)
 {
-    const iw_net_series *series = series_of(run, size), *before = size > 0 ? series_of(run, size - 1) : series;
+    const iw_net_series *series = series_of(run, size),
+                        *before = size > 0 ? series_of(run, size - 1) : series;
 
     if (series->count > 0) {
         return series->values_ns[series->count - 1];
@@ -184,7 +181,8 @@ static double last_trip_ns(const struct run *run, size_t size)
  */
 static struct iwi_message_batch batch_of(const struct run *run, const iw_net_series *series, double trip_ns)
 {
-    struct iwi_message_batch batch = {.kind = (uint32_t)series->quantity, .n = series->n, .bytes = series->bytes};
+    struct iwi_message_batch batch = {
+        .kind = (uint32_t)series->quantity, .n = series->n, .bytes = series->bytes};
     double expected_ns = trip_ns, repetitions;
 
     batch.is_rendezvous = series->bytes > run->level->eager_computing.bytes;
@@ -239,7 +237,8 @@ static bool measure_size(struct run *run, size_t size)
 /* When it is late, some sizes stand for the others, unless these were asked for. */
 static bool is_wanted(const struct run *run, size_t size)
 {
-    return run->plan->size_count > 0 || series_of(run, size)->count > 0 || size % LATE_EVERY == 0 || !is_late(run);
+    return run->plan->size_count > 0 || series_of(run, size)->count > 0 || size % LATE_EVERY == 0 ||
+           !is_late(run);
 }
 
 /* ---- rounds ---- */

@@ -8,8 +8,9 @@
 #include <time.h>
 
 #include "core/base/base.h"
-#include "mpi/net_pair.h"
+#include "core/base/order.h"
 #include "features/network/net_fit.h"
+#include "mpi/net_pair.h"
 
 enum {
     RANKS_FOR_ALL = 64, /* AUTO: all pairs up to so many ranks */
@@ -45,7 +46,8 @@ iw_status iwi_net_agree(MPI_Comm comm, iw_status status)
 
 static double ask_median(struct iwi_pair *pair, uint64_t bytes, uint32_t repetitions)
 {
-    const struct iwi_message_batch batch = {.kind = IWI_BATCH_ROUND_TRIP, .repetitions = repetitions, .bytes = bytes};
+    const struct iwi_message_batch batch = {
+        .kind = IWI_BATCH_ROUND_TRIP, .repetitions = repetitions, .bytes = bytes};
     double values[IWI_BATCH_MOST];
 
     iwi_pair_ask(pair, &batch, values);
@@ -95,8 +97,8 @@ static int round_count(const iw_net_plan *plan, int ranks)
 }
 
 /* Links that this rank asked in, at most one a round. */
-static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds, const struct iwi_process_place *places,
-                         iw_net_link *mine)
+static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds,
+                         const struct iwi_process_place *places, iw_net_link *mine)
 {
     size_t count = 0;
     int rank, ranks;
@@ -121,15 +123,7 @@ static size_t run_rounds(MPI_Comm comm, struct iwi_pair *pair, int rounds, const
     return count;
 }
 
-static int by_ranks(const void *a, const void *b)
-{
-    const iw_net_link *x = a, *y = b;
-
-    if (x->ranks[0] != y->ranks[0]) {
-        return x->ranks[0] < y->ranks[0] ? -1 : 1;
-    }
-    return (x->ranks[1] > y->ranks[1]) - (x->ranks[1] < y->ranks[1]);
-}
+IWI_COMPARE(by_ranks, iw_net_link, IWI_RISING(ranks[0]), IWI_RISING(ranks[1]))
 
 /* Rank 0 has room for `rounds` links of each rank. */
 static void gather_links(MPI_Comm comm, const iw_net_link *mine, size_t count, iw_net_samples *samples)
@@ -154,7 +148,7 @@ static void gather_links(MPI_Comm comm, const iw_net_link *mine, size_t count, i
         MPI_Recv(&samples->links[samples->link_count], bytes, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE);
         samples->link_count += (size_t)bytes / sizeof *mine;
     }
-    qsort(samples->links, samples->link_count, sizeof *samples->links, by_ranks);
+    iwi_sort(samples->links, samples->link_count, by_ranks);
 }
 
 /* ---- suspects alone ---- */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/order.h"
 #include "mpi/trace/archive.h"
 #include "mpi/trace/folder.h"
 #include "mpi/trace/spool_files.h"
@@ -101,24 +102,9 @@ static bool scan_comms(struct recovery *r, const struct iwi_spool_file *file)
     return is_fine || fail(r, file->path, "no memory");
 }
 
-static int by_global(const void *a, const void *b)
-{
-    uint64_t left = ((const struct known_comm *)a)->comm.global;
-    uint64_t right = ((const struct known_comm *)b)->comm.global;
+IWI_COMPARE(by_global, struct known_comm, IWI_RISING(comm.global))
 
-    return (left > right) - (left < right);
-}
-
-static int by_rank_and_local(const void *a, const void *b)
-{
-    const struct known_comm *left = a;
-    const struct known_comm *right = b;
-
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->local > right->local) - (left->local < right->local);
-}
+IWI_COMPARE(by_rank_and_local, struct known_comm, IWI_RISING(rank), IWI_RISING(local))
 
 /* Of an intercommunicator the lower group comes first, as all ranks must see it. */
 static bool is_turned(const struct iwi_archive_comm *comm)
@@ -137,7 +123,7 @@ static bool number_comms(struct recovery *r)
     if (r->known_count == 0) {
         return true;
     }
-    qsort(r->known, r->known_count, sizeof *r->known, by_global);
+    iwi_sort(r->known, r->known_count, by_global);
     for (size_t i = 0; i < r->known_count; i++) {
         struct known_comm *known = &r->known[i];
         bool is_new = i == 0 || known->comm.global != r->known[i - 1].comm.global;
@@ -148,7 +134,7 @@ static bool number_comms(struct recovery *r)
         }
         known->id = r->comm_count - 1;
     }
-    qsort(r->known, r->known_count, sizeof *r->known, by_rank_and_local);
+    iwi_sort(r->known, r->known_count, by_rank_and_local);
     return true;
 }
 

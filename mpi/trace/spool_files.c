@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/order.h"
 #include "mpi/trace/archive.h"
 
 struct listing {
@@ -49,8 +50,8 @@ static void skip(struct listing *r, const struct iwi_spool_file *file, bool is_e
                        is_empty ? "nothing was recorded in it"
                                 : "not a spool file of this version; left there");
     }
-    if (is_empty && iwi_spool_grow((void **)&r->spool->empty, &r->spool->empty_capacity, r->spool->empty_count + 1,
-                             sizeof *r->spool->empty)) {
+    if (is_empty && iwi_spool_grow((void **)&r->spool->empty, &r->spool->empty_capacity,
+                                   r->spool->empty_count + 1, sizeof *r->spool->empty)) {
         r->spool->empty[r->spool->empty_count++] = *file;
     }
 }
@@ -83,16 +84,7 @@ static bool read_head(struct listing *r, struct iwi_spool_file *file, bool *is_u
     return true;
 }
 
-static int by_rank_and_thread(const void *a, const void *b)
-{
-    const struct iwi_spool_head *left = &((const struct iwi_spool_file *)a)->head;
-    const struct iwi_spool_head *right = &((const struct iwi_spool_file *)b)->head;
-
-    if (left->rank != right->rank) {
-        return left->rank < right->rank ? -1 : 1;
-    }
-    return (left->thread > right->thread) - (left->thread < right->thread);
-}
+IWI_COMPARE(by_rank_and_thread, struct iwi_spool_file, IWI_RISING(head.rank), IWI_RISING(head.thread))
 
 static bool fail_skipped(struct listing *r)
 {
@@ -116,7 +108,7 @@ static bool list_files(struct listing *r)
             continue;
         }
         if (!iwi_spool_grow((void **)&r->spool->files, &r->spool->capacity, r->spool->count + 1,
-                      sizeof *r->spool->files)) {
+                            sizeof *r->spool->files)) {
             is_fine = fail(r, spool, "no memory");
             break;
         }
@@ -131,7 +123,7 @@ static bool list_files(struct listing *r)
         return r->skipped->skipped_files > 0 ? fail_skipped(r) : fail(r, spool, "is empty");
     }
     if (is_fine) {
-        qsort(r->spool->files, r->spool->count, sizeof *r->spool->files, by_rank_and_thread);
+        iwi_sort(r->spool->files, r->spool->count, by_rank_and_thread);
     }
     return is_fine;
 }

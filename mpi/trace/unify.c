@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "mpi/trace/comms.h"
 
 bool iwi_all_true(MPI_Comm over, bool is_true)
@@ -86,7 +87,8 @@ static uint64_t *pack(size_t *words_p)
             at[1] = (uint64_t)comm->size | (uint64_t)comm->remote_size << 32;
             at[2] = comm->is_inter;
             memcpy(at + 3, comm->name, sizeof comm->name);
-            memcpy(at + HEAD_WORDS, comm->members, ((size_t)comm->size + (size_t)comm->remote_size) * sizeof(int32_t));
+            memcpy(at + HEAD_WORDS, comm->members,
+                   ((size_t)comm->size + (size_t)comm->remote_size) * sizeof(int32_t));
             at += words_of(comm);
         }
     }
@@ -123,13 +125,7 @@ struct numbered {
     uint32_t id;
 };
 
-static int by_global(const void *a, const void *b)
-{
-    uint64_t left = ((const struct numbered *)a)->global;
-    uint64_t right = ((const struct numbered *)b)->global;
-
-    return (left > right) - (left < right);
-}
+IWI_COMPARE(by_global, struct numbered, IWI_RISING(global))
 
 static uint32_t *map_ids(struct numbered *numbered, size_t numbered_count, uint32_t *count_p)
 {
@@ -140,11 +136,10 @@ static uint32_t *map_ids(struct numbered *numbered, size_t numbered_count, uint3
     if (ids == NULL) {
         return NULL;
     }
-    qsort(numbered, numbered_count, sizeof *numbered, by_global);
+    iwi_sort(numbered, numbered_count, by_global);
     for (uint32_t i = 0; i < count; i++) {
         const struct numbered key = {all[i]->global, 0};
-        const struct numbered *found =
-            numbered_count > 0 ? bsearch(&key, numbered, numbered_count, sizeof key, by_global) : NULL;
+        const struct numbered *found = iwi_find(&key, numbered, numbered_count, by_global);
         ids[i] = i < 2 ? i : found != NULL ? found->id : UINT32_MAX;
     }
     *count_p = count;

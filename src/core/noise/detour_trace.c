@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/noise/detour_text.h"
 #include "core/noise/source.h"
 
@@ -16,12 +17,7 @@ struct detour {
     iw_time start_ps, end_ps;
 };
 
-static int by_start(const void *a, const void *b)
-{
-    const struct detour *x = a, *y = b;
-
-    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
-}
+IWI_COMPARE(by_start, struct detour, IWI_RISING(start_ps))
 
 /* Checks the detours and leaves out the empty ones. */
 static iw_status take_detours(const iw_log *log, const char *name, const iw_time *start_ps,
@@ -128,7 +124,7 @@ iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_t
     }
     status = take_detours(log, name, start_ps, duration_ps, count, detours, &count);
     if (status == IW_OK) {
-        qsort(detours, count, sizeof *detours, by_start);
+        iwi_sort(detours, count, by_start);
         count = merge(detours, count);
         status = check_length(log, name, detours, count, &length_ps);
     }

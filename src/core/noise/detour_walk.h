@@ -9,6 +9,7 @@
 #define IWI_DETOUR_WALK_H
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/noise/source.h"
 
 /* So many pieces are looked at one by one before a binary search is worth it. */
@@ -22,35 +23,19 @@ static inline iw_time iwi_detour_trace_piece_end(const struct iwi_detour_trace *
 /* The first piece that ends after a position; count if none. */
 static inline size_t iwi_detour_trace_piece_after(const struct iwi_detour_trace *trace, iw_time position)
 {
-    size_t low = 0, high = trace->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (iwi_detour_trace_piece_end(trace, middle) > position) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, trace->count, iwi_detour_trace_piece_end(trace, at) <= position);
+    return at;
 }
 
 /* How many pieces begin before `work` of undisturbed time has passed since position 0. */
 static inline size_t iwi_detour_trace_pieces_within(const struct iwi_detour_trace *trace, iw_time work)
 {
-    size_t low = 0, high = trace->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (trace->free_before_ps[middle] >= work) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, trace->count, trace->free_before_ps[at] < work);
+    return at;
 }
 
 /* The first piece that ends after `position` of the repetition that began at `base`. */

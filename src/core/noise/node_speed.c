@@ -12,6 +12,7 @@
 
 #include "core/base/base.h"
 #include "core/base/hash.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "core/noise/duration.h"
 #include "core/noise/spec.h"
@@ -213,21 +214,13 @@ struct place {
     uint32_t node;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-
-    if (a->key != b->key) {
-        return a->key < b->key ? -1 : 1;
-    }
-    return (a->node > b->node) - (a->node < b->node);
-}
+IWI_COMPARE(compare_places, struct place, IWI_RISING(key), IWI_RISING(node))
 
 /* So many nodes get this factor: those with the lowest keys. */
 static void change_first(struct place *places, uint32_t nodes, uint64_t count, int64_t factor,
                          int64_t *factors)
 {
-    qsort(places, nodes, sizeof *places, compare_places);
+    iwi_sort(places, nodes, compare_places);
     for (uint32_t i = 0; i < nodes && i < count; i++) {
         factors[places[i].node] = factor;
     }
@@ -258,7 +251,7 @@ static void replace_slowest(uint32_t nodes, uint32_t replaced, struct place *pla
     for (uint32_t node = 0; node < nodes; node++) {
         places[node] = (struct place){UINT64_MAX - (uint64_t)factors[node], node};
     }
-    qsort(places, nodes, sizeof *places, compare_places);
+    iwi_sort(places, nodes, compare_places);
     for (uint32_t i = 0; i < nodes && i < replaced; i++) {
         factors[places[i].node] = iwi_min(factors[places[i].node], IWI_FACTOR_UNIT);
     }

@@ -72,7 +72,7 @@ static void list_numbers(uint32_t *numbers, size_t count, char *buf, size_t size
     char item[32];
     bool has_room = true;
 
-    qsort(numbers, count, sizeof *numbers, iwi_compare_u32);
+    iwi_sort(numbers, count, iwi_compare_u32);
     for (size_t first = 0, next; first < count && has_room; first = next) {
         for (next = first + 1; next < count && numbers[next] - numbers[first] == next - first; next++) {
         }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/noise/recording_join.h"
 
 /* ---- numbers ---- */
@@ -18,15 +19,7 @@ struct numbered {
     size_t place;
 };
 
-static int by_number_then_place(const void *a, const void *b)
-{
-    const struct numbered *x = a, *y = b;
-
-    if (x->number != y->number) {
-        return x->number < y->number ? -1 : 1;
-    }
-    return (x->place > y->place) - (x->place < y->place);
-}
+IWI_COMPARE(by_number_then_place, struct numbered, IWI_RISING(number), IWI_RISING(place))
 
 /* Moves *next up to a number that none of the sorted CPUs has; *at follows it through them. */
 static void skip_used(const struct numbered *sorted, size_t count, size_t *at, uint32_t *next)
@@ -65,7 +58,7 @@ static iw_status choose_numbers(struct iwi_join *j, uint32_t *numbers, size_t co
         for (size_t i = 0; i < count; i++) {
             sorted[i] = (struct numbered){numbers[i], i};
         }
-        qsort(sorted, count, sizeof *sorted, by_number_then_place);
+        iwi_sort(sorted, count, by_number_then_place);
         j->edit.renumbered = renumber(sorted, count, is_taken, numbers);
     }
     free(is_taken);

@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/hash.h"
+#include "core/base/order.h"
 #include "core/noise/detour_walk.h"
 #include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
@@ -189,22 +190,14 @@ static iw_time list_length(const struct list *list, int64_t place)
 /* The first of the list that ends after `position` of the repetition that began at `base`. */
 static iw_time list_place(const struct list *list, int64_t *place, iw_time base, iw_time position)
 {
-    size_t low = 0, high = list->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (iwi_detour_trace_piece_end(list->trace, list->pieces[middle]) > position) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    if (low == list->count) {
+    IWI_FIRST_NOT(at, 0, list->count, iwi_detour_trace_piece_end(list->trace, list->pieces[at]) <= position);
+    if (at == list->count) {
         base += list->trace->length_ps;
-        low = 0;
+        at = 0;
     }
-    *place = (int64_t)low;
+    *place = (int64_t)at;
     return base + list_start(list, *place);
 }
 

@@ -8,8 +8,6 @@
 
 #include "core/base/base.h"
 
-enum { FIRST_SLOTS = 64 };
-
 /* FNV-1a, 64 bits */
 static uint64_t hash(const iw_source *source)
 {
@@ -21,42 +19,15 @@ static uint64_t hash(const iw_source *source)
     return value;
 }
 
-/* The slot of that source: where it is, or where it belongs. */
-static uint32_t *find_slot(const struct iwi_sources *sources, const iw_source *source)
+/* So far only: others may have added sources since. */
+static iw_status list_known(const iw_log *log, struct iwi_sources *sources)
 {
-    size_t at = (size_t)hash(source) & (sources->slot_count - 1);
+    while (sources->table.count < sources->recording->source_count) {
+        const uint32_t number = (uint32_t)sources->table.count;
 
-    for (; sources->slots[at] != 0; at = (at + 1) & (sources->slot_count - 1)) {
-        const iw_source *other = &sources->recording->sources[sources->slots[at] - 1];
-
-        if (other->kind == source->kind && strcmp(other->name, source->name) == 0) {
-            break;
-        }
+        IW_TRY(iwi_lookup_add(log, &sources->table, hash(&sources->recording->sources[number]), number));
     }
-    return &sources->slots[at];
-}
-
-/* Makes room for one source more, so that at least half of the slots stay free. */
-static iw_status make_room(const iw_log *log, struct iwi_sources *sources)
-{
-    const size_t count = sources->recording->source_count;
-    const size_t slot_count = sources->slot_count == 0 ? FIRST_SLOTS : 2 * sources->slot_count;
-    uint32_t *slots;
-
-    if (2 * (count + 1) <= sources->slot_count) {
-        return IW_OK;
-    }
-    slots = iwi_new_array(log, slot_count, sizeof *slots);
-    if (slots == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    free(sources->slots);
-    sources->slots = slots;
-    sources->slot_count = slot_count;
-    for (size_t i = 0; i < count; i++) {
-        *find_slot(sources, &sources->recording->sources[i]) = (uint32_t)i + 1;
-    }
-    return make_room(log, sources);
+    return IW_OK;
 }
 
 static iw_status append(const iw_log *log, struct iwi_sources *sources, const iw_source *source)
@@ -77,21 +48,23 @@ iw_status iwi_sources_find(const iw_log *log, struct iwi_sources *sources, iw_cl
                            size_t name_bytes, uint32_t *number_p)
 {
     iw_source source = {.kind = kind};
-    uint32_t *slot;
+    uint32_t number;
 
     memcpy(source.name, name, name_bytes < sizeof source.name ? name_bytes : sizeof source.name - 1);
-    IW_TRY(make_room(log, sources));
-    slot = find_slot(sources, &source);
-    if (*slot == 0) {
-        IW_TRY(append(log, sources, &source));
-        *slot = (uint32_t)sources->recording->source_count;
+    IW_TRY(list_known(log, sources));
+    for (size_t at = 0; (number = iwi_lookup_next(&sources->table, hash(&source), &at)) != IWI_LOOKUP_NONE;) {
+        if (sources->recording->sources[number].kind == kind &&
+            strcmp(sources->recording->sources[number].name, source.name) == 0) {
+            *number_p = number;
+            return IW_OK;
+        }
     }
-    *number_p = *slot - 1;
-    return IW_OK;
+    *number_p = (uint32_t)sources->recording->source_count;
+    return append(log, sources, &source);
 }
 
 void iwi_sources_release(struct iwi_sources *sources)
 {
-    free(sources->slots);
+    iwi_lookup_release(&sources->table);
     *sources = (struct iwi_sources){.recording = NULL};
 }

@@ -6,12 +6,13 @@
 
 #include <idlewave/recording.h>
 
+#include "core/base/lookup.h"
+
 /* A hash table over recording->sources. Zeroed to begin with. */
 struct iwi_sources {
     iw_recording *recording; /* its list of sources grows */
-    uint32_t *slots;         /* number + 1; 0: free */
-    size_t slot_count;       /* a power of two, at least twice the sources */
-    size_t capacity;         /* of recording->sources */
+    struct iwi_lookup table;
+    size_t capacity; /* of recording->sources */
 };
 
 /* Number of that source, added if new; longer names are cut. */

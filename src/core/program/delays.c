@@ -7,17 +7,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
-static int compare(const void *a, const void *b)
-{
-    const iw_delay *x = a;
-    const iw_delay *y = b;
-
-    if (x->rank != y->rank) {
-        return x->rank < y->rank ? -1 : 1;
-    }
-    return x->step == y->step ? 0 : (x->step < y->step ? -1 : 1);
-}
+IWI_COMPARE(compare, iw_delay, IWI_RISING(rank), IWI_RISING(step))
 
 static iw_status check_delay(const iw_log *log, const iw_program *program, const iw_delay *delay)
 {
@@ -69,7 +61,7 @@ iw_status iwi_delays_set(const iw_log *log, iw_program *program, const iw_delay 
     }
     if (count > 0) {
         memcpy(copy, delays, count * sizeof *copy);
-        qsort(copy, count, sizeof *copy, compare);
+        iwi_sort(copy, count, compare);
     }
     kept = merge(copy, count);
     if (kept == SIZE_MAX) {
@@ -85,11 +77,7 @@ iw_status iwi_delays_set(const iw_log *log, iw_program *program, const iw_delay 
 iw_time iwi_program_delay(const iw_program *program, uint32_t rank, uint64_t step)
 {
     const iw_delay key = {rank, step, 0};
-    const iw_delay *found;
+    const iw_delay *found = iwi_find(&key, program->delays, program->delay_count, compare);
 
-    if (program->delay_count == 0) {
-        return 0;
-    }
-    found = bsearch(&key, program->delays, program->delay_count, sizeof key, compare);
     return found == NULL ? 0 : found->time_ps;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/program/trace_index.h"
+#include "core/base/lookup.h"
 
 struct pairing {
     const iw_log *log;

@@ -4,8 +4,8 @@
 #ifndef IWI_TRACE_BUILD_H
 #define IWI_TRACE_BUILD_H
 
+#include "core/base/lookup.h"
 #include "core/program/message_list.h"
-#include "core/program/trace_index.h"
 #include "core/program/trace_program.h"
 
 /* Collectives of communicator c: first_collective[c] ... first_collective[c + 1] - 1, in the order in which

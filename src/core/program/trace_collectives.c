@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/lookup.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_build.h"
-#include "core/program/trace_index.h"
 
 #define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
 #define MAX_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */

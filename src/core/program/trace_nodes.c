@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/lookup.h"
 #include "core/program/trace_build.h"
-#include "core/program/trace_index.h"
 
 #define NO_REQUEST UINT64_MAX             /* not made, left out, or completed */
 #define IS_COLLECTIVE (UINT64_C(1) << 63) /* a request that is a collective: its index is in the rest */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/program/message_list.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_build.h"
@@ -53,22 +54,15 @@ uint64_t iwi_trace_phases(const struct iwi_trace_program *program, uint32_t rank
 
 uint32_t iwi_trace_rank_in(const struct iwi_trace_program *program, uint32_t comm, uint32_t rank)
 {
-    uint64_t low = program->first_membership[rank], high = program->first_membership[rank + 1];
+    size_t at;
 
     if (program->comms[comm].members == NULL) {
         return rank;
     }
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-
-        if (program->memberships[middle].comm < comm) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < program->first_membership[rank + 1] && program->memberships[low].comm == comm
-               ? program->memberships[low].rank
+    IWI_FIRST_NOT(at, program->first_membership[rank], program->first_membership[rank + 1],
+                  program->memberships[at].comm < comm);
+    return at < program->first_membership[rank + 1] && program->memberships[at].comm == comm
+               ? program->memberships[at].rank
                : UINT32_MAX;
 }
 

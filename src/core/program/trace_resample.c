@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 
 /* A place is a pair of neighbouring calls, each one of less than 64 kinds. */
@@ -133,14 +134,10 @@ static void add_to_group(struct work *w, uint64_t phase, uint64_t group)
 
 static uint64_t place_of_group(const struct work *w, uint64_t group)
 {
-    uint32_t low = 0, high = PLACES;
+    size_t at;
 
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        *(w->first_group[middle] <= group ? &low : &high) = middle;
-    }
-    return low;
+    IWI_FIRST_NOT(at, 1, PLACES, w->first_group[at] <= group);
+    return at - 1;
 }
 
 /* Sets the mean, and leaves what the phase is alike by in place of `first` and `count`. */
@@ -157,13 +154,6 @@ static void take_mean(struct work *w, uint64_t phase, uint64_t group)
 
 /* ---- which are alike ---- */
 
-static int by_key(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static void group_alike(struct work *w, uint32_t rank)
 {
     const uint64_t first = w->made->first_phase[rank];
@@ -174,7 +164,7 @@ static void group_alike(struct work *w, uint32_t rank)
     for (uint32_t i = 0; i < count; i++) {
         w->keys[i] = (uint64_t)phases[i].first << 32 | i;
     }
-    qsort(w->keys, count, sizeof *w->keys, by_key);
+    iwi_sort(w->keys, count, iwi_compare_u64);
     for (uint32_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && w->keys[end] >> 32 == w->keys[begin] >> 32; end++) {
             const uint32_t phase = (uint32_t)w->keys[end];

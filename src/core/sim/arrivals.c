@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/engine.h"
 
 static bool is_before(const struct iwi_arrival *a, const struct iwi_arrival *b)
@@ -11,16 +12,7 @@ static bool is_before(const struct iwi_arrival *a, const struct iwi_arrival *b)
     return a->time < b->time || (a->time == b->time && a->index < b->index);
 }
 
-static int compare_arrivals(const void *left, const void *right)
-{
-    const struct iwi_arrival *a = left;
-    const struct iwi_arrival *b = right;
-
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
-}
+IWI_COMPARE(compare_arrivals, struct iwi_arrival, IWI_RISING(time), IWI_RISING(index))
 
 /* Insertion: best for the usual few. */
 static void sort_few(struct iwi_arrival *arrivals, size_t count)
@@ -44,7 +36,7 @@ void iwi_sort_arrivals(struct iwi_arrival *arrivals, size_t count)
     if (count <= FEW) {
         sort_few(arrivals, count);
     } else {
-        qsort(arrivals, count, sizeof *arrivals, compare_arrivals);
+        iwi_sort(arrivals, count, compare_arrivals);
     }
 }
 

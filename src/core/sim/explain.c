@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/choose.h"
 #include "core/sim/plan.h"
 
@@ -15,13 +16,7 @@ static const double CHOSEN_MESSAGES = 5e7;
 static const double THREADS_BYTES = 0x1p30;
 
 /* Pointers into the array of makespans: by time, then by trial. */
-static int compare_trials(const void *left, const void *right)
-{
-    const iw_time *a = *(const iw_time *const *)left;
-    const iw_time *b = *(const iw_time *const *)right;
-
-    return *a != *b ? (*a > *b) - (*a < *b) : (a > b) - (a < b);
-}
+IWI_COMPARE(compare_trials, iw_time *const, IWI_ORDER(**left, **right), IWI_ORDER(*left, *right))
 
 /* The trial whose makespan is the lower median. */
 static iw_status median_trial(const iw_log *log, const iw_sim_result *result, uint64_t *trial_p)
@@ -34,7 +29,7 @@ static iw_status median_trial(const iw_log *log, const iw_sim_result *result, ui
     for (uint64_t t = 0; t < result->trials; t++) {
         order[t] = &result->makespan_ps[t];
     }
-    qsort(order, (size_t)result->trials, sizeof *order, compare_trials);
+    iwi_sort(order, (size_t)result->trials, compare_trials);
     *trial_p = (uint64_t)(order[(result->trials - 1) / 2] - result->makespan_ps);
     free(order);
     return IW_OK;

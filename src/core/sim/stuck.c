@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/engine.h"
 #include "core/sim/unreceived.h"
 
@@ -12,18 +13,10 @@ enum { NAMED_MAX = 8, NODE_TEXT_SIZE = 160, TEXT_SIZE = NAMED_MAX * NODE_TEXT_SI
 
 static uint32_t rank_of(const struct iwi_schedule *schedule, uint64_t node)
 {
-    uint32_t low = 0, high = schedule->ranks - 1; /* the last rank with first_node <= node */
+    size_t at;
 
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (schedule->first_node[middle] <= node) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 1, schedule->ranks, schedule->first_node[at] <= node);
+    return (uint32_t)at - 1;
 }
 
 /* "rank 1, tag 7", "any rank, any tag"; "rank 1" in a trace, whose tags have been renumbered */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 struct value {
     double value;
@@ -47,12 +48,7 @@ double iwi_kolmogorov_above(double x)
     return fmin(1.0, fmax(0.0, 2.0 * sum));
 }
 
-static int compare_values(const void *left, const void *right)
-{
-    const struct value *a = left, *b = right;
-
-    return (a->value > b->value) - (a->value < b->value);
-}
+IWI_COMPARE(compare_values, struct value, IWI_RISING(value))
 
 /* The ranks of `count` numbers, which may be those that they replace. Equal ones share the mean of their
  * ranks; the mean of all is 0. */
@@ -61,7 +57,7 @@ static void rank_values(const struct seeker *s, const double *values, size_t cou
     for (size_t i = 0; i < count; i++) {
         s->sorted[i] = (struct value){values[i], i};
     }
-    qsort(s->sorted, count, sizeof *s->sorted, compare_values);
+    iwi_sort(s->sorted, count, compare_values);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && s->sorted[end].value == s->sorted[i].value; end++) {
         }

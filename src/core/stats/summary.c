@@ -48,18 +48,10 @@ static double level_of(size_t place, size_t count)
 /* The narrowest that has the level; 0: none has. */
 static size_t place_of(size_t count)
 {
-    size_t low = 0, high = count / 2 + 1; /* `low` has it, `high` has not */
+    size_t place;
 
-    while (low + 1 < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (level_of(middle, count) >= LEVEL) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(place, 1, count / 2 + 1, level_of(place, count) >= LEVEL);
+    return place - 1;
 }
 
 double iw_median_level(size_t count)

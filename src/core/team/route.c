@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/team/mailbox.h"
 
 /* ---- meeting ---- */
@@ -115,14 +116,10 @@ iw_status iwi_team_meet(const iw_log *log, struct iwi_team *team)
 
 static uint32_t process_of(const struct iwi_team *team, uint32_t number)
 {
-    uint32_t low = 0, high = team->processes;
+    size_t at;
 
-    while (high - low > 1) { /* first_of[low] <= number < first_of[high] */
-        const uint32_t middle = low + (high - low) / 2;
-
-        *(team->first_of[middle] <= number ? &low : &high) = middle;
-    }
-    return low;
+    IWI_FIRST_NOT(at, 1, team->processes, team->first_of[at] <= number);
+    return (uint32_t)at - 1;
 }
 
 struct iwi_route iwi_route_to(const struct iwi_member *member, uint32_t to)

@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "core/noise/recording_wall.h"
 #include "features/fleet/fleet_judge.h"
 
@@ -64,20 +65,8 @@ static void describe(const struct iwi_hit_table *table, const struct iwi_hit_sou
 }
 
 /* Those that two nodes have, by share; then the others. */
-static int compare_subjects(const void *a, const void *b)
-{
-    const iw_coincidence_source *x = &((const struct subject *)a)->found,
-                                *y = &((const struct subject *)b)->found;
-    const bool is_x = x->nodes >= 2, is_y = y->nodes >= 2;
-
-    if (is_x != is_y) {
-        return is_x ? -1 : 1;
-    }
-    if (x->share != y->share) {
-        return x->share > y->share ? -1 : 1;
-    }
-    return strcmp(x->source.name, y->source.name);
-}
+IWI_COMPARE(compare_subjects, struct subject, IWI_ORDER(right->found.nodes >= 2, left->found.nodes >= 2),
+            IWI_FALLING(found.share), IWI_TEXT(found.source.name))
 
 static iw_status list_subjects(struct search *s)
 {
@@ -90,7 +79,7 @@ static iw_status list_subjects(struct search *s)
             describe(&s->table, &s->table.sources[i], &s->subjects[s->result->source_count++]);
         }
     }
-    qsort(s->subjects, s->result->source_count, sizeof *s->subjects, compare_subjects);
+    iwi_sort(s->subjects, s->result->source_count, compare_subjects);
     while (s->tested_count < s->result->source_count && s->tested_count < MOST_SOURCES &&
            s->subjects[s->tested_count].found.nodes >= 2) {
         s->tested_count++;
@@ -190,15 +179,8 @@ static iw_status find_when(struct search *s, struct subject *subject)
 
 /* ---- the result ---- */
 
-static int compare_found(const void *a, const void *b)
-{
-    const iw_coincidence_source *x = a, *y = b;
-
-    if (x->is_coincident != y->is_coincident) {
-        return x->is_coincident ? -1 : 1;
-    }
-    return x->share != y->share ? (x->share > y->share ? -1 : 1) : strcmp(x->source.name, y->source.name);
-}
+IWI_COMPARE(compare_found, iw_coincidence_source, IWI_FALLING(is_coincident), IWI_FALLING(share),
+            IWI_TEXT(source.name))
 
 static iw_status search_all(struct search *s)
 {
@@ -220,9 +202,7 @@ static iw_status search_all(struct search *s)
         result->sources[i] = s->subjects[i].found;
         IW_TRY(status);
     }
-    if (result->source_count > 0) {
-        qsort(result->sources, result->source_count, sizeof *result->sources, compare_found);
-    }
+    iwi_sort(result->sources, result->source_count, compare_found);
     return IW_OK;
 }
 

@@ -66,18 +66,10 @@ static size_t find_cells(const struct iwi_hit_cells *cells, struct instant *inst
 /* Its first hit within the instant; -1: none. */
 static int64_t first_hit(const struct iwi_hits *hits, int64_t from_ns, int64_t to_ns)
 {
-    size_t low = 0, high = hits->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (hits->at_ns[middle] < from_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < hits->count && hits->at_ns[low] < to_ns ? hits->at_ns[low] : -1;
+    IWI_FIRST_NOT(at, 0, hits->count, hits->at_ns[at] < from_ns);
+    return at < hits->count && hits->at_ns[at] < to_ns ? hits->at_ns[at] : -1;
 }
 
 /* The middle of the nodes. Adds to how often each node takes part. `times` has room for one a node. */
@@ -95,7 +87,7 @@ static int64_t look_at(const struct iwi_hit_source *source, const struct iwi_hit
             takes_part[node]++;
         }
     }
-    qsort(times, count, sizeof *times, iwi_compare_i64);
+    iwi_sort(times, count, iwi_compare_i64);
     *nodes_p = (uint32_t)count;
     return times[count / 2];
 }
@@ -117,7 +109,7 @@ static int64_t period_of(const int64_t *at_ns, size_t count, int64_t width_ns, i
     for (size_t i = 0; i + 1 < count; i++) {
         gaps[i] = at_ns[i + 1] - at_ns[i];
     }
-    qsort(gaps, count - 1, sizeof *gaps, iwi_compare_i64);
+    iwi_sort(gaps, count - 1, iwi_compare_i64);
     median_ns = gaps[(count - 1) / 2];
     if (median_ns < 3 * width_ns) {
         return 0;

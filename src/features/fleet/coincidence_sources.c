@@ -91,9 +91,7 @@ iw_status iwi_hit_table_fill(const iw_log *log, iw_recording *const *recordings,
         for (size_t node = 0; node < count; node++) { /* its CPUs came one after the other */
             struct iwi_hits *hits = &table->sources[i].nodes[node];
 
-            if (hits->count > 1) {
-                qsort(hits->at_ns, hits->count, sizeof *hits->at_ns, iwi_compare_i64);
-            }
+            iwi_sort(hits->at_ns, hits->count, iwi_compare_i64);
         }
     }
     return IW_OK;

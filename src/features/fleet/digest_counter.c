@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/fleet/node_digest.h"
 
 void iwi_digest_sums_add(struct iwi_digest_sums *to, const struct iwi_digest_sums *from)
@@ -33,12 +34,7 @@ void iwi_digest_count(struct iwi_digest_counter *counter, double at, double time
     counter->by_length[length_bin(time_ns)]++;
 }
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x < y) - (x > y);
-}
+IWI_COMPARE(descending, double, IWI_ORDER(*right, *left))
 
 /* What is left of one sum without the stretches that have most of it. */
 static double steady_of(const struct iwi_digest_counter *counter, iw_digest_sum sum)
@@ -48,7 +44,7 @@ static double steady_of(const struct iwi_digest_counter *counter, iw_digest_sum 
     for (size_t i = 0; i < IW_DIGEST_STRETCHES; i++) {
         values[i] = counter->by_stretch[i].of[sum];
     }
-    qsort(values, IW_DIGEST_STRETCHES, sizeof *values, descending);
+    iwi_sort(values, IW_DIGEST_STRETCHES, descending);
     if (sum == IW_DIGEST_LONGEST) {
         return values[IWI_DIGEST_BURST];
     }

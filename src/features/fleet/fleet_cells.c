@@ -31,18 +31,10 @@ struct iwi_fleet_scratch {
 
 static size_t place_of(const struct iwi_fleet_cells *cells, uint32_t cpu)
 {
-    size_t low = 0, high = cells->column_count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (cells->columns[middle].cpu < cpu) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, cells->column_count, cells->columns[at].cpu < cpu);
+    return at;
 }
 
 const struct iwi_fleet_column *iwi_fleet_column_of(const struct iwi_fleet_cells *cells, uint32_t cpu)
@@ -247,13 +239,7 @@ static iw_status add_column_cells(const iw_log *log, struct iwi_fleet_cells *cel
 
 /* ---- a node ---- */
 
-static int by_family(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-    const int sign = iwi_order(x->family, y->family);
-
-    return sign != 0 ? sign : iwi_order(x->source, y->source);
-}
+IWI_COMPARE(by_family, struct member, IWI_RISING(family), IWI_RISING(source))
 
 /* Which families the node has, and room for their sums. */
 static iw_status list_members(const iw_log *log, struct iwi_fleet_cells *cells, const iw_digest *digest)
@@ -272,7 +258,7 @@ static iw_status list_members(const iw_log *log, struct iwi_fleet_cells *cells, 
         }
         scratch->members[i] = (struct member){cells->names[name].family, name, i};
     }
-    qsort(scratch->members, digest->source_count, sizeof *scratch->members, by_family);
+    iwi_sort(scratch->members, digest->source_count, by_family);
     return IW_OK;
 }
 

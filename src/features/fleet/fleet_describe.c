@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/stats/select.h"
 #include "features/fleet/fleet_judge.h"
 
@@ -112,12 +113,7 @@ struct ranked {
     double mean;
 };
 
-static int larger_mean_first(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    return (x->mean < y->mean) - (x->mean > y->mean);
-}
+IWI_COMPARE(larger_mean_first, struct ranked, IWI_FALLING(mean))
 
 /* Of the family that the units hold. */
 static struct ranked describe_source(struct iwi_fleet_trial *judge, uint32_t family)
@@ -150,7 +146,7 @@ iw_status iwi_fleet_describe_sources(struct iwi_fleet_trial *judge, iw_fleet *fl
         iwi_fleet_gather(judge, family);
         ranked[family - 1] = describe_source(judge, family);
     }
-    qsort(ranked, family_count - 1, sizeof *ranked, larger_mean_first);
+    iwi_sort(ranked, family_count - 1, larger_mean_first);
     for (size_t i = 0; i + 1 < family_count && ranked[i].mean > 0.0; i++) {
         fleet->sources[fleet->source_count++] = ranked[i].source;
     }

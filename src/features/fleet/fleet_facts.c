@@ -8,6 +8,7 @@
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/short_number.h"
 #include "features/fleet/fleet_share.h"
 
@@ -123,12 +124,7 @@ static void add_member(iw_fleet_group *group, const iw_fleet_node *node)
     group->node_count++;
 }
 
-static int larger_group_first(const void *a, const void *b)
-{
-    const iw_fleet_group *x = a, *y = b;
-
-    return (x->node_count < y->node_count) - (x->node_count > y->node_count);
-}
+IWI_COMPARE(larger_group_first, iw_fleet_group, IWI_FALLING(node_count))
 
 static iw_status append_group(const iw_log *log, iw_fleet *fleet, const iw_fleet_group *group,
                               const char *value)
@@ -164,7 +160,7 @@ static iw_status group_by(const iw_log *log, iw_fleet *fleet, size_t fact, iw_fl
         }
     }
     if (fleet->group_count > first) {
-        qsort(&fleet->groups[first], fleet->group_count - first, sizeof *fleet->groups, larger_group_first);
+        iwi_sort(&fleet->groups[first], fleet->group_count - first, larger_group_first);
     }
     return IW_OK;
 }

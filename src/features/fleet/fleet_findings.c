@@ -28,16 +28,8 @@ struct pendings {
 
 /* ---- alarms become findings ---- */
 
-static int by_node_family_metric(const void *a, const void *b)
-{
-    const struct iwi_fleet_alarm *x = a, *y = b;
-    int sign = iwi_order(x->node, y->node);
-
-    sign = sign != 0 ? sign : iwi_order(x->family, y->family);
-    sign = sign != 0 ? sign : iwi_order(x->metric, y->metric);
-    sign = sign != 0 ? sign : iwi_order(x->is_cpu, y->is_cpu);
-    return sign != 0 ? sign : iwi_order(x->cpu, y->cpu);
-}
+IWI_COMPARE(by_node_family_metric, struct iwi_fleet_alarm, IWI_RISING(node), IWI_RISING(family),
+            IWI_RISING(metric), IWI_RISING(is_cpu), IWI_RISING(cpu))
 
 /* Which name and which CPU of the node have most of the family's time. */
 static void find_largest(const iw_fleet *fleet, const struct iwi_fleet_alarm *alarm,
@@ -89,9 +81,7 @@ static iw_status add_findings(struct pendings *p)
     struct iwi_fleet_trial *judge = p->judge;
     size_t end;
 
-    if (judge->alarm_count > 0) {
-        qsort(judge->alarms, judge->alarm_count, sizeof *judge->alarms, by_node_family_metric);
-    }
+    iwi_sort(judge->alarms, judge->alarm_count, by_node_family_metric);
     for (size_t begin = 0; begin < judge->alarm_count; begin = end) {
         const struct iwi_fleet_alarm *first = &judge->alarms[begin];
 
@@ -109,13 +99,7 @@ static iw_status add_findings(struct pendings *p)
 
 /* ---- evidence ---- */
 
-static int by_family(const void *a, const void *b)
-{
-    const struct pending *x = a, *y = b;
-    const int sign = iwi_order(x->family, y->family);
-
-    return sign != 0 ? sign : iwi_order(x->node, y->node);
-}
+IWI_COMPARE(by_family, struct pending, IWI_RISING(family), IWI_RISING(node))
 
 static int by_place_family(const void *a, const void *b)
 {
@@ -228,9 +212,7 @@ static iw_status add_all_evidence(struct pendings *p)
 {
     const struct pending *last = NULL;
 
-    if (p->count > 0) {
-        qsort(p->list, p->count, sizeof *p->list, by_place_family);
-    }
+    iwi_sort(p->list, p->count, by_place_family);
     IW_TRY(tell_cpus(p));
     for (size_t i = 0; i < p->count; i++) {
         struct pending *pending = &p->list[i];
@@ -256,9 +238,7 @@ static iw_status add_lengths(struct pendings *p)
     iw_detour_lengths others = {0.0, 0.0, 0.0};
 
     IW_TRY(iwi_fleet_go_to(judge, NULL));
-    if (p->count > 0) {
-        qsort(p->list, p->count, sizeof *p->list, by_family);
-    }
+    iwi_sort(p->list, p->count, by_family);
     for (size_t i = 0; i < p->count; i++) {
         struct pending *pending = &p->list[i];
 
@@ -281,19 +261,8 @@ struct ranked_finding {
 };
 
 /* Nodes by their largest excess; findings of one node together. */
-static int larger_excess_first(const void *a, const void *b)
-{
-    const struct ranked_finding *x = a, *y = b;
-
-    if (x->node_excess != y->node_excess) {
-        return x->node_excess > y->node_excess ? -1 : 1;
-    }
-    if (x->pending.node != y->pending.node) {
-        return x->pending.node < y->pending.node ? -1 : 1;
-    }
-    return (x->pending.finding.excess_share < y->pending.finding.excess_share) -
-           (x->pending.finding.excess_share > y->pending.finding.excess_share);
-}
+IWI_COMPARE(larger_excess_first, struct ranked_finding, IWI_FALLING(node_excess), IWI_RISING(pending.node),
+            IWI_FALLING(pending.finding.excess_share))
 
 static void name_largest(const iw_fleet_finding *finding, iw_fleet_node *node)
 {
@@ -317,7 +286,7 @@ static iw_status rank_findings(const struct pendings *p, iw_fleet *fleet)
     for (size_t i = 0; i < p->count; i++) {
         ranked[i] = (struct ranked_finding){p->list[i], p->node_excess[p->list[i].node]};
     }
-    qsort(ranked, p->count, sizeof *ranked, larger_excess_first);
+    iwi_sort(ranked, p->count, larger_excess_first);
     for (size_t i = 0; i < p->count; i++) {
         iw_fleet_node *node = &fleet->nodes[ranked[i].pending.node];
 

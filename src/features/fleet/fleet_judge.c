@@ -179,7 +179,7 @@ static bool is_placed(const struct iwi_fleet_trial *judge, uint32_t family, uint
     for (size_t i = 0; i < having; i++) {
         top[i] = judge->fleet->cells->cells[judge->sorted[begin + i]].top_cpu;
     }
-    qsort(top, having, sizeof *top, iwi_compare_u32);
+    iwi_sort(top, having, iwi_compare_u32);
     return (double)most_frequent(top, having) >= LEAST_PLACED * (double)having;
 }
 
@@ -269,19 +269,8 @@ static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     return cpu_places > 0 ? test_cpus(judge, fleet) : IW_OK;
 }
 
-static int noisiest_first(const void *a, const void *b)
-{
-    const iw_fleet_node *x = a, *y = b;
-    const bool is_x = x->finding_count > 0, is_y = y->finding_count > 0;
-
-    if (is_x != is_y) {
-        return is_x ? -1 : 1;
-    }
-    if (x->value[IW_FLEET_SHARE] != y->value[IW_FLEET_SHARE]) {
-        return x->value[IW_FLEET_SHARE] > y->value[IW_FLEET_SHARE] ? -1 : 1;
-    }
-    return strcmp(x->name, y->name);
-}
+IWI_COMPARE(noisiest_first, iw_fleet_node, IWI_ORDER(right->finding_count > 0, left->finding_count > 0),
+            IWI_FALLING(value[IW_FLEET_SHARE]), IWI_TEXT(name))
 
 static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
@@ -290,7 +279,7 @@ static iw_status conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
     }
     IW_TRY(iwi_fleet_conclude(judge, fleet));
     IW_TRY(iwi_fleet_find_groups(judge->log, fleet));
-    qsort(fleet->nodes, fleet->node_count, sizeof *fleet->nodes, noisiest_first);
+    iwi_sort(fleet->nodes, fleet->node_count, noisiest_first);
     return IW_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/fleet/fleet_cells.h"
 
 iw_source iwi_fleet_pattern(const iw_source *source)
@@ -30,18 +31,11 @@ static int compare_sources(const iw_source *a, const iw_source *b)
 /* Where the name is or belongs among the sorted ones; they begin with name 1. */
 static size_t place_of(const struct iwi_fleet_cells *cells, const iw_source *source)
 {
-    size_t low = 0, high = cells->name_count - 1;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (compare_sources(&cells->names[cells->sorted_names[middle]].source, source) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, cells->name_count - 1,
+                  compare_sources(&cells->names[cells->sorted_names[at]].source, source) < 0);
+    return at;
 }
 
 /* Names are few hundreds, and each is looked for once. */

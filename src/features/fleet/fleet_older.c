@@ -15,21 +15,9 @@ struct dated {
 };
 
 /* Those of a node together, the latest last; of the same time, the last one read. */
-static int by_node_and_time(const void *a, const void *b)
-{
-    const struct dated *x = a, *y = b;
-    int sign = strcmp(x->node, y->node);
+IWI_COMPARE(by_node_and_time, struct dated, IWI_TEXT(node), IWI_RISING(start_ns), IWI_RISING(number))
 
-    sign = sign != 0 ? sign : iwi_order_signed(x->start_ns, y->start_ns);
-    return sign != 0 ? sign : iwi_order(x->number, y->number);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-    return (x > y) - (x < y);
-}
+IWI_COMPARE(ascending, size_t, IWI_ORDER(*left, *right))
 
 /* Names and times of the nodes of this process. */
 static iw_status put_nodes(const iw_log *log, const iw_fleet *fleet, struct iwi_parcel *nodes)
@@ -59,7 +47,7 @@ static iw_status list_older(const iw_log *log, struct iwi_parcel *nodes, size_t 
     iw_status status = dated != NULL ? take_nodes(log, nodes, dated, count) : IW_ERR_NOMEM;
 
     if (status == IW_OK && count > 0) {
-        qsort(dated, count, sizeof *dated, by_node_and_time);
+        iwi_sort(dated, count, by_node_and_time);
     }
     for (size_t i = 0; i + 1 < count && status == IW_OK; i++) {
         if (strcmp(dated[i].node, dated[i + 1].node) == 0) {

@@ -213,21 +213,10 @@ static iw_status test_nodes(struct iwi_history_judging *j, uint32_t family)
 
 /* ---- all ---- */
 
-static int by_node_and_time(const void *a, const void *b)
-{
-    const struct iwi_history_entry *x = a, *y = b;
-    const int by_node = strcmp(x->node, y->node);
+IWI_COMPARE(by_node_and_time, struct iwi_history_entry, IWI_TEXT(node), IWI_RISING(start_ns))
 
-    return by_node != 0 ? by_node : iwi_order_signed(x->start_ns, y->start_ns);
-}
-
-static int larger_change_first(const void *a, const void *b)
-{
-    const iw_history_change *x = a, *y = b;
-    const double dx = fabs(x->after - x->before), dy = fabs(y->after - y->before);
-
-    return (dx < dy) - (dx > dy);
-}
+IWI_COMPARE(larger_change_first, iw_history_change,
+            IWI_ORDER(fabs(right->after - right->before), fabs(left->after - left->before)))
 
 /* All sources together are told of a node only where no single one is. */
 static void drop_sums(iw_history *h)
@@ -247,13 +236,8 @@ static void drop_sums(iw_history *h)
     h->changed_node_count = kept;
 }
 
-static int larger_node_first(const void *a, const void *b)
-{
-    const iw_history_node *x = a, *y = b;
-    const double dx = x->after - x->before, dy = y->after - y->before;
-
-    return (dx < dy) - (dx > dy);
-}
+IWI_COMPARE(larger_node_first, iw_history_node,
+            IWI_ORDER(right->after - right->before, left->after - left->before))
 
 static iw_status judge(struct iwi_history_judging *j)
 {
@@ -288,13 +272,9 @@ static iw_status judge(struct iwi_history_judging *j)
         IW_TRY(test_fleet(j, family));
         IW_TRY(test_nodes(j, family));
     }
-    if (h->change_count > 1) {
-        qsort(h->changes, h->change_count, sizeof *h->changes, larger_change_first);
-    }
+    iwi_sort(h->changes, h->change_count, larger_change_first);
     drop_sums(h);
-    if (h->changed_node_count > 1) {
-        qsort(h->changed_nodes, h->changed_node_count, sizeof *h->changed_nodes, larger_node_first);
-    }
+    iwi_sort(h->changed_nodes, h->changed_node_count, larger_node_first);
     return IW_OK;
 }
 
@@ -314,7 +294,7 @@ iw_status iw_history_judge(const iw_log *log, iw_history *history, const iw_hist
         return iwi_fail(log, IW_ERR_RANGE, "options of a history are out of range");
     }
     history->opts = known;
-    qsort(history->data->entries, count, sizeof *history->data->entries, by_node_and_time);
+    iwi_sort(history->data->entries, count, by_node_and_time);
     j.shares = iwi_new_array(log, count, sizeof *j.shares);
     j.scratch = iwi_new_array(log, count, sizeof *j.scratch);
     if (j.shares != NULL && j.scratch != NULL) {

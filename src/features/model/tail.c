@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/model/tail.h"
 #include "features/model/tail_gamma.h"
 
@@ -257,12 +258,7 @@ static void gather(void *arg, const struct iwi_window_piece *piece)
     g->end_ns = piece->start_ns + piece->length_ns;
 }
 
-static int by_peak(const void *a, const void *b)
-{
-    const double x = ((const struct cluster *)a)->peak_ns, y = ((const struct cluster *)b)->peak_ns;
-
-    return x > y ? -1 : x < y;
-}
+IWI_COMPARE(by_peak, struct cluster, IWI_FALLING(peak_ns))
 
 static iw_status take_peaks(struct gatherer *g, struct iwi_peaks *peaks_p)
 {
@@ -275,9 +271,7 @@ static iw_status take_peaks(struct gatherer *g, struct iwi_peaks *peaks_p)
         free(peaks.block);
         return IW_ERR_NOMEM;
     }
-    if (g->cluster_count > 0) {
-        qsort(g->clusters, g->cluster_count, sizeof *g->clusters, by_peak);
-    }
+    iwi_sort(g->clusters, g->cluster_count, by_peak);
     for (size_t i = 0; i < g->cluster_count; i++) {
         peaks.loss_ns[i] = g->clusters[i].peak_ns;
         peaks.block[i] = g->clusters[i].block;

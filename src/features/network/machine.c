@@ -92,7 +92,7 @@ static iw_status count_nodes(const iw_log *log, const iw_node_list *list, uint32
         return IW_ERR_NOMEM;
     }
     memcpy(sorted, list->nodes, list->count * sizeof *sorted);
-    qsort(sorted, list->count, sizeof *sorted, iwi_compare_u32);
+    iwi_sort(sorted, list->count, iwi_compare_u32);
     for (uint32_t i = 0; i < list->count; i++) {
         count += i == 0 || sorted[i] != sorted[i - 1];
     }

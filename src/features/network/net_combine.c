@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/stats/mean_interval.h"
 #include "features/network/net_points.h"
 
@@ -99,13 +100,7 @@ static bool combine_point(const struct combination *c, const char *level_name, u
 
 /* ---- levels ---- */
 
-static int by_limit(const void *left, const void *right)
-{
-    const iw_net_eager *a = left, *b = right;
-
-    return a->is_at_most != b->is_at_most ? (a->is_at_most ? -1 : 1)
-                                          : (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+IWI_COMPARE(by_limit, iw_net_eager, IWI_FALLING(is_at_most), IWI_RISING(bytes))
 
 /* The median of the limits; launches that found none count as the largest. */
 static iw_net_eager limit_of(const struct combination *c, const char *level_name, bool is_inside)
@@ -119,7 +114,7 @@ static iw_net_eager limit_of(const struct combination *c, const char *level_name
         limits[i] = is_inside ? level->eager_inside : level->eager_computing;
         votes += limits[i].votes;
     }
-    qsort(limits, c->count, sizeof *limits, by_limit);
+    iwi_sort(limits, c->count, by_limit);
     limits[(c->count - 1) / 2].votes = votes;
     return limits[(c->count - 1) / 2];
 }

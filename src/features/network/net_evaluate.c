@@ -55,14 +55,9 @@ void iwi_net_smallest(iw_net_level *level)
     level->L = (iw_estimate){fmax(L, 0), fmax(L - down, 0), fmax(L + up, 0)};
 }
 
-static int slowest_first(const void *a, const void *b)
-{
-    const iw_net_slow_link *x = a, *y = b;
-    const double slow_x = fmax(x->small_factor, x->large_factor),
-                 slow_y = fmax(y->small_factor, y->large_factor);
-
-    return (slow_x < slow_y) - (slow_x > slow_y);
-}
+IWI_COMPARE(slowest_first, iw_net_slow_link,
+            IWI_ORDER(fmax(right->small_factor, right->large_factor),
+                      fmax(left->small_factor, left->large_factor)))
 
 /* Only what stayed slow while all others were silent counts. */
 static iw_status find_slow_links(const iw_log *log, const iw_net_samples *samples, iw_net_measured *measured)
@@ -93,7 +88,7 @@ static iw_status find_slow_links(const iw_log *log, const iw_net_samples *sample
                                    .large_factor = link->alone_large_ns / median_large};
         }
     }
-    qsort(measured->slow, measured->slow_count, sizeof *measured->slow, slowest_first);
+    iwi_sort(measured->slow, measured->slow_count, slowest_first);
     free(scratch);
     return IW_OK;
 }
@@ -168,6 +163,8 @@ iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples, iw_n
 
 /* From round trips to overheads and gaps at each size. */
 
+#include "core/base/order.h"
+
 static iw_estimate times(iw_estimate value, double factor)
 {
     return (iw_estimate){value.value * factor, value.low * factor, value.high * factor};
@@ -240,12 +237,7 @@ static void fill(const iw_net_level_samples *samples, const iw_net_series *round
     }
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    const iw_net_point *x = a, *y = b;
-
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
+IWI_COMPARE(by_bytes, iw_net_point, IWI_RISING(bytes))
 
 /* Fills level->points from the samples, by size. IW_ERR_RANGE if there are none, IW_ERR_NOMEM. */
 static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samples, iw_net_level *level)
@@ -266,7 +258,7 @@ static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samp
         return iwi_fail(log, IW_ERR_RANGE, "level '%s' was measured at %zu sizes; 1 to %d can be evaluated",
                         samples->name, level->point_count, IWI_NET_POINTS_MAX);
     }
-    qsort(level->points, level->point_count, sizeof *level->points, by_bytes);
+    iwi_sort(level->points, level->point_count, by_bytes);
     return IW_OK;
 }
 

@@ -465,12 +465,7 @@ static iw_status read_rows(struct table *table)
 
 /* ---- the floor ---- */
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
+IWI_COMPARE(by_bytes, struct row, IWI_RISING(bytes))
 
 /* Medians of up to two rows on both sides of each: a single difference may be too small as well. */
 static void smooth(struct row *rows, size_t count, enum quantity quantity, double *scratch)
@@ -537,7 +532,7 @@ static iw_status fill_points(struct table *table, iw_net_level *level)
     const struct row *kept[IWI_NET_POINTS_MAX];
     double apart = DENSEST;
 
-    qsort(table->rows, table->count, sizeof *table->rows, by_bytes);
+    iwi_sort(table->rows, table->count, by_bytes);
     IW_TRY(lower_to_floor(table));
     do {
         level->point_count = thin_out(table->rows, table->count, apart, kept);

@@ -6,6 +6,7 @@
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/recordings/convert/convert_csv.h"
 #include "features/recordings/noise_figure.h"
 #include "features/recordings/recordings.h"
@@ -45,15 +46,7 @@ static void show_sources(struct iwi_document *doc, const iw_noise_facts *facts)
 }
 
 /* Larger shares first, equal ones in their order. */
-static int compare_cpus(const void *a, const void *b)
-{
-    const iw_noise_cpu *x = a, *y = b;
-
-    if (x->row.share != y->row.share) {
-        return x->row.share > y->row.share ? -1 : 1;
-    }
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
+IWI_COMPARE(compare_cpus, iw_noise_cpu, IWI_FALLING(row.share), IWI_RISING(cpu))
 
 static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
 {
@@ -67,7 +60,7 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
         order[i] = facts->cpus[i];
     }
     if (!is_whole) {
-        qsort(order, facts->cpu_count, sizeof *order, compare_cpus);
+        iwi_sort(order, facts->cpu_count, compare_cpus);
     }
     IWI_TABLE(
         doc,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/stats/select.h"
 #include "features/recordings/source_rows.h"
 #include "kit/facts/load_facts.h"
@@ -83,15 +84,7 @@ static void sum_up(const iw_recording *recording, iw_noise_facts *facts)
 }
 
 /* Larger shares first, equal ones in the order of their numbers. */
-static int compare_sources(const void *a, const void *b)
-{
-    const iw_noise_origin *x = a, *y = b;
-
-    if (x->row.share != y->row.share) {
-        return x->row.share > y->row.share ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
-}
+IWI_COMPARE(compare_sources, iw_noise_origin, IWI_FALLING(row.share), IWI_RISING(number))
 
 /* Leaves those that took time. */
 static void order_sources(iw_noise_facts *facts)
@@ -104,7 +97,7 @@ static void order_sources(iw_noise_facts *facts)
         }
     }
     facts->source_count = count;
-    qsort(facts->sources, count, sizeof *facts->sources, compare_sources);
+    iwi_sort(facts->sources, count, compare_sources);
 }
 
 /* `detours` has detours, whatever the probe was. Quanta know no sources, and their period is the probe's. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 enum {
     MOST_POINTS = 4000,
@@ -20,18 +21,7 @@ enum {
 /* ---- points ---- */
 
 /* The longest first; of equal ones the earliest. */
-static int compare_points(const void *a, const void *b)
-{
-    const iw_noise_point *x = a, *y = b;
-
-    if (x->duration_ns != y->duration_ns) {
-        return x->duration_ns < y->duration_ns ? 1 : -1;
-    }
-    if (x->start_ns != y->start_ns) {
-        return x->start_ns < y->start_ns ? -1 : 1;
-    }
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
+IWI_COMPARE(compare_points, iw_noise_point, IWI_FALLING(duration_ns), IWI_RISING(start_ns), IWI_RISING(cpu))
 
 static void gather(const iw_recording *detours, const uint32_t *place_of, iw_noise_picture *picture)
 {
@@ -61,14 +51,8 @@ static uint64_t shuffled(const iw_noise_point *point)
 }
 
 /* The longest first; equal ones from all of the time. */
-static int compare_shuffled(const void *a, const void *b)
-{
-    const iw_noise_point *x = a, *y = b;
-    const uint64_t of_x = shuffled(x), of_y = shuffled(y);
-
-    return x->duration_ns != y->duration_ns ? (x->duration_ns < y->duration_ns ? 1 : -1)
-                                            : (of_x > of_y) - (of_x < of_y);
-}
+IWI_COMPARE(compare_shuffled, iw_noise_point, IWI_FALLING(duration_ns),
+            IWI_ORDER(shuffled(left), shuffled(right)))
 
 /* Sorted by duration, every so many of the shorter ones stand for all of them. */
 static void thin_out(iw_noise_picture *picture)
@@ -76,7 +60,7 @@ static void thin_out(iw_noise_picture *picture)
     const size_t count = picture->count, rest = MOST_POINTS - LONGEST_POINTS;
 
     if (count > MOST_POINTS) { /* of equal ones the earliest would be all that is drawn */
-        qsort(picture->points, count, sizeof *picture->points, compare_shuffled);
+        iwi_sort(picture->points, count, compare_shuffled);
     }
     picture->longest_count = count <= MOST_POINTS ? count : LONGEST_POINTS;
     picture->point_count = picture->longest_count;
@@ -84,9 +68,9 @@ static void thin_out(iw_noise_picture *picture)
     for (size_t i = picture->longest_count; i < count; i += picture->stride) {
         picture->points[picture->point_count++] = picture->points[i];
     }
-    qsort(picture->points, picture->longest_count, sizeof *picture->points, compare_points);
-    qsort(&picture->points[picture->longest_count], picture->point_count - picture->longest_count,
-          sizeof *picture->points, compare_points);
+    iwi_sort(picture->points, picture->longest_count, compare_points);
+    iwi_sort(&picture->points[picture->longest_count], picture->point_count - picture->longest_count,
+             compare_points);
 }
 
 /* ---- bins ---- */
@@ -151,7 +135,7 @@ iw_status iwi_noise_picture_fill(const iw_log *log, const iw_recording *detours,
     gather(detours, place_of, picture);
     free(place_of);
     if (picture->count > 0) {
-        qsort(picture->points, picture->count, sizeof *picture->points, compare_points);
+        iwi_sort(picture->points, picture->count, compare_points);
         fill_bins(picture);
         thin_out(picture);
     }

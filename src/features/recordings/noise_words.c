@@ -10,6 +10,7 @@
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
 #include "core/base/interrupt_text.h"
+#include "core/base/order.h"
 #include "core/base/short_number.h"
 #include "features/recordings/noise_cost.h"
 
@@ -249,12 +250,7 @@ static size_t count_interrupts(const char *text, const iw_noise_facts *facts,
     return used;
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-    const struct interrupts *x = a, *y = b;
-
-    return (x->sum < y->sum) - (x->sum > y->sum);
-}
+IWI_COMPARE(compare_counts, struct interrupts, IWI_FALLING(sum))
 
 void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
 {
@@ -266,7 +262,7 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
         return;
     }
     used = count_interrupts(text, facts, counts);
-    qsort(counts, used, sizeof counts[0], compare_counts);
+    iwi_sort(counts, used, compare_counts);
     for (size_t i = 0; i < used && i < SHOWN_INTERRUPTS; i++) {
         if (i == 0) {
             iwi_paragraph(doc, "Interrupts meanwhile on each CPU, by /proc:");

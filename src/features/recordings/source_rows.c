@@ -127,7 +127,7 @@ static double period_of(struct occurrences *o, size_t s, const struct vote *vote
     if (cpu_count == 1 || count > MOST_MERGED) {
         return 0.0;
     }
-    qsort(start_ns, count, sizeof *start_ns, iwi_compare_i64);
+    iwi_sort(start_ns, count, iwi_compare_i64);
     return iwi_find_period(start_ns, count, scratch);
 }
 

@@ -144,12 +144,7 @@ static double densest(double *values, size_t count)
     return values[best + quarter / 2];
 }
 
-static int by_lateness(const void *a, const void *b)
-{
-    const struct iwi_met_detour *x = a, *y = b;
-
-    return (x->late_ns > y->late_ns) - (x->late_ns < y->late_ns);
-}
+IWI_COMPARE(by_lateness, struct iwi_met_detour, IWI_RISING(late_ns))
 
 /* Medians of a third of the detours that spun, in the order of their lateness. */
 static void third(struct iwi_calibration *trial, double extra_most_ns, size_t which, double *late_p,
@@ -178,7 +173,7 @@ static double late_share(struct iwi_calibration *trial, double extra_most_ns)
 {
     double early_ns = 0, late_ns = 0, early_extra_ns = 0, late_extra_ns = 0;
 
-    qsort(trial->meetings, trial->count, sizeof *trial->meetings, by_lateness);
+    iwi_sort(trial->meetings, trial->count, by_lateness);
     third(trial, extra_most_ns, 0, &early_ns, &early_extra_ns);
     third(trial, extra_most_ns, 2, &late_ns, &late_extra_ns);
     if (late_ns - early_ns < LEAST_SPREAD_NS) {

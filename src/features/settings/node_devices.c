@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/sysfile.h"
 #include "features/settings/node.h"
 
@@ -186,10 +187,7 @@ static void take_numa_node(void *arg, const char *name)
     }
 }
 
-static int compare_devices(const void *a, const void *b)
-{
-    return strcmp(((const struct iwi_device *)a)->name, ((const struct iwi_device *)b)->name);
-}
+IWI_COMPARE(compare_devices, struct iwi_device, IWI_TEXT(name))
 
 iw_status iwi_read_devices(const iw_log *log, const char *root, struct iwi_node_facts *node)
 {
@@ -199,6 +197,6 @@ iw_status iwi_read_devices(const iw_log *log, const char *root, struct iwi_node_
     iwi_sysfile_each(root, "/sys/block", take_drive, &r);
     iwi_sysfile_each(root, "/sys/bus/pci/devices", take_pci_device, &r);
     iwi_sysfile_each(root, "/sys/devices/system/node", take_numa_node, &r);
-    qsort(node->devices, node->device_count, sizeof node->devices[0], compare_devices);
+    iwi_sort(node->devices, node->device_count, compare_devices);
     return r.status;
 }

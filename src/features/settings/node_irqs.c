@@ -45,12 +45,7 @@ static void take_irq(void *arg, unsigned long number)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct iwi_irq *x = a, *y = b;
-
-    return iwi_order(x->number, y->number);
-}
+IWI_COMPARE(by_number, struct iwi_irq, IWI_RISING(number))
 
 /* "24 nvme0q1": the number and the name of a row of counts. */
 static struct iwi_irq *find_irq(const struct iwi_node_facts *node, const char *row, const char **name_p)
@@ -58,11 +53,11 @@ static struct iwi_irq *find_irq(const struct iwi_node_facts *node, const char *r
     char *end;
     const struct iwi_irq key = {.number = strtoul(row, &end, 10)};
 
-    if (end == row || *end != ' ' || node->irq_count == 0) {
+    if (end == row || *end != ' ') {
         return NULL;
     }
     *name_p = end + 1;
-    return bsearch(&key, node->irqs, node->irq_count, sizeof key, by_number);
+    return iwi_find(&key, node->irqs, node->irq_count, by_number);
 }
 
 static void take_counts(struct iwi_node_facts *node, const struct iwi_proc_counts *counts)
@@ -143,8 +138,6 @@ iw_status iwi_read_irqs(const iw_log *log, const char *root, struct iwi_node_fac
     read_irqbalance(root, node);
     iwi_sysfile_each_number(root, "/proc/irq", take_irq, &reader);
     IW_TRY(reader.status);
-    if (node->irq_count > 0) {
-        qsort(node->irqs, node->irq_count, sizeof *node->irqs, by_number);
-    }
+    iwi_sort(node->irqs, node->irq_count, by_number);
     return read_counts(log, root, node);
 }

@@ -38,8 +38,7 @@ static void take_times(const char *text, const uint32_t *cpus, size_t count, uin
     for (const char *line = strchr(text, '\n'); line != NULL && strncmp(++line, "cpu", 3) == 0;) {
         char *next;
         const uint32_t cpu = (uint32_t)strtoul(line + 3, &next, 10);
-        const uint32_t *found =
-            next > line + 3 ? bsearch(&cpu, cpus, count, sizeof *cpus, iwi_compare_u32) : NULL;
+        const uint32_t *found = next > line + 3 ? iwi_find(&cpu, cpus, count, iwi_compare_u32) : NULL;
 
         for (int i = 0; found != NULL && i < STAT_FIELDS; i++) {
             times[found - cpus][i] = strtoull(next, &next, 10);

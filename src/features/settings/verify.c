@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "core/base/short_number.h"
 #include "core/base/sysfile.h"
 #include "features/settings/judge.h"
@@ -234,7 +235,7 @@ void iw_verify_sort(iw_verify *verify)
     for (size_t i = 0; i < verify->count; i++) {
         verify->mitigations[i].is_to_do = is_to_do(&verify->mitigations[i]);
     }
-    qsort(verify->mitigations, verify->count, sizeof *verify->mitigations, compare);
+    iwi_sort(verify->mitigations, verify->count, compare);
 }
 
 static iw_status new_verify(const iw_log *log, iw_verify **verify_p)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/order.h"
 #include "core/base/output.h"
 #include "features/study/files/study_line.h"
 #include "features/study/folder.h"
@@ -106,22 +107,14 @@ static iw_status gather(const iw_log *log, const char *dir, struct gathered *g)
 
 /* ---- joining ---- */
 
-static int compare_lines(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-    const int by_id = strcmp(a->id, b->id);
-
-    return by_id != 0 ? by_id : (a->file > b->file) - (a->file < b->file);
-}
+IWI_COMPARE(compare_lines, struct line, IWI_TEXT(id), IWI_RISING(file))
 
 /* Sorts, and keeps one line of each cell. */
 static iw_status join(const iw_log *log, struct gathered *g)
 {
     size_t kept = 0;
 
-    if (g->line_count > 0) { /* else there is no array */
-        qsort(g->lines, g->line_count, sizeof *g->lines, compare_lines);
-    }
+    iwi_sort(g->lines, g->line_count, compare_lines);
     for (size_t i = 0; i < g->line_count; i++) {
         const struct line *line = &g->lines[i], *last = kept > 0 ? &g->lines[kept - 1] : NULL;
 
@@ -162,17 +155,14 @@ static iw_status write_lines(const iw_log *log, const struct gathered *g, const 
 
 /* ---- are they of one study? ---- */
 
-static int compare_cell_ids(const void *left, const void *right)
-{
-    return strcmp(((const iw_cell *)left)->id, ((const iw_cell *)right)->id);
-}
+IWI_COMPARE(compare_cell_ids, iw_cell, IWI_TEXT(id))
 
 static bool are_cells_equal(iw_study *a, iw_study *b)
 {
     bool are_equal = a->cell_count == b->cell_count;
 
-    qsort(a->cells, a->cell_count, sizeof *a->cells, compare_cell_ids);
-    qsort(b->cells, b->cell_count, sizeof *b->cells, compare_cell_ids);
+    iwi_sort(a->cells, a->cell_count, compare_cell_ids);
+    iwi_sort(b->cells, b->cell_count, compare_cell_ids);
     for (size_t i = 0; are_equal && i < a->cell_count; i++) {
         are_equal = compare_cell_ids(&a->cells[i], &b->cells[i]) == 0;
     }

@@ -15,6 +15,7 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "core/base/order.h"
 #include "core/sim/plan.h"
 #include "features/study/price_memory.h"
 #include "features/study/tasks.h"
@@ -258,10 +259,7 @@ static int compare_kinds(const iw_cell *a, const iw_cell *b)
     return (a->net_scale > b->net_scale) - (a->net_scale < b->net_scale);
 }
 
-static int compare_keyed(const void *left, const void *right)
-{
-    return compare_kinds(((const struct keyed *)left)->cell, ((const struct keyed *)right)->cell);
-}
+IWI_COMPARE(compare_keyed, struct keyed, compare_kinds(left->cell, right->cell))
 
 /* Fills `order` with the tasks that are not found, those of one kind side by side; returns their number. */
 static size_t sort_by_kind(const iw_study *study, struct iwi_tasks *tasks, struct keyed *keyed,
@@ -274,7 +272,7 @@ static size_t sort_by_kind(const iw_study *study, struct iwi_tasks *tasks, struc
             keyed[count++] = (struct keyed){&study->cells[tasks->items[i].cell], &tasks->items[i]};
         }
     }
-    qsort(keyed, count, sizeof *keyed, compare_keyed);
+    iwi_sort(keyed, count, compare_keyed);
     for (size_t i = 0; i < count; i++) {
         order[i] = keyed[i].task;
     }
@@ -351,15 +349,7 @@ static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, stru
     return IW_OK;
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-    const struct iwi_task *a = left, *b = right;
-
-    if (a->seconds != b->seconds) {
-        return a->seconds < b->seconds ? 1 : -1;
-    }
-    return (a->cell > b->cell) - (a->cell < b->cell);
-}
+IWI_COMPARE(compare_seconds, struct iwi_task, IWI_FALLING(seconds), IWI_RISING(cell))
 
 iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks)
 {
@@ -378,7 +368,7 @@ iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct i
         const size_t count = sort_by_kind(inputs->study, tasks, keyed, order);
 
         status = price_all(log, inputs, order, count);
-        qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_seconds);
+        iwi_sort(tasks->items, tasks->count, compare_seconds);
     }
     free(keyed);
     free(order);

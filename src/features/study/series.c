@@ -29,14 +29,8 @@ static int compare_kinds(const iw_cell_result *a, const iw_cell_result *b)
 }
 
 /* Within a series by ranks; equal cells in the order of the study, in which they lie in memory. */
-static int compare_cells(const void *a, const void *b)
-{
-    const iw_cell_result *x = *(const iw_cell_result *const *)a, *y = *(const iw_cell_result *const *)b;
-    int order = compare_kinds(x, y);
-
-    order = order != 0 ? order : (x->ranks > y->ranks) - (x->ranks < y->ranks);
-    return order != 0 ? order : (x > y) - (x < y);
-}
+IWI_COMPARE(compare_cells, iw_cell_result *const, compare_kinds(*left, *right),
+            IWI_ORDER((*left)->ranks, (*right)->ranks), IWI_ORDER(*left, *right))
 
 static const iw_cell_result *first_named(const iw_series *series)
 {
@@ -141,7 +135,7 @@ static iw_status fill(const iw_log *log, const iw_study_results *results, const 
     for (size_t i = 0; i < results->count; i++) {
         sorted[i] = &results->cells[i];
     }
-    qsort(sorted, results->count, POINTER_SIZE, compare_cells);
+    iwi_sort(sorted, results->count, compare_cells);
     series = iwi_new_array(log, count_series(sorted, results->count), sizeof *series);
     if (series == NULL) {
         return IW_ERR_NOMEM;
@@ -151,7 +145,7 @@ static iw_status fill(const iw_log *log, const iw_study_results *results, const 
         iw_series_free(series, count);
         return status;
     }
-    qsort(series, count, sizeof *series, compare_series);
+    iwi_sort(series, count, compare_series);
     for (size_t i = 0; i < count; i++) {
         find_inflection(&series[i], points, results->threshold);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/study/cell_training.h"
 #include "features/study/files/study_line.h"
 
@@ -92,15 +93,7 @@ static double weight_of(const iw_cell *cell, const struct iwi_task *task)
 }
 
 /* Heaviest first; ties by id, not by place in the file. */
-static int compare_weights(const void *left, const void *right)
-{
-    const struct weighed *a = left, *b = right;
-
-    if (a->weight != b->weight) {
-        return a->weight < b->weight ? 1 : -1;
-    }
-    return strcmp(a->id, b->id);
-}
+IWI_COMPARE(compare_weights, struct weighed, IWI_FALLING(weight), IWI_TEXT(id))
 
 static uint32_t least_loaded(const double *loads, uint32_t shards)
 {
@@ -142,7 +135,7 @@ static iw_status deal(const iw_log *log, const iw_study *study, uint32_t shard, 
 
             order[i] = (struct weighed){tasks->items[i], cell->id, weight_of(cell, &tasks->items[i])};
         }
-        qsort(order, count, sizeof *order, compare_weights);
+        iwi_sort(order, count, compare_weights);
         keep_shard(order, count, loads, shard, shards, tasks);
     }
     free(order);
@@ -190,10 +183,7 @@ void iwi_tasks_release(struct iwi_tasks *tasks)
 
 /* ---- finding ---- */
 
-static int compare_ids(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
+IWI_COMPARE(compare_ids, char *const, strcmp(*left, *right))
 
 static iw_status mark_found(const iw_log *log, const iw_study *study, const iw_cell_result *results,
                             size_t count, struct iwi_tasks *tasks)
@@ -206,12 +196,12 @@ static iw_status mark_found(const iw_log *log, const iw_study *study, const iw_c
     for (size_t i = 0; i < count; i++) {
         ids[i] = results[i].id;
     }
-    qsort(ids, count, sizeof *ids, compare_ids);
+    iwi_sort(ids, count, compare_ids);
     for (size_t i = 0; i < tasks->count; i++) {
         struct iwi_task *task = &tasks->items[i];
         const char *id = study->cells[task->cell].id;
 
-        task->is_found = bsearch(&id, ids, count, sizeof *ids, compare_ids) != NULL;
+        task->is_found = iwi_find(&id, ids, count, compare_ids) != NULL;
         tasks->found += task->is_found;
     }
     free(ids);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 /* A source gets a place when it has taken this much: most programs of a node come once and are never seen
  * again. */
@@ -70,18 +71,10 @@ static int compare(const iw_source *a, const iw_source *b)
 /* Where it is, or has to go. */
 static size_t place_in_order(const iw_watch_metrics *metrics, const iw_source *source)
 {
-    size_t first = 0, end = metrics->source_count;
+    size_t at;
 
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-
-        if (compare(&metrics->sources[middle].source, source) < 0) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
+    IWI_FIRST_NOT(at, 0, metrics->source_count, compare(&metrics->sources[at].source, source) < 0);
+    return at;
 }
 
 static iw_status find_source(iw_watch_metrics *metrics, const iw_source *given,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 iw_status iwi_symbols_add(const iw_log *log, struct iwi_symbols *symbols, uint64_t address, uint64_t bytes,
                           const char *name)
@@ -27,19 +28,8 @@ struct named {
     const char *name;
 };
 
-static int by_address(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    const size_t lines_x = strspn(x->name, "_"), lines_y = strspn(y->name, "_");
-
-    if (x->symbol.address != y->symbol.address) {
-        return x->symbol.address > y->symbol.address ? 1 : -1;
-    }
-    if (lines_x != lines_y) {
-        return lines_x > lines_y ? 1 : -1;
-    }
-    return (x->symbol.name > y->symbol.name) - (x->symbol.name < y->symbol.name);
-}
+IWI_COMPARE(by_address, struct named, IWI_RISING(symbol.address),
+            IWI_ORDER(strspn(left->name, "_"), strspn(right->name, "_")), IWI_RISING(symbol.name))
 
 iw_status iwi_symbols_sort(const iw_log *log, struct iwi_symbols *symbols)
 {
@@ -52,7 +42,7 @@ iw_status iwi_symbols_sort(const iw_log *log, struct iwi_symbols *symbols)
     for (size_t i = 0; i < symbols->count; i++) {
         named[i] = (struct named){symbols->array[i], symbols->names.text + symbols->array[i].name};
     }
-    qsort(named, symbols->count, sizeof *named, by_address);
+    iwi_sort(named, symbols->count, by_address);
     for (size_t i = 0; i < symbols->count; i++) {
         struct iwi_symbol *last = &symbols->array[used > 0 ? used - 1 : 0];
 
@@ -69,22 +59,14 @@ iw_status iwi_symbols_sort(const iw_log *log, struct iwi_symbols *symbols)
 
 const char *iwi_symbols_find(const struct iwi_symbols *symbols, uint64_t address)
 {
-    size_t first = 0, end = symbols->count; /* array[first - 1] <= address < array[end] */
+    size_t at; /* array[first - 1] <= address < array[end] */
     const struct iwi_symbol *symbol;
 
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-
-        if (symbols->array[middle].address <= address) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    if (first == 0) {
+    IWI_FIRST_NOT(at, 0, symbols->count, symbols->array[at].address <= address);
+    if (at == 0) {
         return NULL;
     }
-    symbol = &symbols->array[first - 1];
+    symbol = &symbols->array[at - 1];
     return symbol->bytes == 0 || address - symbol->address < symbol->bytes
                ? symbols->names.text + symbol->name
                : NULL;

@@ -12,16 +12,11 @@
  * recording: simulations use no more of a recording than its shortest row has. */
 static const double LEAST_WANTED = 0.5;
 
-static int by_time(const void *a, const void *b)
-{
-    const iw_watch_source *x = a, *y = b;
-
-    return iwi_order(y->time_ns, x->time_ns);
-}
+IWI_COMPARE(by_time, iw_watch_source, IWI_FALLING(time_ns))
 
 void iwi_watch_sort_sources(iw_watch_result *result)
 {
-    qsort(result->sources, result->source_count, sizeof *result->sources, by_time);
+    iwi_sort(result->sources, result->source_count, by_time);
 }
 
 iw_status iwi_watch_keep_rows(const iw_log *log, iw_watch_result *result)

@@ -8,6 +8,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/wave/timeline_html.h"
 #include "features/wave/timeline_report.h"
 #include "features/wave/wave_report.h"
@@ -525,18 +526,10 @@ void iwi_code_steps(FILE *out, const iw_step *steps, size_t count, iw_time unit_
 /* The first step that ends after `from_ps`; their ends rise. */
 static size_t first_after(const iw_step *steps, size_t count, iw_time from_ps)
 {
-    size_t low = 0, high = count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (iw_step_end(&steps[middle]) <= from_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, count, iw_step_end(&steps[at]) <= from_ps);
+    return at;
 }
 
 uint64_t iwi_timeline_count_steps(const iw_timeline *timeline, const iw_timeline_window *window)

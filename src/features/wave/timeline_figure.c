@@ -12,6 +12,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/wave/timeline_report.h"
 #include "kit/figure/figure_text.h"
 #include "kit/text/words.h"
@@ -294,13 +295,6 @@ bool iwi_raster_prefers_max(const iw_raster *raster)
     return sum <= CROWDED * IWI_SHARE_ONE * (double)cells;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* The speed is known; where the line begins is the median of what the fronts say, which strays do not move.
  */
 struct iwi_fit iwi_wave_fit(const iw_wave *wave, iwi_edge edge)
@@ -323,7 +317,7 @@ struct iwi_fit iwi_wave_fit(const iw_wave *wave, iwi_edge edge)
         begins_ps[i] = (double)(edge == IWI_EDGE_LEAD ? front->lead_ps : front->trail_ps) -
                        front->distance * fit.ps_per_rank;
     }
-    qsort(begins_ps, wave->front_count, sizeof *begins_ps, compare);
+    iwi_sort(begins_ps, wave->front_count, iwi_compare_doubles);
     fit.begin_ps = begins_ps[wave->front_count / 2];
     free(begins_ps);
     return fit;

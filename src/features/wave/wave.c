@@ -8,24 +8,12 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "features/wave/wave_view.h"
 
 /* By step and rank of the delay, dimension, then upwards first. */
-static int compare_waves(const void *a, const void *b)
-{
-    const iw_wave *x = a, *y = b;
-
-    if (x->origin_step != y->origin_step) {
-        return x->origin_step > y->origin_step ? 1 : -1;
-    }
-    if (x->origin_rank != y->origin_rank) {
-        return x->origin_rank > y->origin_rank ? 1 : -1;
-    }
-    if (x->dimension != y->dimension) {
-        return x->dimension > y->dimension ? 1 : -1;
-    }
-    return (x->direction < y->direction) - (x->direction > y->direction);
-}
+IWI_COMPARE(compare_waves, iw_wave, IWI_RISING(origin_step), IWI_RISING(origin_rank), IWI_RISING(dimension),
+            IWI_FALLING(direction))
 
 /* Whether the first rank that a wave reaches is one of this longer delay's. */
 static bool is_part_of(const iw_wave *wave, const iw_wave *longer)
@@ -153,7 +141,7 @@ static iw_status follow_all(const iw_log *log, const struct iwi_wave_view *view,
     }
     free(origins);
     if (status == IW_OK && waves->wave_count > 0) {
-        qsort(waves->waves, waves->wave_count, sizeof *waves->waves, compare_waves);
+        iwi_sort(waves->waves, waves->wave_count, compare_waves);
     }
     waves->quiet_count = followed.delays - iw_waves_origins(waves);
     *followed_p = followed;

@@ -19,6 +19,7 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/stats/select.h"
 #include "features/wave/wave_view.h"
 #include "kit/timeline/step_gap.h"
@@ -345,18 +346,7 @@ struct origins {
 };
 
 /* Longest first, then in the order of steps and ranks. */
-static int compare(const void *a, const void *b)
-{
-    const struct iwi_wave_origin *x = a, *y = b;
-
-    if (x->delay_ps != y->delay_ps) {
-        return x->delay_ps < y->delay_ps ? 1 : -1;
-    }
-    if (x->step != y->step) {
-        return x->step > y->step ? 1 : -1;
-    }
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
+IWI_COMPARE(compare, struct iwi_wave_origin, IWI_FALLING(delay_ps), IWI_RISING(step), IWI_RISING(rank))
 
 /* Computation that is long on half of the ranks is the program's and delays nobody against the others. */
 static bool is_common(const struct iwi_wave_view *view, uint64_t number, iw_time delay_ps)
@@ -424,9 +414,7 @@ iw_status iwi_wave_origins(const iw_log *log, const struct iwi_wave_view *view,
         free(origins.list);
         return status;
     }
-    if (origins.count > 0) {
-        qsort(origins.list, origins.count, sizeof *origins.list, compare);
-    }
+    iwi_sort(origins.list, origins.count, compare);
     *origins_p = origins.list;
     *count_p = origins.count;
     return IW_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 static const iw_remedy together_remedy = {"run the noise of all nodes at the same time",
                                           "synchronise the clocks and start periodic work on all nodes in "
@@ -71,25 +72,9 @@ struct place {
     size_t part, place;
 };
 
-static int compare_lengths(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
+IWI_COMPARE(compare_lengths, struct place, IWI_FALLING(longest_ns), IWI_RISING(part))
 
-    if (a->longest_ns != b->longest_ns) {
-        return a->longest_ns > b->longest_ns ? -1 : 1;
-    }
-    return (a->part > b->part) - (a->part < b->part);
-}
-
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-
-    if (a->place != b->place) {
-        return a->place < b->place ? -1 : 1;
-    }
-    return (a->part > b->part) - (a->part < b->part);
-}
+IWI_COMPARE(compare_places, struct place, IWI_RISING(place), IWI_RISING(part))
 
 /* Marks those that are not tried alone. Parts are sorted by share: their number is their place by it. */
 static iw_status choose_rest(const iw_log *log, const iw_noise_set *set, size_t most, bool *is_rest)
@@ -105,11 +90,11 @@ static iw_status choose_rest(const iw_log *log, const iw_noise_set *set, size_t 
             places[count++] = (struct place){set->parts[i].longest_ns, i, 0};
         }
     }
-    qsort(places, count, sizeof *places, compare_lengths);
+    iwi_sort(places, count, compare_lengths);
     for (size_t i = 0; i < count; i++) {
         places[i].place = i < places[i].part ? i : places[i].part;
     }
-    qsort(places, count, sizeof *places, compare_places);
+    iwi_sort(places, count, compare_places);
     for (size_t i = most; i < count && most > 0; i++) {
         is_rest[places[i].part] = count > most + 1; /* one alone is no rest */
     }

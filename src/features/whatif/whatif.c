@@ -10,6 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "features/simulate/simulate.h"
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
@@ -152,19 +153,8 @@ static void keep_parts_below_wholes(struct run *run)
 }
 
 /* The largest saving first, by what is shown of it: of a bound its lower end. */
-static int compare_changes(const void *left, const void *right)
-{
-    const iw_change *a = left, *b = right;
-    const double x = iwi_shown(a->saving), y = iwi_shown(b->saving);
-
-    if (x != y) {
-        return x > y ? -1 : 1;
-    }
-    if (a->share != b->share) {
-        return a->share > b->share ? -1 : 1;
-    }
-    return strcmp(a->name, b->name);
-}
+IWI_COMPARE(compare_changes, iw_change, IWI_ORDER(iwi_shown(right->saving), iwi_shown(left->saving)),
+            IWI_FALLING(share), IWI_TEXT(name))
 
 /* ---- the smallest set for the target ---- */
 
@@ -333,9 +323,7 @@ static iw_status answer(struct run *run)
     if (run->experiment.is_monotone) {
         keep_parts_below_wholes(run);
     }
-    if (run->changes.count > 0) { /* else there may be no array */
-        qsort(run->changes.list, run->changes.count, sizeof(iw_change), compare_changes);
-    }
+    iwi_sort(run->changes.list, run->changes.count, compare_changes);
     if (iwi_has_bounds(run->changes.list, run->changes.count)) {
         whatif->sum_of_sources = NAN;
     }

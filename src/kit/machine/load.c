@@ -151,12 +151,7 @@ static void take_process(void *arg, unsigned long pid)
     }
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-    const struct iwi_load_process *x = a, *y = b;
-
-    return iwi_order(x->pid, y->pid);
-}
+IWI_COMPARE(compare_pids, struct iwi_load_process, IWI_RISING(pid))
 
 /* "cpu3 user nice system idle ...": those that programs and kernel threads used. */
 static uint64_t read_cpu_ticks(const char *root, const uint32_t *cpus, size_t cpu_count)
@@ -188,9 +183,7 @@ iw_status iwi_load_read(const iw_log *log, const char *root, const uint32_t *cpu
 
     *reading = (struct iwi_load_reading){.cpu_ticks = read_cpu_ticks(root, cpus, cpu_count)};
     iwi_sysfile_each_number(root, "/proc", take_process, &c);
-    if (c.status == IW_OK && reading->count > 0) {
-        qsort(reading->processes, reading->count, sizeof *reading->processes, compare_pids);
-    }
+    iwi_sort(reading->processes, reading->count, compare_pids);
     return c.status;
 }
 
@@ -206,9 +199,7 @@ static const struct iwi_load_process *find(const struct iwi_load_reading *readin
 {
     const struct iwi_load_process key = {.pid = pid};
 
-    return reading->count > 0
-               ? bsearch(&key, reading->processes, reading->count, sizeof *reading->processes, compare_pids)
-               : NULL;
+    return iwi_find(&key, reading->processes, reading->count, compare_pids);
 }
 
 /* What a process used since: all of it, if it is new. */
@@ -271,17 +262,9 @@ static double share_out(const struct sums *sums, double cpu_ticks, double whole_
     return scale;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct iwi_load_process *)a)->name, ((const struct iwi_load_process *)b)->name);
-}
+IWI_COMPARE(compare_names, struct iwi_load_process, IWI_TEXT(name))
 
-static int compare_ticks(const void *a, const void *b)
-{
-    const struct iwi_load_process *x = a, *y = b;
-
-    return x->ticks != y->ticks ? (x->ticks < y->ticks ? 1 : -1) : strcmp(x->name, y->name);
-}
+IWI_COMPARE(compare_ticks, struct iwi_load_process, IWI_FALLING(ticks), IWI_TEXT(name))
 
 /* Programs of users become one row a name, with all that they and their children used; how many names. */
 static size_t join_users(struct iwi_load_process *used, size_t count, unsigned long own_pid,
@@ -289,7 +272,7 @@ static size_t join_users(struct iwi_load_process *used, size_t count, unsigned l
 {
     size_t names = 0;
 
-    qsort(used, count, sizeof *used, compare_names);
+    iwi_sort(used, count, compare_names);
     for (size_t i = 0; i < count; i++) {
         const uint64_t child_ticks = (uint64_t)(child_part * (double)used[i].child_ticks);
         const uint64_t ticks = used[i].ticks + child_ticks;
@@ -305,7 +288,7 @@ static size_t join_users(struct iwi_load_process *used, size_t count, unsigned l
         used[names - 1].ticks += ticks;
         used[names - 1].child_ticks += child_ticks;
     }
-    qsort(used, names, sizeof *used, compare_ticks);
+    iwi_sort(used, names, compare_ticks);
     return names;
 }
 

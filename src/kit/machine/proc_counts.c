@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/sysfile.h"
 
 enum { MOST_LINES = 12 };
@@ -242,15 +243,7 @@ uint64_t iwi_proc_counts_rise(const struct iwi_proc_counts *before, const struct
     return difference(old != NULL ? old[place] : 0, after->counts[row * after->cpu_count + place]);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct rise *left = a, *right = b;
-
-    if (left->count != right->count) {
-        return left->count > right->count ? -1 : 1;
-    }
-    return left->row < right->row ? -1 : left->row > right->row;
-}
+IWI_COMPARE(by_count, struct rise, IWI_FALLING(count), IWI_RISING(row))
 
 static void write_cpu(const struct iwi_proc_counts *before, const struct iwi_proc_counts *after, size_t place,
                       struct rise *rises, bool *is_first_p, FILE *out)
@@ -267,7 +260,7 @@ static void write_cpu(const struct iwi_proc_counts *before, const struct iwi_pro
     if (count == 0) {
         return;
     }
-    qsort(rises, count, sizeof *rises, by_count);
+    iwi_sort(rises, count, by_count);
     (void)fprintf(out, "%s%" PRIu32 ":", *is_first_p ? "" : ";", after->cpus[place]);
     for (size_t i = 0; i < count && i < MOST_LINES; i++) {
         (void)fprintf(out, "%s%s=%" PRIu64, i > 0 ? "," : "", after->names[rises[i].row], rises[i].count);

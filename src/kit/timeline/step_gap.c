@@ -6,16 +6,12 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 /* By how many times computations on both sides of a border differ at least. */
 static const double CLEAR_RATIO = 3.0, CLEAR_EVEN_RATIO = 1.5;
 
-static int compare(const void *left, const void *right)
-{
-    const struct iwi_gap *a = left, *b = right;
-
-    return (a->time_ps > b->time_ps) - (a->time_ps < b->time_ps);
-}
+IWI_COMPARE(compare, struct iwi_gap, IWI_RISING(time_ps))
 
 struct border {
     double ratio;
@@ -69,7 +65,7 @@ iw_status iwi_step_gap(const iw_log *log, struct iwi_gap *gaps, size_t count, ui
     if (steps_of_rank == NULL) {
         return IW_ERR_NOMEM;
     }
-    qsort(gaps, count, sizeof *gaps, compare);
+    iwi_sort(gaps, count, compare);
     *gap_ps_p = choose(gaps, count, ranks, steps_of_rank);
     free(steps_of_rank);
     return IW_OK;

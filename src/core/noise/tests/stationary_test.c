@@ -3,6 +3,7 @@
  */
 #include "timeline.h"
 
+#include "core/base/order.h"
 #include "core/noise/duration.h"
 
 enum { RANKS = 20000, INSTANTS = 3 };
@@ -63,13 +64,6 @@ static void a_rank_is_in_a_detour_as_often_at_time_0_as_at_any_other(void **unus
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const iw_time x = *(const iw_time *)a, y = *(const iw_time *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The largest distance of two distribution functions. */
 static double distance(const iw_time *a, const iw_time *b, size_t count)
 {
@@ -108,8 +102,8 @@ static void work_loses_the_same_whenever_it_begins(void **unused)
                 lost[k][rank] = stream_finish(&s, t, d, NULL) - t - d;
             }
         }
-        qsort(lost[0], RANKS, sizeof lost[0][0], by_value);
-        qsort(lost[1], RANKS, sizeof lost[1][0], by_value);
+        qsort(lost[0], RANKS, sizeof lost[0][0], iwi_compare_i64);
+        qsort(lost[1], RANKS, sizeof lost[1][0], iwi_compare_i64);
         if (distance(lost[0], lost[1], RANKS) > 1.95 * sqrt(2.0 / RANKS)) {
             fail_msg("%s: %.4f", laws[i].spec, distance(lost[0], lost[1], RANKS));
         }

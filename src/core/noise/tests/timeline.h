@@ -13,6 +13,7 @@
 
 #include <idlewave/noise.h>
 
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "core/noise/stream.h"
 #include "support/support.h"
@@ -49,7 +50,7 @@ static inline int by_start_then_source(const void *a, const void *b)
 /* Each instant goes to the detour that took it first. */
 static inline void timeline_settle(struct timeline *line)
 {
-    qsort(line->detours, line->count, sizeof line->detours[0], by_start_then_source);
+    iwi_sort(line->detours, line->count, by_start_then_source);
     for (int x = 0; x < HORIZON; x++) {
         line->owner[x] = FREE;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/program/program.h"
 
 static iw_program *make(const char *operations, const iw_pattern *pattern)
@@ -183,7 +184,7 @@ static size_t collect(const struct iwi_schedule *s, uint8_t kind, struct edge *e
             }
         }
     }
-    qsort(edges, count, sizeof *edges, compare_edges);
+    iwi_sort(edges, count, compare_edges);
     return count;
 }
 

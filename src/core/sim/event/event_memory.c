@@ -57,14 +57,14 @@ static iw_status number_domains(struct event_run *run, size_t *count_p)
         domain_of[rank] = known[rank];
     }
     if (domain_of != NULL && known != NULL) {
-        qsort(known, ranks, sizeof *known, iwi_compare_u32);
+        iwi_sort(known, ranks, iwi_compare_u32);
         for (uint32_t i = 0; i < ranks; i++) {
             if (count == 0 || known[count - 1] != known[i]) {
                 known[count++] = known[i];
             }
         }
         for (uint32_t rank = 0; rank < ranks; rank++) {
-            const uint32_t *found = bsearch(&domain_of[rank], known, count, sizeof *known, iwi_compare_u32);
+            const uint32_t *found = iwi_find(&domain_of[rank], known, count, iwi_compare_u32);
 
             domain_of[rank] = (uint32_t)(found - known);
         }

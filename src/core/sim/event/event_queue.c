@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/sim/heap.h"
+#include "core/base/heap.h"
 
 static bool is_before(const struct iwi_event *a, const struct iwi_event *b)
 {

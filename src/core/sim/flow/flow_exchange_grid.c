@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
 
@@ -63,19 +64,12 @@ static iw_status write_run(const struct iwi_halo_grid *grid, uint32_t line, uint
 /* Place of a rank's values of a line: runs are in the order of lines and ranks. */
 static struct iwi_away_run *run_of(struct iwi_exchange *exchange, uint32_t line, uint32_t rank)
 {
-    size_t low = 0, high = exchange->away_count;
+    const struct iwi_away_run *runs = exchange->away;
+    size_t at; /* the first that begins later */
 
-    while (high - low > 1) { /* the last that does not begin later */
-        const size_t middle = low + (high - low) / 2;
-        const struct iwi_away_run *run = &exchange->away[middle];
-
-        if (run->line < line || (run->line == line && run->to <= rank)) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return &exchange->away[low];
+    IWI_FIRST_NOT(at, 1, exchange->away_count,
+                  runs[at].line < line || (runs[at].line == line && runs[at].to <= rank));
+    return &exchange->away[at - 1];
 }
 
 static iw_status read_letter(struct iwi_flow *flow, uint32_t from, struct iwi_inbox *inbox)

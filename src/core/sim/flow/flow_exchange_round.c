@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_range.h"
 
@@ -161,20 +162,13 @@ static iw_status find(struct iwi_flow *flow, uint32_t from, uint64_t key, const 
     struct iwi_inbox *inbox = &flow->exchange->inboxes[from];
     const size_t record = record_bytes(flow), head = inbox->bytes.count % record;
     const unsigned char *records = inbox->bytes.data + head;
-    size_t low = 0, high = inbox->bytes.count / record, n = (inbox->at - head) / record;
+    const size_t count = inbox->bytes.count / record;
+    size_t n = (inbox->at - head) / record;
 
-    if (n >= high || key_at(records + n * record) != key) {
-        while (low < high) { /* the first that is not before the key */
-            n = low + (high - low) / 2;
-            if (key_at(records + n * record) < key) {
-                low = n + 1;
-            } else {
-                high = n;
-            }
-        }
-        n = low;
+    if (n >= count || key_at(records + n * record) != key) {
+        IWI_FIRST_NOT(n, 0, count, key_at(records + n * record) < key);
     }
-    if (n >= inbox->bytes.count / record || key_at(records + n * record) != key) {
+    if (n >= count || key_at(records + n * record) != key) {
         return iwi_fail(flow->log, IW_ERR_FORMAT,
                         "member %" PRIu32 " has sent nothing of rank %" PRIu64
                         ": do all run the same program?",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 struct iwi_flow_request {
     uint32_t node;   /* of the rank */
@@ -32,18 +33,10 @@ static inline iw_status iwi_flow_requests_add(const iw_log *log, struct iwi_flow
 /* The number of the message of an operation, which is among them. */
 static inline uint32_t iwi_flow_request_number(const struct iwi_flow_requests *requests, uint32_t node)
 {
-    size_t low = 0, high = requests->count - 1;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (requests->list[middle].node < node) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return requests->list[low].number;
+    IWI_FIRST_NOT(at, 0, requests->count - 1, requests->list[at].node < node);
+    return requests->list[at].number;
 }
 
 static inline void iwi_flow_requests_close(struct iwi_flow_requests *requests)

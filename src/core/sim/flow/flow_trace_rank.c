@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 enum progress { GOES_ON, WAITS_FOR_NODE, WAITS_FOR_MEMBERS, WAITS_FOR_ALL };
 
@@ -113,13 +114,7 @@ static iw_status complete_sends(struct iwi_trace_compiler *c, uint32_t rank, con
     return IW_OK;
 }
 
-static int compare_receives(const void *left, const void *right)
-{
-    const struct iwi_trace_step *a = left;
-    const struct iwi_trace_step *b = right;
-
-    return (a->posted > b->posted) - (a->posted < b->posted);
-}
+IWI_COMPARE(compare_receives, struct iwi_trace_step, IWI_RISING(posted))
 
 /* All that a wait needs is there: its receives in the order of posting, then its rendezvous sends. */
 static iw_status put_wait(struct iwi_trace_compiler *c, uint32_t rank, const struct iwi_dep *deps,
@@ -142,7 +137,7 @@ static iw_status put_wait(struct iwi_trace_compiler *c, uint32_t rank, const str
         }
     }
     if (receives > 1) {
-        qsort(&c->code->steps[at + 1], (size_t)receives, sizeof *c->code->steps, compare_receives);
+        iwi_sort(&c->code->steps[at + 1], (size_t)receives, compare_receives);
     }
     c->code->largest_wait = receives > c->code->largest_wait ? (uint32_t)receives : c->code->largest_wait;
     return complete_sends(c, rank, deps, count);

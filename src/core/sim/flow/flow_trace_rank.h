@@ -4,7 +4,7 @@
 #ifndef IWI_FLOW_TRACE_RANK_H
 #define IWI_FLOW_TRACE_RANK_H
 
-#include "core/program/trace_index.h"
+#include "core/base/lookup.h"
 #include "core/sim/flow/flow_match.h"
 #include "core/sim/flow/flow_trace.h"
 

@@ -8,7 +8,7 @@
 
 #include <idlewave/time.h>
 
-#include "core/sim/heap.h"
+#include "core/base/heap.h"
 
 struct iwi_graph_event {
     iw_time time;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/sim/loggopsim/loggopsim_state.h"
 
 static iw_time plus(struct lgs_run *run, iw_time a, iw_time b)
@@ -126,18 +127,7 @@ static iw_status finish(struct lgs_run *run, uint64_t node)
     return satisfy(run, node, false);
 }
 
-static int compare_ready(const void *left, const void *right)
-{
-    const struct lgs_ready *a = left, *b = right;
-
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-    if (a->turn != b->turn) {
-        return a->turn < b->turn ? -1 : 1;
-    }
-    return a->order < b->order ? -1 : a->order > b->order;
-}
+IWI_COMPARE(compare_ready, struct lgs_ready, IWI_RISING(rank), IWI_RISING(turn), IWI_RISING(order))
 
 static iw_status enqueue(struct lgs_run *run, enum iwi_lgs_event_kind kind, uint64_t node, iw_time time_ps)
 {
@@ -151,9 +141,7 @@ static iw_status enqueue(struct lgs_run *run, enum iwi_lgs_event_kind kind, uint
 /* Queues what became ready; a receive at its CPU's clock like a calc. */
 static iw_status release_ready(struct lgs_run *run)
 {
-    if (run->ready_count > 1) {
-        qsort(run->ready, run->ready_count, sizeof *run->ready, compare_ready);
-    }
+    iwi_sort(run->ready, run->ready_count, compare_ready);
     for (size_t i = 0; i < run->ready_count; i++) {
         const struct iwi_node *node = &run->schedule->nodes[run->ready[i].node];
         const struct iwi_lgs_need need = {.rank = run->ready[i].rank,

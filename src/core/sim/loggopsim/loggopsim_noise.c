@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 static iw_status sum_durations(const iw_log *log, struct iwi_lgs_noise *lgs)
 {
@@ -73,18 +74,10 @@ void iwi_lgs_noise_release(struct iwi_lgs_noise *lgs)
 /* How many detours start before `time_ps`. */
 static size_t count_before(const struct iwi_detour_trace_view *trace, iw_time time_ps)
 {
-    size_t low = 0, high = trace->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (trace->start_ps[middle] < time_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, trace->count, trace->start_ps[at] < time_ps);
+    return at;
 }
 
 /* Lost in [from, to): the rest of the detour under way at `from`, and all of those that start inside. */

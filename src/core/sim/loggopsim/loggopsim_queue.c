@@ -3,48 +3,31 @@
  */
 #include "core/sim/loggopsim/loggopsim_queue.h"
 
+#include "core/base/heap.h"
+
 static bool is_before(const struct iwi_lgs_event *a, const struct iwi_lgs_event *b)
 {
     return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->serial < b->serial);
 }
 
+IWI_HEAP(heap, iwi_lgs_event, is_before)
+
 iw_status iwi_lgs_push(const iw_log *log, struct iwi_lgs_queue *queue, struct iwi_lgs_event event)
 {
     void *events = queue->events;
-    size_t hole = queue->count;
 
     IW_TRY(iwi_grow(log, &events, &queue->capacity, queue->count + 1, sizeof *queue->events));
     queue->events = events;
-    queue->count++;
-    while (hole > 0 && is_before(&event, &queue->events[(hole - 1) / 2])) {
-        queue->events[hole] = queue->events[(hole - 1) / 2];
-        hole = (hole - 1) / 2;
-    }
-    queue->events[hole] = event;
+    heap_put(queue->events, queue->count++, event);
     return IW_OK;
 }
 
 bool iwi_lgs_pop(struct iwi_lgs_queue *queue, struct iwi_lgs_event *event_p)
 {
-    struct iwi_lgs_event *events = queue->events, last;
-    size_t hole = 0, child;
-
     if (queue->count == 0) {
         return false;
     }
-    *event_p = events[0];
-    last = events[--queue->count];
-    for (child = 1; child < queue->count; child = 2 * hole + 1) {
-        if (child + 1 < queue->count && is_before(&events[child + 1], &events[child])) {
-            child++;
-        }
-        if (!is_before(&events[child], &last)) {
-            break;
-        }
-        events[hole] = events[child];
-        hole = child;
-    }
-    events[hole] = last;
+    *event_p = heap_take(queue->events, queue->count--);
     return true;
 }
 

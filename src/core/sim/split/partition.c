@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/program/trace_program.h"
 
 /* Blocks may differ by one granule: so many of them to a member keep that below 2 %. */
@@ -65,12 +66,8 @@ void iwi_partition_free(struct iwi_partition *partition)
 
 uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank)
 {
-    uint32_t low = 0, high = partition->members;
+    size_t at;
 
-    while (high - low > 1) { /* first[low] <= rank < first[high] */
-        const uint32_t middle = low + (high - low) / 2;
-
-        *(partition->first[middle] <= rank ? &low : &high) = middle;
-    }
-    return low;
+    IWI_FIRST_NOT(at, 1, partition->members, partition->first[at] <= rank);
+    return (uint32_t)at - 1;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "core/net/net.h"
 #include "core/sim/monotone.h"
 #include "random_program.h"
@@ -204,12 +205,12 @@ static void compute_arrivals(struct flight *flights, size_t count, iw_time G_ps)
 {
     iw_time out[3] = {0}, in[3] = {0};
 
-    qsort(flights, count, sizeof *flights, by_ready);
+    iwi_sort(flights, count, by_ready);
     for (size_t i = 0; i < count; i++) {
         flights[i].first_byte =
             10000 + take_turn(&out[flights[i].sender / 8], flights[i].ready, flights[i].bytes);
     }
-    qsort(flights, count, sizeof *flights, by_first_byte);
+    iwi_sort(flights, count, by_first_byte);
     for (size_t i = 0; i < count; i++) {
         struct flight *f = &flights[i];
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "builder.h"
+#include "core/base/order.h"
 #include "support/support.h"
 
 static int compare(const void *left, const void *right)
@@ -48,7 +49,7 @@ static double median_ratio(const struct question *q)
     for (uint64_t t = 0; t < q->trials; t++) {
         ratio[t] = (double)result->makespan_ps[t] / (double)result->noiseless_ps;
     }
-    qsort(ratio, (size_t)q->trials, sizeof *ratio, compare);
+    iwi_sort(ratio, (size_t)q->trials, compare);
     median = ratio[q->trials / 2];
     free(ratio);
     iw_sim_result_free(result);

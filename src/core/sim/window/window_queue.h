@@ -11,7 +11,7 @@
 
 #include <idlewave/time.h>
 
-#include "core/sim/heap.h"
+#include "core/base/heap.h"
 
 /* In the order in which they happen at one instant. Messages that can be seen (enum iwi_event_kind) come
  * before all of them. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/sim/heap.h"
+#include "core/base/heap.h"
 #include "core/sim/window/window_state.h"
 
 enum { TICK_AFTER = 1 << 14 }; /* events */

@@ -9,6 +9,7 @@
 #include "support/support.h"
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "core/stats/sort_ns.h"
 #include "features/recordings/compare/compare.h"
@@ -101,13 +102,6 @@ static void what_is_no_number_has_no_interval(void **state)
     assert_true(isnan(iwi_percentile_interval(values, 3).low));
 }
 
-static int compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void sorting_by_digits_sorts(void **state)
 {
     enum { MOST = 1000 };
@@ -122,7 +116,7 @@ static void sorting_by_digits_sorts(void **state)
 
             values[i] = expected[i] = (int64_t)(iwi_draw(id, i) >> (64 - bits));
         }
-        qsort(expected, count, sizeof expected[0], compare);
+        iwi_sort(expected, count, iwi_compare_i64);
         iwi_sort_ns(values, scratch, count);
         assert_memory_equal(values, expected, count * sizeof values[0]);
     }

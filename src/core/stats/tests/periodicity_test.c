@@ -9,6 +9,7 @@
 #include "support/support.h"
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "core/stats/periodicity.h"
 
@@ -32,13 +33,6 @@ static double period_of(const int64_t *times, size_t count)
     static double scratch[IWI_PERIOD_SCRATCH];
 
     return iwi_find_period(times, count, scratch);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
 }
 
 struct series {
@@ -66,7 +60,7 @@ static void add_extras(struct series *s, double share, uint64_t seed)
     for (size_t i = 0; i < extras; i++) {
         s->times[s->count++] = llround(last * unit(seed + 2000, i));
     }
-    qsort(s->times, s->count, sizeof s->times[0], compare);
+    iwi_sort(s->times, s->count, iwi_compare_i64);
 }
 
 static void assert_period(const struct series *s, double tolerance)

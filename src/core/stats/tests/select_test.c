@@ -9,15 +9,9 @@
 #include "support/support.h"
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "core/stats/select.h"
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* `distinct` values only, so that there are ties. */
 static void assert_same(size_t count, uint64_t distinct)
@@ -29,7 +23,7 @@ static void assert_same(size_t count, uint64_t distinct)
         values[i] = (double)iwi_draw_below((struct iwi_draw_id){count, 0, IWI_DRAW_TEST, 0, 0}, i, distinct);
     }
     memcpy(sorted, values, count * sizeof sorted[0]);
-    qsort(sorted, count, sizeof sorted[0], compare);
+    iwi_sort(sorted, count, iwi_compare_doubles);
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
         const double expected = iw_quantile_sorted(sorted, count, quantiles[i]);
         const double actual = iwi_select_quantile(values, count, quantiles[i]);

@@ -125,20 +125,13 @@ static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
     }
 }
 
-static int compare_ends(const void *a, const void *b)
-{
-    const struct iwi_clock_end *left = a, *right = b;
-    int sign = iwi_order(left->group, right->group);
-
-    sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
-    return sign != 0 ? sign : (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
-}
+IWI_COMPARE(compare_ends, struct iwi_clock_end, IWI_RISING(group), IWI_RISING(rank), IWI_RISING(at_ps))
 
 /* ---- clocks ---- */
 
 static iw_status make_links(struct aligner *a, bool want_drift, struct iwi_clock_links *links)
 {
-    qsort(a->ends, a->end_count, sizeof a->ends[0], compare_ends);
+    iwi_sort(a->ends, a->end_count, compare_ends);
     for (size_t first = 0, end = 0; first < a->end_count; first = end) {
         const struct iwi_clock_end *of = &a->ends[first];
         struct iwi_rank_clock line;
@@ -304,7 +297,7 @@ static double error_ps(struct aligner *a)
 {
     double worst = residual_ps(a, a->clocks, 0.95);
 
-    qsort(a->ends, a->end_count, sizeof a->ends[0], compare_ends);
+    iwi_sort(a->ends, a->end_count, compare_ends);
     for (size_t first = 0, end = 0; first < a->end_count; first = end) {
         for (; end < a->end_count && a->ends[end].group == a->ends[first].group; end++) {
             a->room[end - first] = fabs(a->ends[end].off_ps);

@@ -14,35 +14,21 @@ static bool is_message(const struct iwi_visit *visit)
 
 /* By group, kind, rank, step, time: the order in which a rank visits a group; messages of one kernel by size.
  */
-static int compare_of_rank(const void *a, const void *b)
-{
-    const struct iwi_visit *left = a, *right = b;
-    int sign = iwi_order(left->group, right->group);
-
-    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
-    sign = sign != 0 ? sign : iwi_order(left->rank, right->rank);
-    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
-    sign = sign != 0 ? sign : iwi_order_signed(left->enter_ps, right->enter_ps);
-    return sign != 0 ? sign : iwi_order(left->bytes, right->bytes); /* of one kernel */
-}
+/* of one kernel */
+IWI_COMPARE(compare_of_rank, struct iwi_visit, IWI_RISING(group),
+            IWI_ORDER(is_message(left), is_message(right)), IWI_RISING(rank), IWI_RISING(step),
+            IWI_RISING(enter_ps), IWI_RISING(bytes))
 
 /* By group, kind, sequence, rank. */
-static int compare_of_encounter(const void *a, const void *b)
-{
-    const struct iwi_visit *left = a, *right = b;
-    int sign = iwi_order(left->group, right->group);
-
-    sign = sign != 0 ? sign : iwi_order(is_message(left), is_message(right));
-    sign = sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
-    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
-}
+IWI_COMPARE(compare_of_encounter, struct iwi_visit, IWI_RISING(group),
+            IWI_ORDER(is_message(left), is_message(right)), IWI_RISING(sequence), IWI_RISING(rank))
 
 /* The n-th visit of a rank to a group in step s gets number s * 2^32 + n. */
 static void number_visits(struct iwi_visits *visits)
 {
     uint64_t in_step = 0;
 
-    qsort(visits->visits, visits->visit_count, sizeof visits->visits[0], compare_of_rank);
+    iwi_sort(visits->visits, visits->visit_count, compare_of_rank);
     for (size_t i = 0; i < visits->visit_count; i++) {
         struct iwi_visit *visit = &visits->visits[i];
         const struct iwi_visit *before = i > 0 ? visit - 1 : NULL;
@@ -125,7 +111,7 @@ iw_status iwi_visits_finish(struct iwi_visits *visits)
         return IW_OK;
     }
     number_visits(visits);
-    qsort(visits->visits, visits->visit_count, sizeof visits->visits[0], compare_of_encounter);
+    iwi_sort(visits->visits, visits->visit_count, compare_of_encounter);
     status = iwi_grow(visits->log, (void **)&visits->encounters, &visits->encounter_capacity,
                       visits->visit_count, sizeof visits->encounters[0]);
     visits->encounter_count = 0;

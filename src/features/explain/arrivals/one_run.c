@@ -16,12 +16,7 @@ struct span {
     uint32_t rank; /* the first of them */
 };
 
-static int compare_spans(const void *left, const void *right)
-{
-    const struct span *a = left, *b = right;
-
-    return iwi_order_signed(a->begin_ps, b->begin_ps);
-}
+IWI_COMPARE(compare_spans, struct span, IWI_RISING(begin_ps))
 
 static void widen(const struct iwi_visits *visits, struct span *spans, uint32_t rank, iw_time begin_ps,
                   iw_time end_ps)
@@ -48,7 +43,7 @@ static void find_spans(const struct iwi_visits *visits, struct span *spans)
 
         widen(visits, spans, stretch->rank, stretch->begin_ps, stretch->end_ps);
     }
-    qsort(spans, visits->clock_sets, sizeof *spans, compare_spans);
+    iwi_sort(spans, visits->clock_sets, compare_spans);
 }
 
 static iw_status check_spans(const struct iwi_visits *visits, const struct span *spans)

@@ -147,12 +147,7 @@ static iw_status add_cost(struct finder *f, const struct iwi_pause_cost *cost)
 
 /* ---- whose pauses they are ---- */
 
-static int compare_suspects(const void *a, const void *b)
-{
-    const struct suspect *left = a, *right = b;
-
-    return (left->paused_ns < right->paused_ns) - (left->paused_ns > right->paused_ns);
-}
+IWI_COMPARE(compare_suspects, struct suspect, IWI_FALLING(paused_ns))
 
 /* The first rank of its node, if that has several. */
 static bool stands_for_node(const struct iwi_visits *visits, uint32_t rank)
@@ -199,7 +194,7 @@ static size_t list_suspects(const struct finder *f, unsigned cause)
             f->suspects[count++] = node;
         }
     }
-    qsort(f->suspects, count, sizeof f->suspects[0], compare_suspects);
+    iwi_sort(f->suspects, count, compare_suspects);
     return count;
 }
 
@@ -225,12 +220,7 @@ static iw_status add_culprits(struct finder *f, const struct iwi_pause_cost *who
 
 /* ---- all of it ---- */
 
-static int compare_costs(const void *a, const void *b)
-{
-    const struct iwi_pause_cost *left = a, *right = b;
-
-    return (left->saved_ns.value < right->saved_ns.value) - (left->saved_ns.value > right->saved_ns.value);
-}
+IWI_COMPARE(compare_costs, struct iwi_pause_cost, IWI_FALLING(saved_ns.value))
 
 static iw_status find_all(struct finder *f)
 {
@@ -243,7 +233,7 @@ static iw_status find_all(struct finder *f)
         IW_TRY(find_cost(f, &choice, &wholes[count]));
         count += wholes[count].pauses > 0;
     }
-    qsort(wholes, count, sizeof wholes[0], compare_costs);
+    iwi_sort(wholes, count, compare_costs);
     for (size_t i = 0; i < count; i++) {
         IW_TRY(add_cost(f, &wholes[i]));
         if (wholes[i].cause != IWI_PAUSE_CAUSES) {

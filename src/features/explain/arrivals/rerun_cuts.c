@@ -17,13 +17,7 @@ struct intervals {
     size_t count, capacity;
 };
 
-static int compare_intervals(const void *a, const void *b)
-{
-    const struct interval *left = a, *right = b;
-    const int sign = iwi_order(left->rank, right->rank);
-
-    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
-}
+IWI_COMPARE(compare_intervals, struct interval, IWI_RISING(rank), IWI_RISING(begin_ps))
 
 static iw_status add(const iw_log *log, struct intervals *to, uint32_t rank, iw_time begin_ps, iw_time end_ps)
 {
@@ -43,7 +37,7 @@ static void unite(struct intervals *intervals)
     if (intervals->count == 0) {
         return;
     }
-    qsort(intervals->of, intervals->count, sizeof intervals->of[0], compare_intervals);
+    iwi_sort(intervals->of, intervals->count, compare_intervals);
     for (size_t i = 1; i < intervals->count; i++) {
         struct interval *last = &intervals->of[kept];
         const struct interval *next = &intervals->of[i];
@@ -62,22 +56,14 @@ static iw_status add_unnamed(const iw_log *log, struct intervals *to, const stru
                              const struct intervals *named)
 {
     iw_time begin_ps = gap->begin_ps;
-    size_t low = 0, high = named->count;
+    const struct interval *of = named->of;
+    size_t i;
 
-    while (low < high) { /* the first that ends after the gap began */
-        const size_t middle = low + (high - low) / 2;
-        const struct interval *at = &named->of[middle];
-
-        if (at->rank < gap->rank || (at->rank == gap->rank && at->end_ps <= gap->begin_ps)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < named->count && named->of[low].rank == gap->rank && named->of[low].begin_ps < gap->end_ps;
-         low++) {
-        IW_TRY(add(log, to, gap->rank, begin_ps, named->of[low].begin_ps));
-        begin_ps = named->of[low].end_ps;
+    IWI_FIRST_NOT(i, 0, named->count,
+                  of[i].rank < gap->rank || (of[i].rank == gap->rank && of[i].end_ps <= gap->begin_ps));
+    for (; i < named->count && of[i].rank == gap->rank && of[i].begin_ps < gap->end_ps; i++) {
+        IW_TRY(add(log, to, gap->rank, begin_ps, of[i].begin_ps));
+        begin_ps = of[i].end_ps;
     }
     return add(log, to, gap->rank, begin_ps, gap->end_ps);
 }
@@ -192,21 +178,12 @@ void iwi_cuts_release(struct iwi_cuts *cuts)
 }
 
 /* What is left out of (-infinity, at]. */
-static iw_time cut_before(const struct iwi_cut *of, size_t low, size_t high, iw_time at_ps)
+static iw_time cut_before(const struct iwi_cut *of, size_t first, size_t end, iw_time at_ps)
 {
-    const size_t first = low;
+    size_t i;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (of[middle].begin_ps < at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low == first ? 0
-                        : of[low - 1].before_ps + iwi_min(at_ps, of[low - 1].end_ps) - of[low - 1].begin_ps;
+    IWI_FIRST_NOT(i, first, end, of[i].begin_ps < at_ps);
+    return i == first ? 0 : of[i - 1].before_ps + iwi_min(at_ps, of[i - 1].end_ps) - of[i - 1].begin_ps;
 }
 
 iw_time iwi_cuts_left_ps(const struct iwi_cuts *cuts, uint32_t rank, enum iwi_cut_layer layer,

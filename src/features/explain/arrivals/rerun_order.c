@@ -11,22 +11,10 @@ static int order_times(iw_time left, iw_time right)
     return (left > right) - (left < right);
 }
 
-static int compare_lanes(const void *a, const void *b)
-{
-    const struct iwi_rerun_lane *left = a, *right = b;
-    const int sign = iwi_order(left->rank, right->rank);
+IWI_COMPARE(compare_lanes, struct iwi_rerun_lane, IWI_RISING(rank), IWI_RISING(stream))
 
-    return sign != 0 ? sign : iwi_order(left->stream, right->stream);
-}
-
-static int compare_events(const void *a, const void *b)
-{
-    const struct iwi_rerun_event *left = a, *right = b;
-    int sign = order_times(left->at_ps, right->at_ps);
-
-    sign = sign != 0 ? sign : iwi_order(left->kind, right->kind);
-    return sign != 0 ? sign : iwi_order(left->index, right->index);
-}
+IWI_COMPARE(compare_events, struct iwi_rerun_event, order_times(left->at_ps, right->at_ps), IWI_RISING(kind),
+            IWI_RISING(index))
 
 /* ---- activities ---- */
 
@@ -53,23 +41,16 @@ static struct iwi_activity activity_of(uint32_t rank, uint32_t step, iw_time sta
 static uint32_t find_root(const struct iwi_visits *visits, const struct iwi_encounter *encounter,
                           const struct iwi_visit *visit)
 {
-    uint64_t low = encounter->first, high = encounter->first + encounter->count;
+    size_t at;
 
     if (!visit->has_root || visit->root == visit->rank) {
         return IWI_RERUN_NONE;
     }
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-
-        if (visits->visits[middle].rank < visit->root) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < encounter->first + encounter->count && visits->visits[low].rank == visit->root &&
-                   visits->visits[low].enter_ps < visit->leave_ps
-               ? (uint32_t)low
+    IWI_FIRST_NOT(at, encounter->first, encounter->first + encounter->count,
+                  visits->visits[at].rank < visit->root);
+    return at < encounter->first + encounter->count && visits->visits[at].rank == visit->root &&
+                   visits->visits[at].enter_ps < visit->leave_ps
+               ? (uint32_t)at
                : IWI_RERUN_NONE;
 }
 
@@ -130,7 +111,7 @@ static void unite_lanes(struct iwi_rerun *rerun)
 {
     size_t kept = 0;
 
-    qsort(rerun->lanes, rerun->lane_count, sizeof rerun->lanes[0], compare_lanes);
+    iwi_sort(rerun->lanes, rerun->lane_count, compare_lanes);
     for (size_t i = 0; i < rerun->lane_count; i++) {
         if (kept > 0 && compare_lanes(&rerun->lanes[kept - 1], &rerun->lanes[i]) == 0) {
             rerun->lanes[kept - 1].computes |= rerun->lanes[i].computes;
@@ -207,7 +188,7 @@ static void list_events(struct iwi_rerun *rerun)
     for (size_t i = 0; i < rerun->visits->host_wait_count; i++) {
         add_event(rerun, rerun->visits->host_waits[i].end_ps, i, IWI_EVENT_WAIT);
     }
-    qsort(rerun->events, rerun->event_count, sizeof rerun->events[0], compare_events);
+    iwi_sort(rerun->events, rerun->event_count, compare_events);
 }
 
 iw_status iwi_rerun_order(struct iwi_rerun *rerun)

@@ -8,8 +8,7 @@
 
 static size_t find_step(const struct iwi_rerun *rerun, uint32_t number)
 {
-    const uint32_t *found = bsearch(&number, rerun->step_numbers, rerun->step_count,
-                                    sizeof rerun->step_numbers[0], iwi_compare_u32);
+    const uint32_t *found = iwi_find(&number, rerun->step_numbers, rerun->step_count, iwi_compare_u32);
 
     return (size_t)(found - rerun->step_numbers);
 }
@@ -26,7 +25,7 @@ static void number_steps(struct iwi_rerun *rerun)
             rerun->step_numbers[count++] = step;
         }
     }
-    qsort(rerun->step_numbers, count, sizeof rerun->step_numbers[0], iwi_compare_u32);
+    iwi_sort(rerun->step_numbers, count, iwi_compare_u32);
     for (size_t i = 0; i < count; i++) {
         if (rerun->step_count == 0 || rerun->step_numbers[rerun->step_count - 1] != rerun->step_numbers[i]) {
             rerun->step_numbers[rerun->step_count++] = rerun->step_numbers[i];
@@ -72,13 +71,7 @@ struct mark {
     uint32_t activity;
 };
 
-static int compare_marks(const void *a, const void *b)
-{
-    const struct mark *left = a, *right = b;
-    const int sign = iwi_order_signed(left->at_ps, right->at_ps);
-
-    return sign != 0 ? sign : iwi_order(left->activity, right->activity);
-}
+IWI_COMPARE(compare_marks, struct mark, IWI_RISING(at_ps), IWI_RISING(activity))
 
 /* The n-th collective of its group that a rank comes to ends its n-th step. */
 static iw_status make_steps(struct iwi_rerun *rerun)
@@ -94,7 +87,7 @@ static iw_status make_steps(struct iwi_rerun *rerun)
         for (uint32_t i = 0; i < rerun->activity_count; i++) {
             marks[i] = (struct mark){rerun->activities[i].start_ps, i};
         }
-        qsort(marks, rerun->activity_count, sizeof *marks, compare_marks);
+        iwi_sort(marks, rerun->activity_count, compare_marks);
         for (size_t i = 0; i < rerun->activity_count; i++) {
             struct iwi_activity *activity = &rerun->activities[marks[i].activity];
 

@@ -40,24 +40,10 @@ struct search {
 
 /* ---- what they did ---- */
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct piece *left = a, *right = b;
-    int sign = iwi_order(left->rank, right->rank);
+IWI_COMPARE(compare_pieces, struct piece, IWI_RISING(rank), IWI_RISING(step), IWI_RISING(kind),
+            IWI_RISING(begin_ps))
 
-    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
-    sign = sign != 0 ? sign : iwi_order(left->kind, right->kind);
-    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
-}
-
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *left = a, *right = b;
-    int sign = iwi_order(left->peers, right->peers);
-
-    sign = sign != 0 ? sign : iwi_order(left->step, right->step);
-    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
-}
+IWI_COMPARE(compare_turns, struct turn, IWI_RISING(peers), IWI_RISING(step), IWI_RISING(rank))
 
 static void list_stretches(struct search *search)
 {
@@ -74,7 +60,7 @@ static void list_stretches(struct search *search)
     }
     search->piece_count = visits->stretch_count;
     search->cause = IWI_PAUSE_SLOW;
-    qsort(search->pieces, search->piece_count, sizeof search->pieces[0], compare_pieces);
+    iwi_sort(search->pieces, search->piece_count, compare_pieces);
 }
 
 /* Time of a rank; a visit, or computation. */
@@ -84,13 +70,7 @@ struct doing {
     iw_time begin_ps, end_ps;
 };
 
-static int compare_doings(const void *a, const void *b)
-{
-    const struct doing *left = a, *right = b;
-    const int sign = iwi_order(left->rank, right->rank);
-
-    return sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
-}
+IWI_COMPARE(compare_doings, struct doing, IWI_RISING(rank), IWI_RISING(begin_ps))
 
 static struct doing *list_doings(const struct iwi_visits *visits, size_t count)
 {
@@ -107,7 +87,7 @@ static struct doing *list_doings(const struct iwi_visits *visits, size_t count)
                                          visits->stretches[s].begin_ps, visits->stretches[s].end_ps};
     }
     if (doings != NULL) {
-        qsort(doings, count, sizeof *doings, compare_doings);
+        iwi_sort(doings, count, compare_doings);
     }
     return doings;
 }
@@ -155,7 +135,7 @@ static iw_status list_gaps(struct search *search)
         }
     }
     free(doings);
-    qsort(search->pieces, search->piece_count, sizeof search->pieces[0], compare_pieces);
+    iwi_sort(search->pieces, search->piece_count, compare_pieces);
     return IW_OK;
 }
 
@@ -170,7 +150,7 @@ static void list_turns(struct search *search)
         }
         search->turns[search->turn_count - 1].count++;
     }
-    qsort(search->turns, search->turn_count, sizeof search->turns[0], compare_turns);
+    iwi_sort(search->turns, search->turn_count, compare_turns);
 }
 
 /* ---- who lost time ---- */
@@ -178,7 +158,7 @@ static void list_turns(struct search *search)
 static iw_time lower_median(struct search *search, const iw_time *values_ps, size_t count)
 {
     memcpy(search->sorted_ps, values_ps, count * sizeof values_ps[0]);
-    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], iwi_compare_i64);
+    iwi_sort(search->sorted_ps, count, iwi_compare_i64);
     return search->sorted_ps[(count - 1) / 2];
 }
 
@@ -191,7 +171,7 @@ static iw_time usual(struct search *search, size_t count, iw_time *limit_ps_p)
     for (size_t i = 0; i < count; i++) {
         search->sorted_ps[i] = llabs(search->lengths_ps[i] - median_ps);
     }
-    qsort(search->sorted_ps, count, sizeof search->sorted_ps[0], iwi_compare_i64);
+    iwi_sort(search->sorted_ps, count, iwi_compare_i64);
     deviation_ps = search->sorted_ps[(count - 1) / 2];
     *limit_ps_p = median_ps + iwi_max(iwi_max(LEAST_PS, median_ps / LEAST_SHARE),
                                       (iw_time)(3.0 * 1.4826 * (double)deviation_ps));

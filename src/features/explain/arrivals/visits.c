@@ -47,35 +47,23 @@ void iwi_visits_release(struct iwi_visits *visits)
     free(visits->pauses);
     free(visits->steps);
     free(visits->host_waits);
-    iwi_numbered_release(&visits->rank_table);
-    iwi_numbered_release(&visits->group_table);
+    iwi_index_release(&visits->rank_index);
+    iwi_lookup_release(&visits->group_table);
     *visits = (struct iwi_visits){.log = visits->log};
-}
-
-static iw_status add_rank(struct iwi_visits *visits, uint32_t number, const char *node)
-{
-    struct iwi_visit_rank *rank;
-
-    IW_TRY(iwi_grow(visits->log, (void **)&visits->ranks, &visits->rank_capacity, visits->rank_count + 1,
-                    sizeof visits->ranks[0]));
-    IW_TRY(iwi_numbered_add(visits->log, &visits->rank_table, iwi_mix(number), (uint32_t)visits->rank_count));
-    rank = &visits->ranks[visits->rank_count++];
-    *rank = (struct iwi_visit_rank){.number = number, .stage = IWI_VISIT_NO_STAGE};
-    (void)snprintf(rank->node, sizeof rank->node, "%s", node != NULL ? node : "");
-    return IW_OK;
 }
 
 iw_status iwi_visits_rank(struct iwi_visits *visits, uint32_t number, const char *node, uint32_t *index_p)
 {
-    const uint64_t hash = iwi_mix(number); /* one to one: no other number has it */
-    size_t at = iwi_numbered_first(&visits->rank_table, hash);
-    uint32_t index = iwi_numbered_at(&visits->rank_table, hash, &at);
+    IW_TRY(iwi_index_number(visits->log, &visits->rank_index, (struct iwi_index_key){number, 0}, index_p));
+    if (*index_p == visits->rank_count) {
+        struct iwi_visit_rank *rank;
 
-    if (index == IWI_NUMBERED_NONE) {
-        index = (uint32_t)visits->rank_count;
-        IW_TRY(add_rank(visits, number, node));
+        IW_TRY(iwi_grow(visits->log, (void **)&visits->ranks, &visits->rank_capacity, visits->rank_count + 1,
+                        sizeof visits->ranks[0]));
+        rank = &visits->ranks[visits->rank_count++];
+        *rank = (struct iwi_visit_rank){.number = number, .stage = IWI_VISIT_NO_STAGE};
+        (void)snprintf(rank->node, sizeof rank->node, "%s", node != NULL ? node : "");
     }
-    *index_p = index;
     return IW_OK;
 }
 
@@ -102,10 +90,9 @@ static uint64_t hash_group(const struct iwi_visit_group *group)
 static iw_status find_group(struct iwi_visits *visits, struct iwi_visit_group *wanted, uint32_t *index_p)
 {
     const uint64_t hash = hash_group(wanted);
-    size_t at = iwi_numbered_first(&visits->group_table, hash);
     uint32_t index;
 
-    while ((index = iwi_numbered_at(&visits->group_table, hash, &at)) != IWI_NUMBERED_NONE) {
+    for (size_t at = 0; (index = iwi_lookup_next(&visits->group_table, hash, &at)) != IWI_LOOKUP_NONE;) {
         if (is_group(&visits->groups[index], wanted)) {
             *index_p = index;
             return IW_OK;
@@ -113,7 +100,7 @@ static iw_status find_group(struct iwi_visits *visits, struct iwi_visit_group *w
     }
     IW_TRY(iwi_grow(visits->log, (void **)&visits->groups, &visits->group_capacity, visits->group_count + 1,
                     sizeof visits->groups[0]));
-    IW_TRY(iwi_numbered_add(visits->log, &visits->group_table, hash, (uint32_t)visits->group_count));
+    IW_TRY(iwi_lookup_add(visits->log, &visits->group_table, hash, (uint32_t)visits->group_count));
     visits->groups[visits->group_count] = *wanted;
     wanted->members = NULL;
     *index_p = (uint32_t)visits->group_count++;
@@ -132,7 +119,7 @@ iw_status iwi_visits_group(struct iwi_visits *visits, const char *name, const ui
     }
     (void)snprintf(wanted.name, sizeof wanted.name, "%s", name);
     memcpy(wanted.members, members, count * sizeof members[0]);
-    qsort(wanted.members, count, sizeof wanted.members[0], iwi_compare_u32);
+    iwi_sort(wanted.members, count, iwi_compare_u32);
     status = find_group(visits, &wanted, index_p);
     free(wanted.members);
     return status;

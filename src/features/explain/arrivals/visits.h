@@ -18,7 +18,7 @@
 #include <idlewave/time.h>
 
 #include "core/base/base.h"
-#include "features/explain/arrivals/numbered.h"
+#include "core/base/lookup.h"
 
 enum iwi_visit_op {
     IWI_VISIT_ALLREDUCE,
@@ -137,7 +137,8 @@ struct iwi_visits {
         host_wait_count;
     size_t rank_capacity, group_capacity, visit_capacity, encounter_capacity, stretch_capacity,
         pause_capacity, step_capacity, host_wait_capacity;
-    struct iwi_numbered rank_table, group_table; /* indices by hashes of what they are found by */
+    struct iwi_index rank_index;   /* by their numbers */
+    struct iwi_lookup group_table; /* by hashes of names and members */
     /* by iwi_visits_align(): how well clocks agree (95 % of the ends of collectives are nearer to the middle
      * one of theirs, and half of them in every group; 0: not aligned), and sets of ranks whose clocks nothing
      * compares */

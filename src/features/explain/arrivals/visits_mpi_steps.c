@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "core/base/order.h"
 #include "features/explain/arrivals/visits_mpi.h"
 #include "kit/files/trace/trace_steps.h"
 
@@ -38,18 +39,10 @@ static bool is_even(const size_t *count, uint32_t ranks)
 /* Of the steps of a rank, in order: the one that an instant lies in. */
 static uint32_t step_at(const struct iwi_visit_step *steps, size_t count, iw_time at_ps)
 {
-    size_t low = 0, high = count;
+    size_t at;
 
-    while (low + 1 < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (steps[middle].begin_ps <= at_ps) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return steps[low].number;
+    IWI_FIRST_NOT(at, 1, count, steps[at].begin_ps <= at_ps);
+    return steps[at - 1].number;
 }
 
 /* The steps of each rank lie one behind another, `count` of them. */

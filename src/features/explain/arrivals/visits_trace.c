@@ -15,14 +15,8 @@
 
 /* ---- a rank ---- */
 
-static int compare_points(const void *a, const void *b)
-{
-    const struct iwi_visit_point *left = a, *right = b;
-    int sign = iwi_order_signed(left->at_ps, right->at_ps);
-
-    sign = sign != 0 ? sign : iwi_order(left->is_start, right->is_start);
-    return sign != 0 ? sign : iwi_order(left->visit, right->visit);
-}
+IWI_COMPARE(compare_points, struct iwi_visit_point, IWI_RISING(at_ps), IWI_RISING(is_start),
+            IWI_RISING(visit))
 
 /* Stretches that touch or overlap are one. */
 static void list_busy(struct iwi_call_maker *m)
@@ -67,21 +61,14 @@ static iw_time start_of(struct iwi_call_maker *m, uint32_t index)
     const struct iwi_visit *visit = &m->visits->visits[index];
     const iw_time ready_ps = visit->enter_ps - visit->ready_ps;
 
-    size_t low = 0, high = m->busy_count;
+    size_t at;
 
     if (visit->ready_ps == 0) {
         return visit->enter_ps;
     }
-    while (low < high) { /* the first computation that ended after it was ready */
-        const size_t middle = low + (high - low) / 2;
-
-        if (m->busy[middle].end_ps > ready_ps) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    if (low < m->busy_count && m->busy[low].begin_ps < visit->enter_ps) {
+    IWI_FIRST_NOT(at, 0, m->busy_count,
+                  m->busy[at].end_ps <= ready_ps); /* the first computation that ended after it was ready */
+    if (at < m->busy_count && m->busy[at].begin_ps < visit->enter_ps) {
         return ready_ps;
     }
     return iwi_rerun_waits_for_stream(m->rerun, index) ? ready_ps : visit->enter_ps;
@@ -98,7 +85,7 @@ static size_t list_points(struct iwi_call_maker *m)
         m->points[count++] = (struct iwi_visit_point){m->visits->visits[index].leave_ps, false, index};
         m->requests[index] = IWI_NO_REQUEST;
     }
-    qsort(m->points, count, sizeof m->points[0], compare_points);
+    iwi_sort(m->points, count, compare_points);
     return count;
 }
 

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "core/base/lookup.h"
 #include "core/base/order.h"
-#include "core/program/trace_index.h"
 #include "features/explain/arrivals/visits_trace_parts.h"
 
 struct keyed {
@@ -13,13 +13,7 @@ struct keyed {
     size_t index;
 };
 
-static int compare_keyed(const void *a, const void *b)
-{
-    const struct keyed *left = a, *right = b;
-    const int sign = iwi_order(left->rank, right->rank);
-
-    return sign != 0 ? sign : iwi_order_signed(left->at_ps, right->at_ps);
-}
+IWI_COMPARE(compare_keyed, struct keyed, IWI_RISING(rank), IWI_RISING(at_ps))
 
 /* Indices by rank and time; first[r + 1] counts those of rank r. Frees `keyed`. */
 static iw_status sort_keyed(struct keyed *keyed, size_t count, size_t *order, size_t *first)
@@ -27,7 +21,7 @@ static iw_status sort_keyed(struct keyed *keyed, size_t count, size_t *order, si
     if (keyed == NULL) {
         return IW_ERR_NOMEM;
     }
-    qsort(keyed, count, sizeof keyed[0], compare_keyed);
+    iwi_sort(keyed, count, compare_keyed);
     for (size_t i = 0; i < count; i++) {
         order[i] = keyed[i].index;
         first[keyed[i].rank + 1]++;

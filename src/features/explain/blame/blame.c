@@ -11,6 +11,7 @@
 #include <idlewave/files.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/numeric/numeric.h"
 #include "features/explain/blame/run.h"
 
@@ -107,15 +108,8 @@ static iw_status replay_sources(const struct iwi_blamed_run *run, const struct i
 
 /* ---- the answer ---- */
 
-static int compare_sources(const void *left, const void *right)
-{
-    const iw_blame_source *a = left, *b = right;
-
-    if (a->saving_ns.value != b->saving_ns.value) {
-        return a->saving_ns.value > b->saving_ns.value ? -1 : 1;
-    }
-    return a->lost_ns != b->lost_ns ? (a->lost_ns > b->lost_ns ? -1 : 1) : strcmp(a->name, b->name);
-}
+IWI_COMPARE(compare_sources, iw_blame_source, IWI_FALLING(saving_ns.value), IWI_FALLING(lost_ns),
+            IWI_TEXT(name))
 
 /* Hands the sources that took any time over. */
 static void take_sources(struct iwi_blamed_run *run, iw_blame *blame)
@@ -127,9 +121,7 @@ static void take_sources(struct iwi_blamed_run *run, iw_blame *blame)
             run->sources[count++] = run->sources[i];
         }
     }
-    if (count > 1) {
-        qsort(run->sources, count, sizeof *run->sources, compare_sources);
-    }
+    iwi_sort(run->sources, count, compare_sources);
     blame->sources = run->sources;
     blame->source_count = count;
     run->sources = NULL;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/program/trace_index.h"
+#include "core/base/lookup.h"
+#include "core/base/order.h"
 #include "core/program/trace_program.h"
 #include "features/explain/blame/run.h"
 
@@ -217,12 +218,7 @@ static void name_largest(struct tables *t)
     }
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-    const iw_blame_call *a = left, *b = right;
-
-    return (a->lost_ns < b->lost_ns) - (a->lost_ns > b->lost_ns);
-}
+IWI_COMPARE(compare_calls, iw_blame_call, IWI_FALLING(lost_ns))
 
 iw_status iwi_blame_fill_tables(const struct iwi_blamed_run *run, iw_blame *blame)
 {
@@ -234,9 +230,7 @@ iw_status iwi_blame_fill_tables(const struct iwi_blamed_run *run, iw_blame *blam
     status = blame->hits != NULL ? iwi_run_walk(run, take_stretch, &t) : IW_ERR_NOMEM;
     if (status == IW_OK) {
         name_largest(&t);
-        if (blame->call_count > 1) {
-            qsort(blame->by_call, blame->call_count, sizeof *blame->by_call, compare_calls);
-        }
+        iwi_sort(blame->by_call, blame->call_count, compare_calls);
     }
     iwi_index_release(&t.calls);
     free(t.lost_ns);

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "core/base/lookup.h"
 #include "core/base/order.h"
-#include "core/program/trace_index.h"
 #include "features/explain/blame/run.h"
 
 struct rest {
@@ -12,13 +12,7 @@ struct rest {
     int64_t ns;
 };
 
-static int compare_rests(const void *left, const void *right)
-{
-    const struct rest *a = left, *b = right;
-    const int sign = iwi_order(a->class, b->class);
-
-    return sign != 0 ? sign : iwi_order_signed(a->ns, b->ns);
-}
+IWI_COMPARE(compare_rests, struct rest, IWI_RISING(class), IWI_RISING(ns))
 
 static iw_status number_alike(struct iwi_blamed_run *run)
 {
@@ -54,7 +48,7 @@ static iw_status find_usual(struct iwi_blamed_run *run)
     for (uint64_t i = 0; i < count; i++) {
         rests[i] = (struct rest){run->alike[i], run->leave_ns[i] - run->start_ns[i]};
     }
-    qsort(rests, (size_t)count, sizeof *rests, compare_rests);
+    iwi_sort(rests, (size_t)count, compare_rests);
     for (uint64_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && rests[to].class == rests[from].class; to++) {
         }

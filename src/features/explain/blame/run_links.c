@@ -3,8 +3,9 @@
  */
 #include <stdlib.h>
 
+#include "core/base/lookup.h"
+#include "core/base/order.h"
 #include "core/program/message_pairs.h"
-#include "core/program/trace_index.h"
 #include "features/explain/blame/run.h"
 
 /* Shorter messages do not wait for their receiver. */
@@ -161,20 +162,12 @@ static iw_status need_progress(struct linker *l, uint64_t other)
  * at that time, or there is none. */
 static uint64_t next_progress(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns)
 {
-    uint64_t low = run->first[rank], high = run->first[rank + 1];
+    size_t at;
 
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-
-        if (run->enter_ns[middle] > at_ns) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low == run->first[rank + 1] || (low > run->first[rank] && run->leave_ns[low - 1] > at_ns)
+    IWI_FIRST_NOT(at, run->first[rank], run->first[rank + 1], run->enter_ns[at] <= at_ns);
+    return at == run->first[rank + 1] || (at > run->first[rank] && run->leave_ns[at - 1] > at_ns)
                ? IWI_RUN_NONE
-               : low;
+               : at;
 }
 
 static bool is_large(const struct iwi_blamed_run *run, uint64_t send)

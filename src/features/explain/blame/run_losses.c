@@ -132,13 +132,7 @@ static iw_status cut_recording(struct iwi_blamed_run *run, const iw_recording *r
     return status;
 }
 
-static int compare_losses(const void *left, const void *right)
-{
-    const struct iwi_run_loss *a = left, *b = right;
-    const int sign = iwi_order(a->call, b->call);
-
-    return sign != 0 ? sign : iwi_order_signed(a->at_ns, b->at_ns);
-}
+IWI_COMPARE(compare_losses, struct iwi_run_loss, IWI_RISING(call), IWI_RISING(at_ns))
 
 iw_status iwi_run_read_losses(struct iwi_blamed_run *run, const iw_recording *const *kernel, size_t count)
 {
@@ -147,9 +141,7 @@ iw_status iwi_run_read_losses(struct iwi_blamed_run *run, const iw_recording *co
     for (size_t i = 0; i < count; i++) {
         IW_TRY(cut_recording(run, kernel[i]));
     }
-    if (run->loss_count > 1) {
-        qsort(run->losses, run->loss_count, sizeof *run->losses, compare_losses);
-    }
+    iwi_sort(run->losses, run->loss_count, compare_losses);
     run->first_loss = iwi_new_array(run->log, iwi_run_calls(run) + 1, sizeof *run->first_loss);
     if (run->first_loss == NULL) {
         return IW_ERR_NOMEM;
@@ -172,19 +164,11 @@ static int64_t end_of(const struct iwi_run_loss *loss)
 
 size_t iwi_run_loss_after(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns)
 {
-    size_t low = (size_t)run->first_loss[run->first[rank]];
-    size_t high = (size_t)run->first_loss[run->first[rank + 1]];
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (end_of(&run->losses[middle]) > at_ns) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, (size_t)run->first_loss[run->first[rank]],
+                  (size_t)run->first_loss[run->first[rank + 1]], end_of(&run->losses[at]) <= at_ns);
+    return at;
 }
 
 int64_t iwi_run_loss_during(const struct iwi_blamed_run *run, const struct iwi_run_loss *loss, uint64_t call)

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/program/trace_index.h"
+#include "core/base/lookup.h"
+#include "core/base/order.h"
 #include "features/explain/blame/run.h"
 
 enum { BLOCKS = 20, LEAST_ALIKE = 5 };
@@ -106,24 +107,14 @@ static double remaining_sd(const struct spreading *s, size_t removed)
     return sqrt(2.0 * BLOCKS * variance(values));
 }
 
-static int compare_gaps(const void *left, const void *right)
-{
-    const struct gap *a = left, *b = right;
-
-    if (a->class != b->class) {
-        return a->class < b->class ? -1 : 1;
-    }
-    return (a->work_ns > b->work_ns) - (a->work_ns < b->work_ns);
-}
+IWI_COMPARE(compare_gaps, struct gap, IWI_RISING(class), IWI_RISING(work_ns))
 
 /* By how much the gaps were longer than their class at its best (its tenth percentile). */
 static void find_unexplained(struct spreading *s, struct iwi_run_spread *spread)
 {
     double work[BLOCKS] = {0}, excess[BLOCKS] = {0}, shares[BLOCKS], all_work = 0.0, all_excess = 0.0;
 
-    if (s->gap_count > 1) {
-        qsort(s->gaps, s->gap_count, sizeof *s->gaps, compare_gaps);
-    }
+    iwi_sort(s->gaps, s->gap_count, compare_gaps);
     for (size_t from = 0, to; from < s->gap_count; from = to) {
         for (to = from; to < s->gap_count && s->gaps[to].class == s->gaps[from].class; to++) {
         }

@@ -10,13 +10,7 @@
 
 /* ---- ranks ---- */
 
-static int compare_files(const void *a, const void *b)
-{
-    const struct iwi_chakra_file *left = *(struct iwi_chakra_file *const *)a,
-                                 *right = *(struct iwi_chakra_file *const *)b;
-
-    return iwi_order(left->number, right->number);
-}
+IWI_COMPARE(compare_files, struct iwi_chakra_file *const, IWI_ORDER((*left)->number, (*right)->number))
 
 /* Numbers of files that are there and differ; else in their order. */
 static bool number_files(struct iwi_chakra *all, struct iwi_chakra_file **files)
@@ -27,7 +21,7 @@ static bool number_files(struct iwi_chakra *all, struct iwi_chakra_file **files)
         files[i] = &all->files[i];
         is_told &= files[i]->has_number;
     }
-    qsort(files, all->file_count, sizeof(void *), compare_files);
+    iwi_sort(files, all->file_count, compare_files);
     for (size_t i = 1; i < all->file_count; i++) {
         is_told &= files[i]->number != files[i - 1]->number;
     }
@@ -111,7 +105,7 @@ static iw_status add_groups(struct iwi_chakra *all, struct iwi_visits *visits)
         groups[i] = &all->groups[i];
     }
     if (status == IW_OK) {
-        qsort(groups, all->group_count, sizeof(void *), compare_groups);
+        iwi_sort(groups, all->group_count, compare_groups);
     }
     for (size_t first = 0, end = 0; status == IW_OK && first < all->group_count; first = end) {
         while (end < all->group_count && is_same_group(groups[first], groups[end])) {
@@ -180,7 +174,7 @@ static void number_messages(struct iwi_chakra *all)
 {
     uint64_t tag = 0, number = 0;
 
-    qsort(all->comms, all->comm_count, sizeof all->comms[0], compare_comms);
+    iwi_sort(all->comms, all->comm_count, compare_comms);
     iwi_chakra_drop_uneven(all);
     for (size_t i = 0; i < all->comm_count; i++) {
         struct iwi_chakra_comm *comm = &all->comms[i];

@@ -78,12 +78,7 @@ iw_status iwi_chakra_keep_record(struct iwi_chakra *all, uint64_t id, const char
 
 /* ---- partners ---- */
 
-static int compare_records(const void *a, const void *b)
-{
-    const struct iwi_chakra_record *left = a, *right = b;
-
-    return iwi_order(left->id, right->id);
-}
+IWI_COMPARE(compare_records, struct iwi_chakra_record, IWI_RISING(id))
 
 /* The number of a rank of a group. Groups that are listed without ranks are those of all; of others nothing
  * is known. */
@@ -97,15 +92,12 @@ static uint32_t number_in(const struct iwi_chakra_group *group, uint32_t rank)
 
 void iwi_chakra_link_records(struct iwi_chakra *all)
 {
-    if (all->record_count > 1) {
-        qsort(all->records, all->record_count, sizeof all->records[0], compare_records);
-    }
+    iwi_sort(all->records, all->record_count, compare_records);
     for (size_t i = all->first_comm; i < all->comm_count && all->record_count > 0; i++) {
         struct iwi_chakra_comm *comm = &all->comms[i];
         const struct iwi_chakra_record key = {.id = comm->parent};
         const struct iwi_chakra_record *record =
-            comm->is_inferred ? bsearch(&key, all->records, all->record_count, sizeof key, compare_records)
-                              : NULL;
+            comm->is_inferred ? iwi_find(&key, all->records, all->record_count, compare_records) : NULL;
 
         if (record != NULL) {
             comm->partner = number_in(&all->groups[comm->group], record->partner);

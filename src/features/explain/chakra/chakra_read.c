@@ -8,6 +8,7 @@
 
 #include <chakra_schema.pb-c.h>
 
+#include "core/base/order.h"
 #include "features/explain/chakra/chakra.h"
 #include "features/explain/chakra/chakra_stream.h"
 
@@ -233,13 +234,7 @@ static iw_status read_metadata(struct iwi_chakra_stream *stream)
                                  "the trace is of a version of Chakra before 0.0.4 (2023): convert it again");
 }
 
-static int compare_kernels(const void *a, const void *b)
-{
-    const struct iwi_chakra_kernel *left = a, *right = b;
-    const int sign = (left->stream > right->stream) - (left->stream < right->stream);
-
-    return sign != 0 ? sign : (left->begin_us > right->begin_us) - (left->begin_us < right->begin_us);
-}
+IWI_COMPARE(compare_kernels, struct iwi_chakra_kernel, IWI_RISING(stream), IWI_RISING(begin_us))
 
 /* Kernels of a stream that follow each other within the microsecond to which times are told are one. */
 void iwi_chakra_merge(struct iwi_chakra *all)
@@ -252,7 +247,7 @@ void iwi_chakra_merge(struct iwi_chakra *all)
         return;
     }
     kernels = all->kernels + all->first_kernel;
-    qsort(kernels, count, sizeof kernels[0], compare_kernels);
+    iwi_sort(kernels, count, compare_kernels);
     for (size_t i = 1; i < count; i++) {
         if (kernels[i].stream == kernels[kept].stream && kernels[i].begin_us <= kernels[kept].end_us + 1) {
             kernels[kept].end_us = iwi_max(kernels[kept].end_us, kernels[i].end_us);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/heap.h"
+#include "core/base/order.h"
 #include "features/explain/chakra/chakra.h"
 
 #define NONE UINT32_MAX
@@ -38,82 +40,41 @@ struct replay {
     struct lane *lanes;
     struct link *links;
     size_t link_count, link_capacity, lane_count;
-    uint32_t *heap, heap_count; /* acts that are ready, the first at the root */
-    uint32_t *encounter_of;     /* of each comm */
-    uint32_t *come;             /* to each encounter */
+    struct ready {
+        int64_t at_us;
+        uint32_t act;
+    } * heap; /* acts that are ready */
+    size_t heap_count;
+    uint32_t *encounter_of; /* of each comm */
+    uint32_t *come;         /* to each encounter */
     size_t done;
 };
 
 /* ---- acts that are ready, by time and file ---- */
 
-static bool is_before(const struct replay *r, uint32_t a, uint32_t b)
+static bool is_before(const struct ready *a, const struct ready *b)
 {
-    return r->states[a].ready_us != r->states[b].ready_us ? r->states[a].ready_us < r->states[b].ready_us
-                                                          : a < b;
+    return a->at_us != b->at_us ? a->at_us < b->at_us : a->act < b->act;
 }
 
-static void swap(uint32_t *a, uint32_t *b)
-{
-    const uint32_t kept = *a;
-
-    *a = *b;
-    *b = kept;
-}
+IWI_HEAP(heap, ready, is_before)
 
 static void push(struct replay *r, uint32_t act)
 {
-    uint32_t i = r->heap_count++;
-
-    r->heap[i] = act;
-    for (; i > 0 && is_before(r, r->heap[i], r->heap[(i - 1) / 2]); i = (i - 1) / 2) {
-        swap(&r->heap[i], &r->heap[(i - 1) / 2]);
-    }
-}
-
-static uint32_t pop(struct replay *r)
-{
-    const uint32_t first = r->heap[0];
-    uint32_t i = 0;
-
-    r->heap[0] = r->heap[--r->heap_count];
-    for (;;) {
-        uint32_t least = i;
-
-        for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < r->heap_count; child++) {
-            least = is_before(r, r->heap[child], r->heap[least]) ? child : least;
-        }
-        if (least == i) {
-            return first;
-        }
-        swap(&r->heap[i], &r->heap[least]);
-        i = least;
-    }
+    heap_put(r->heap, r->heap_count++, (struct ready){r->states[act].ready_us, act});
 }
 
 /* ---- going on ---- */
 
-static int compare_links(const void *a, const void *b)
-{
-    const struct link *left = a, *right = b;
-
-    return (left->before > right->before) - (left->before < right->before);
-}
+IWI_COMPARE(compare_links, struct link, IWI_RISING(before))
 
 /* The first link of what comes behind an act. */
 static size_t first_link(const struct replay *r, uint32_t act)
 {
-    size_t low = 0, high = r->link_count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (r->links[middle].before < act) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, r->link_count, r->links[at].before < act);
+    return at;
 }
 
 static void end_act(struct replay *r, uint32_t act, int64_t end_us)
@@ -177,12 +138,7 @@ static void start(struct replay *r, uint32_t act)
 
 /* ---- what follows what ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct iwi_chakra_act *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
-}
+IWI_COMPARE(compare_ids, struct iwi_chakra_act, IWI_RISING(id))
 
 static iw_status add_link(struct replay *r, uint32_t before, uint32_t after)
 {
@@ -203,13 +159,13 @@ static iw_status link_file(struct replay *r, size_t first, size_t end, struct iw
         by_id[i] = r->all->acts[first + i];
         by_id[i].file = (uint32_t)(first + i);
     }
-    qsort(by_id, count, sizeof by_id[0], compare_ids);
+    iwi_sort(by_id, count, compare_ids);
     for (size_t i = first; i < end; i++) {
         const struct iwi_chakra_act *act = &r->all->acts[i];
 
         for (uint32_t k = 0; k < act->dep_count; k++) {
             const struct iwi_chakra_act key = {.id = r->all->deps[act->first_dep + k]};
-            const struct iwi_chakra_act *before = bsearch(&key, by_id, count, sizeof by_id[0], compare_ids);
+            const struct iwi_chakra_act *before = iwi_find(&key, by_id, count, compare_ids);
 
             if (before != NULL && before->file != i) {
                 IW_TRY(add_link(r, before->file, (uint32_t)i));
@@ -223,14 +179,7 @@ struct seat {
     uint32_t file, lane, act;
 };
 
-static int compare_seats(const void *a, const void *b)
-{
-    const struct seat *left = a, *right = b;
-    int sign = (left->file > right->file) - (left->file < right->file);
-
-    sign = sign != 0 ? sign : (left->lane > right->lane) - (left->lane < right->lane);
-    return sign != 0 ? sign : (left->act > right->act) - (left->act < right->act);
-}
+IWI_COMPARE(compare_seats, struct seat, IWI_RISING(file), IWI_RISING(lane), IWI_RISING(act))
 
 /* Numbers the lanes, and puts the collectives of each in order. */
 static iw_status number_lanes(struct replay *r, struct seat *seats)
@@ -240,7 +189,7 @@ static iw_status number_lanes(struct replay *r, struct seat *seats)
     for (uint32_t i = 0; i < r->all->act_count; i++) {
         seats[i] = (struct seat){r->all->acts[i].file, r->all->acts[i].lane, i};
     }
-    qsort(seats, r->all->act_count, sizeof seats[0], compare_seats);
+    iwi_sort(seats, r->all->act_count, compare_seats);
     for (size_t i = 0; i < r->all->act_count; i++) {
         struct act_state *state = &r->states[seats[i].act];
 
@@ -276,7 +225,7 @@ static iw_status link_all(struct replay *r)
         status = number_lanes(r, seats);
     }
     if (status == IW_OK && r->link_count > 0) {
-        qsort(r->links, r->link_count, sizeof r->links[0], compare_links);
+        iwi_sort(r->links, r->link_count, compare_links);
     }
     free(by_id);
     free(seats);
@@ -317,7 +266,7 @@ static void go(struct replay *r)
         }
     }
     while (r->heap_count > 0) {
-        start(r, pop(r));
+        start(r, heap_take(r->heap, r->heap_count--).act);
     }
 }
 

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "core/base/order.h"
 #include "features/explain/chakra/chakra.h"
 
 /* ---- by durations alone ---- */
@@ -13,13 +14,7 @@ struct turn {
     iw_time first;
 };
 
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *left = a, *right = b;
-    const int sign = (left->first > right->first) - (left->first < right->first);
-
-    return sign != 0 ? sign : (left->encounter > right->encounter) - (left->encounter < right->encounter);
-}
+IWI_COMPARE(compare_turns, struct turn, IWI_RISING(first), IWI_RISING(encounter))
 
 /* All who meet leave together, as soon as the last of them can: enter = leave - duration. False: that is more
  * than 10 days. */
@@ -58,7 +53,7 @@ static iw_status place_all(const struct iwi_chakra *all, struct iwi_visits *visi
         }
     }
     if (status == IW_OK) {
-        qsort(turns, visits->encounter_count, sizeof *turns, compare_turns);
+        iwi_sort(turns, visits->encounter_count, compare_turns);
         for (size_t i = 0; status == IW_OK && i < visits->encounter_count; i++) {
             if (!place(visits, &visits->encounters[turns[i].encounter], at)) {
                 status = iwi_fail(all->log, IW_ERR_RANGE, "the collectives of a rank take more than 10 days");

@@ -26,22 +26,10 @@ static int compare_places(const struct iwi_inspector_line *left, const struct iw
 }
 
 /* All sends, then all receives. */
-static int compare_sides(const void *a, const void *b)
-{
-    const struct iwi_inspector_line *left = a, *right = b;
-    int sign = compare_places(left, right);
+IWI_COMPARE(compare_sides, struct iwi_inspector_line, compare_places(left, right), IWI_RISING(is_receiver),
+            IWI_RISING(sequence))
 
-    sign = sign != 0 ? sign : iwi_order(left->is_receiver, right->is_receiver);
-    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
-}
-
-static int compare_meetings(const void *a, const void *b)
-{
-    const struct iwi_inspector_line *left = a, *right = b;
-    const int sign = compare_places(left, right);
-
-    return sign != 0 ? sign : iwi_order(left->sequence, right->sequence);
-}
+IWI_COMPARE(compare_meetings, struct iwi_inspector_line, compare_places(left, right), IWI_RISING(sequence))
 
 /* A rank numbers all its messages. Of those to one rank, the n-th that was sent is the n-th that was
  * received; where lines are missing on one side nothing is known, and all are left out. */
@@ -49,7 +37,7 @@ static void number_messages(struct iwi_inspector *all)
 {
     size_t kept = 0;
 
-    qsort(all->lines, all->line_count, sizeof all->lines[0], compare_sides);
+    iwi_sort(all->lines, all->line_count, compare_sides);
     for (size_t first = 0, end = 0; first < all->line_count; first = end) {
         size_t sides[2] = {0, 0};
 
@@ -77,27 +65,16 @@ struct meeting {
     int64_t written_us; /* the first of them */
 };
 
-static int compare_written(const void *a, const void *b)
-{
-    const struct meeting *left = a, *right = b;
-    const int sign = (left->written_us > right->written_us) - (left->written_us < right->written_us);
+IWI_COMPARE(compare_written, struct meeting, IWI_RISING(written_us), IWI_RISING(first))
 
-    return sign != 0 ? sign : iwi_order(left->first, right->first);
-}
-
-static int compare_first(const void *a, const void *b)
-{
-    const struct meeting *left = a, *right = b;
-
-    return iwi_order(left->first, right->first);
-}
+IWI_COMPARE(compare_first, struct meeting, IWI_RISING(first))
 
 /* Those of which every traced rank of the communicator has a line, if its kernels have times or none has. */
 static size_t find_meetings(struct iwi_inspector *all, struct meeting *meetings)
 {
     size_t count = 0;
 
-    qsort(all->lines, all->line_count, sizeof all->lines[0], compare_meetings);
+    iwi_sort(all->lines, all->line_count, compare_meetings);
     for (size_t first = 0, end = 0; first < all->line_count; first = end) {
         struct meeting meeting = {.first = first, .written_us = INT64_MAX};
         bool is_whole = true;
@@ -122,7 +99,7 @@ static size_t find_meetings(struct iwi_inspector *all, struct meeting *meetings)
  * as could be after what each had left before. at_us: of each rank. */
 static void make_times(struct iwi_inspector *all, struct meeting *meetings, size_t count, int64_t *at_us)
 {
-    qsort(meetings, count, sizeof meetings[0], compare_written);
+    iwi_sort(meetings, count, compare_written);
     for (size_t m = 0; m < count; m++) {
         int64_t leave_us = meetings[m].written_us;
 
@@ -135,7 +112,7 @@ static void make_times(struct iwi_inspector *all, struct meeting *meetings, size
             all->lines[i].enter_us = leave_us - all->lines[i].took_us;
         }
     }
-    qsort(meetings, count, sizeof meetings[0], compare_first);
+    iwi_sort(meetings, count, compare_first);
 }
 
 /* ---- visits ---- */

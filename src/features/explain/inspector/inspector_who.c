@@ -10,25 +10,12 @@
 
 /* ---- GPUs ---- */
 
-static int compare_seats(const void *a, const void *b)
-{
-    const struct iwi_inspector_seat *left = *(struct iwi_inspector_seat *const *)a,
-                                    *right = *(struct iwi_inspector_seat *const *)b;
-    int sign = iwi_order(left->process, right->process);
-
-    sign = sign != 0 ? sign : iwi_order(left->comm, right->comm);
-    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
-}
+IWI_COMPARE(compare_seats, struct iwi_inspector_seat *const, IWI_ORDER((*left)->process, (*right)->process),
+            IWI_ORDER((*left)->comm, (*right)->comm), IWI_ORDER((*left)->rank, (*right)->rank))
 
 /* node2 before node10, then by process. */
-static int compare_processes(const void *a, const void *b)
-{
-    const struct iwi_inspector_process *left = *(struct iwi_inspector_process *const *)a,
-                                       *right = *(struct iwi_inspector_process *const *)b;
-    const int sign = strverscmp(left->host, right->host);
-
-    return sign != 0 ? sign : iwi_order(left->pid, right->pid);
-}
+IWI_COMPARE(compare_processes, struct iwi_inspector_process *const, strverscmp((*left)->host, (*right)->host),
+            IWI_ORDER((*left)->pid, (*right)->pid))
 
 static iw_status number_processes(struct iwi_inspector *all, uint32_t *gpus_p)
 {
@@ -40,7 +27,7 @@ static iw_status number_processes(struct iwi_inspector *all, uint32_t *gpus_p)
     for (size_t i = 0; i < all->process_count; i++) {
         processes[i] = &all->processes[i];
     }
-    qsort(processes, all->process_count, sizeof(void *), compare_processes);
+    iwi_sort(processes, all->process_count, compare_processes);
     for (size_t i = 0; i < all->process_count; i++) {
         processes[i]->first_gpu = *gpus_p;
         *gpus_p += processes[i]->gpus;
@@ -82,7 +69,7 @@ static iw_status number_gpus(struct iwi_inspector *all, uint32_t *gpus_p)
     for (size_t i = 0; i < all->seat_count; i++) {
         seats[i] = &all->seats[i];
     }
-    qsort(seats, all->seat_count, sizeof(void *), compare_seats);
+    iwi_sort(seats, all->seat_count, compare_seats);
     status = number_seats(all, seats);
     free(seats);
     IW_TRY(status);
@@ -118,12 +105,7 @@ struct gpu {
     const char *host;
 };
 
-static int compare_gpus(const void *a, const void *b)
-{
-    const struct gpu *left = a, *right = b;
-
-    return iwi_order(left->number, right->number);
-}
+IWI_COMPARE(compare_gpus, struct gpu, IWI_RISING(number))
 
 static void number_ranks(const struct iwi_inspector *all, size_t world, struct gpu *gpus)
 {
@@ -146,7 +128,7 @@ static iw_status add_ranks(struct iwi_inspector *all, struct iwi_visits *visits,
 
     if (status == IW_OK) {
         number_ranks(all, world, gpus);
-        qsort(gpus, count, sizeof gpus[0], compare_gpus);
+        iwi_sort(gpus, count, compare_gpus);
     }
     for (uint32_t g = 0; status == IW_OK && g < count; g++) {
         status = iwi_visits_rank(visits, gpus[g].number, gpus[g].host, &indices[gpus[g].index]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 static void release(struct iwi_kineto *kineto)
@@ -15,6 +16,7 @@ static void release(struct iwi_kineto *kineto)
         free(kineto->groups[i].ranks);
     }
     free(kineto->groups);
+    iwi_index_release(&kineto->usuals.keys);
     free(kineto->usuals.of);
     free(kineto->suspects);
     iwi_json_tree_release(&kineto->tree);
@@ -26,18 +28,13 @@ struct number {
     uint32_t number, index;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const struct number *left = a, *right = b;
-
-    return (left->number > right->number) - (left->number < right->number);
-}
+IWI_COMPARE(compare_numbers, struct number, IWI_RISING(number))
 
 static const struct number *find_number(const struct number *numbers, size_t count, uint32_t number)
 {
     const struct number key = {number, 0};
 
-    return bsearch(&key, numbers, count, sizeof key, compare_numbers);
+    return iwi_find(&key, numbers, count, compare_numbers);
 }
 
 /* Members that were traced, as indices of ranks. */
@@ -61,18 +58,10 @@ static uint32_t members_of(const struct iwi_kineto_group *group, const struct nu
 
 static bool belongs_to(const struct iwi_visit_group *group, uint32_t rank)
 {
-    uint32_t low = 0, high = group->count;
+    size_t at;
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (group->members[middle] < rank) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < group->count && group->members[low] == rank;
+    IWI_FIRST_NOT(at, 0, group->count, group->members[at] < rank);
+    return at < group->count && group->members[at] == rank;
 }
 
 static iw_status settle_visit(const struct iwi_kineto *kineto, const uint32_t *index_of,
@@ -107,7 +96,7 @@ static iw_status settle_with(struct iwi_kineto *kineto, struct number *numbers, 
     for (uint32_t i = 0; i < ranks; i++) {
         numbers[i] = (struct number){visits->ranks[i].number, i};
     }
-    qsort(numbers, ranks, sizeof numbers[0], compare_numbers);
+    iwi_sort(numbers, ranks, compare_numbers);
     for (size_t i = 0; i < kineto->group_count; i++) {
         const struct iwi_kineto_group *group = &kineto->groups[i];
         const uint32_t count = members_of(group, numbers, ranks, members);
@@ -144,18 +133,7 @@ struct tally {
     uint64_t count;
 };
 
-static int compare_tallies(const void *a, const void *b)
-{
-    const struct tally *left = a, *right = b;
-
-    if (left->group != right->group) {
-        return left->group < right->group ? -1 : 1;
-    }
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
+IWI_COMPARE(compare_tallies, struct tally, IWI_RISING(group), IWI_RISING(step), IWI_RISING(rank))
 
 static bool is_same(const struct tally *a, const struct tally *b)
 {
@@ -168,7 +146,7 @@ static iw_status compare_counts(const struct iwi_kineto *kineto, struct tally *t
     const struct iwi_visits *visits = kineto->visits;
     size_t kept = 0;
 
-    qsort(tallies, count, sizeof *tallies, compare_tallies);
+    iwi_sort(tallies, count, compare_tallies);
     for (size_t i = 0; i < count; i++) {
         if (kept > 0 && is_same(&tallies[kept - 1], &tallies[i])) {
             tallies[kept - 1].count++;

@@ -19,15 +19,8 @@ struct place {
     size_t index;
 };
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-    int sign = iwi_order(left->thread, right->thread);
-
-    sign = sign != 0 ? sign : iwi_order_signed(left->at_ns, right->at_ns);
-    sign = sign != 0 ? sign : iwi_order(left->is_kernel, right->is_kernel);
-    return sign != 0 ? sign : iwi_order(left->index, right->index);
-}
+IWI_COMPARE(compare_places, struct place, IWI_RISING(thread), IWI_RISING(at_ns), IWI_RISING(is_kernel),
+            IWI_RISING(index))
 
 /* Of messages, and its own arguments do not tell the partner. */
 static bool is_batch(const struct iwi_kineto_file *file, const struct iwi_kineto_kernel *kernel)
@@ -82,9 +75,7 @@ static size_t list_places(const struct iwi_kineto_file *file, struct place *plac
             places[count++] = (struct place){launch->thread, true, launch->begin_ns, i};
         }
     }
-    if (count > 1) {
-        qsort(places, count, sizeof places[0], compare_places);
-    }
+    iwi_sort(places, count, compare_places);
     return count;
 }
 

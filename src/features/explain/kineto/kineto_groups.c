@@ -43,7 +43,7 @@ iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const ch
     size_t index;
 
     if (ranks != NULL) {
-        qsort(ranks, count, sizeof ranks[0], iwi_compare_u32);
+        iwi_sort(ranks, count, iwi_compare_u32);
     }
     key = key_of(name, ranks, count, size);
     index = find(kineto, key);

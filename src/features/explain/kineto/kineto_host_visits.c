@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 enum { COMPUTES_ON = 0, MEETS_ON = 1 }; /* streams */
@@ -17,18 +18,11 @@ enum { LOOK_BACK = 64 };                /* calls that may be open beside each ot
 
 /* ---- which call asked for which collective ---- */
 
-static int compare_on_hosts(const void *a, const void *b)
-{
-    const struct iwi_kineto_on_host *left = a, *right = b;
-
-    return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
-}
+IWI_COMPARE(compare_on_hosts, struct iwi_kineto_on_host, IWI_RISING(begin_ns))
 
 static void sort(struct iwi_kineto_on_hosts *list)
 {
-    if (list->count > 1) {
-        qsort(list->of, list->count, sizeof list->of[0], compare_on_hosts);
-    }
+    iwi_sort(list->of, list->count, compare_on_hosts);
 }
 
 /* gloo carries out a reduce-scatter as an all-reduce. */
@@ -165,32 +159,15 @@ static iw_status add_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *f
 
 /* ---- when the main thread waited ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* By their begin, those that enclose others first. */
-static int compare_operators(const void *a, const void *b)
-{
-    const struct iwi_kineto_span *left = a, *right = b;
-
-    if (left->begin_ns != right->begin_ns) {
-        return left->begin_ns < right->begin_ns ? -1 : 1;
-    }
-    return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
+IWI_COMPARE(compare_operators, struct iwi_kineto_span, IWI_RISING(begin_ns), IWI_FALLING(end_ns))
 
 /* Sorted operators; leaves those that enclose nothing. borders: begins and ends of all, ascending. */
 static size_t list_borders(struct iwi_kineto_spans *operators, int64_t *borders)
 {
     size_t count = 0, kept = 0;
 
-    if (operators->count > 1) {
-        qsort(operators->of, operators->count, sizeof operators->of[0], compare_operators);
-    }
+    iwi_sort(operators->of, operators->count, compare_operators);
     for (size_t i = 0; i < operators->count; i++) {
         const struct iwi_kineto_span span = operators->of[i];
 
@@ -201,29 +178,8 @@ static size_t list_borders(struct iwi_kineto_spans *operators, int64_t *borders)
         }
     }
     operators->count = kept;
-    if (count > 1) {
-        qsort(borders, count, sizeof borders[0], compare_times);
-    }
+    iwi_sort(borders, count, iwi_compare_i64);
     return count;
-}
-
-/* How many of `times` are before at_ns; `stride`: bytes from one to the next. */
-static size_t count_before(const int64_t *times, size_t count, size_t stride, int64_t at_ns)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        int64_t time_ns;
-
-        memcpy(&time_ns, (const char *)times + middle * stride, sizeof time_ns);
-        if (time_ns < at_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 /* The wait that ended with a collective at end_ns, as far as it began after begin_ns. */
@@ -231,13 +187,13 @@ static struct iwi_kineto_span wait_of(const struct iwi_kineto_spans *leaves, con
                                       size_t border_count, const struct iwi_kineto_on_host *collective)
 {
     const int64_t end_ns = collective->end_ns;
-    const size_t leaf =
-        leaves->count > 0 ? count_before(&leaves->of[0].begin_ns, leaves->count, sizeof leaves->of[0], end_ns)
-                          : 0;
-    const size_t border = count_before(borders, border_count, sizeof borders[0], end_ns);
-    const struct iwi_kineto_span *in = leaf > 0 ? &leaves->of[leaf - 1] : NULL;
     struct iwi_kineto_span wait = {.begin_ns = end_ns, .end_ns = end_ns};
+    const struct iwi_kineto_span *in;
+    size_t leaf, border;
 
+    IWI_FIRST_NOT(leaf, 0, leaves->count, leaves->of[leaf].begin_ns < end_ns);
+    IWI_FIRST_NOT(border, 0, border_count, borders[border] < end_ns);
+    in = leaf > 0 ? &leaves->of[leaf - 1] : NULL;
     if (border > 0 && (in == NULL || in->end_ns <= end_ns || in->number != 0)) {
         wait.begin_ns = iwi_max(borders[border - 1], collective->begin_ns);
     }
@@ -283,9 +239,9 @@ static iw_status add_stretches(struct iwi_kineto *kineto, const struct iwi_kinet
                                uint32_t step)
 {
     int64_t at_ns = span.begin_ns;
-    size_t i =
-        waits->count > 0 ? count_before(&waits->of[0].end_ns, waits->count, sizeof waits->of[0], at_ns) : 0;
+    size_t i;
 
+    IWI_FIRST_NOT(i, 0, waits->count, waits->of[i].end_ns < at_ns);
     for (; i < waits->count && waits->of[i].begin_ns < span.end_ns; i++) {
         IW_TRY(add_stretch(kineto, file, step, at_ns, waits->of[i].begin_ns));
         at_ns = waits->of[i].end_ns;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 /* ---- whose it is ---- */
@@ -194,37 +195,23 @@ static iw_status check_content(const struct iwi_kineto *kineto, const struct iwi
 
 /* ---- kernels and what belongs to them ---- */
 
-static int compare_launches(const void *a, const void *b)
-{
-    const struct iwi_kineto_launch *left = a, *right = b;
+IWI_COMPARE(compare_launches, struct iwi_kineto_launch, IWI_RISING(correlation))
 
-    return (left->correlation > right->correlation) - (left->correlation < right->correlation);
-}
-
-static int compare_records(const void *a, const void *b)
-{
-    const struct iwi_kineto_comm *left = a, *right = b;
-
-    return (left->external > right->external) - (left->external < right->external);
-}
+IWI_COMPARE(compare_records, struct iwi_kineto_comm, IWI_RISING(external))
 
 const struct iwi_kineto_launch *iwi_kineto_find_launch(const struct iwi_kineto_file *file,
                                                        uint64_t correlation)
 {
     const struct iwi_kineto_launch key = {.correlation = correlation};
 
-    return correlation != 0 && file->launch_count > 0
-               ? bsearch(&key, file->launches, file->launch_count, sizeof key, compare_launches)
-               : NULL;
+    return correlation != 0 ? iwi_find(&key, file->launches, file->launch_count, compare_launches) : NULL;
 }
 
 struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *file, uint64_t external)
 {
     const struct iwi_kineto_comm key = {.external = external};
 
-    return external != 0 && file->record_count > 0
-               ? bsearch(&key, file->records, file->record_count, sizeof key, compare_records)
-               : NULL;
+    return external != 0 ? iwi_find(&key, file->records, file->record_count, compare_records) : NULL;
 }
 
 /* The record of a kernel of NCCL that has no arguments itself: of the operator that launched it. */
@@ -257,15 +244,7 @@ static iw_status link_kernel(struct iwi_kineto *kineto, struct iwi_kineto_file *
     return kernel->is_nccl && kernel->comm == 0 ? link_record(kineto, file, external, kernel) : IW_OK;
 }
 
-static int compare_kernels(const void *a, const void *b)
-{
-    const struct iwi_kineto_kernel *left = a, *right = b;
-
-    if (left->begin_ns != right->begin_ns) {
-        return left->begin_ns < right->begin_ns ? -1 : 1;
-    }
-    return (left->correlation > right->correlation) - (left->correlation < right->correlation);
-}
+IWI_COMPARE(compare_kernels, struct iwi_kineto_kernel, IWI_RISING(begin_ns), IWI_RISING(correlation))
 
 static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {

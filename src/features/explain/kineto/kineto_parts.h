@@ -23,15 +23,15 @@ struct iwi_kineto_group {
 /* How long something usually takes: the same kernel at the same place of a step, the loader, a gap. */
 enum { IWI_KINETO_SAMPLES = 31 };
 struct iwi_kineto_usual {
-    uint64_t key; /* 0: free */
     uint64_t count;
     int64_t shortest_ns;
     float us[IWI_KINETO_SAMPLES];
 };
 
 struct iwi_kineto_usuals {
+    struct iwi_index keys;
     struct iwi_kineto_usual *of;
-    size_t count, capacity; /* a power of 2 */
+    size_t capacity;
 };
 
 /* Something that may have taken longer than usual: known when all files were read. */

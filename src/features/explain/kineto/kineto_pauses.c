@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/hash.h"
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 enum {
@@ -104,18 +105,7 @@ struct place {
     size_t kernel; /* they are in the order of time */
 };
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-
-    if (left->key != right->key) {
-        return left->key < right->key ? -1 : 1;
-    }
-    if (left->step != right->step) {
-        return left->step < right->step ? -1 : 1;
-    }
-    return (left->kernel > right->kernel) - (left->kernel < right->kernel);
-}
+IWI_COMPARE(compare_places, struct place, IWI_RISING(key), IWI_RISING(step), IWI_RISING(kernel))
 
 /* The n-th kernel of a name and shape in a step is the same work in every step and on every rank; without
  * steps, all of them are. Leaves key_of() of its place in each. */
@@ -133,7 +123,7 @@ static iw_status list_places(struct iwi_kineto *kineto, const struct iwi_kineto_
             places[count++] = (struct place){kernel->key, kernel->step, i};
         }
     }
-    qsort(places, count, sizeof *places, compare_places);
+    iwi_sort(places, count, compare_places);
     for (size_t i = 0; i < count; i++) {
         const struct iwi_kineto_kernel *kernel = &file->kernels[places[i].kernel];
         const uint64_t key = places[i].key;
@@ -175,50 +165,27 @@ struct by_launch {
     size_t kernel;
 };
 
-static int compare_by_launch(const void *a, const void *b)
-{
-    const struct by_launch *left = a, *right = b;
-
-    if (left->launch_end_ns != right->launch_end_ns) {
-        return left->launch_end_ns < right->launch_end_ns ? -1 : 1;
-    }
-    return (left->kernel > right->kernel) - (left->kernel < right->kernel);
-}
+IWI_COMPARE(compare_by_launch, struct by_launch, IWI_RISING(launch_end_ns), IWI_RISING(kernel))
 
 /* The first launch that ended after a time; `count`: none. */
 static size_t first_after(const struct by_launch *order, size_t count, int64_t ns)
 {
-    size_t low = 0, high = count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (order[middle].launch_end_ns <= ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, count, order[at].launch_end_ns <= ns);
+    return at;
 }
 
 /* How much of [begin, end] spans of the host explain; they are in order and apart. */
 static int64_t explained_ns(const struct iwi_kineto_spans *spans, int64_t begin_ns, int64_t end_ns)
 {
-    size_t low = 0, high = spans->count;
+    size_t at;
     int64_t sum = 0;
 
-    while (low < high) { /* the first that ends after begin_ns */
-        const size_t middle = low + (high - low) / 2;
-
-        if (spans->of[middle].end_ns <= begin_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < spans->count && spans->of[low].begin_ns < end_ns; low++) {
-        sum += iwi_min(end_ns, spans->of[low].end_ns) - iwi_max(begin_ns, spans->of[low].begin_ns);
+    IWI_FIRST_NOT(at, 0, spans->count,
+                  spans->of[at].end_ns <= begin_ns); /* the first that ends after begin_ns */
+    for (; at < spans->count && spans->of[at].begin_ns < end_ns; at++) {
+        sum += iwi_min(end_ns, spans->of[at].end_ns) - iwi_max(begin_ns, spans->of[at].begin_ns);
     }
     return sum;
 }
@@ -325,7 +292,7 @@ static iw_status suspect_gaps(struct iwi_kineto *kineto, const struct iwi_kineto
                 gaps.order[gaps.count++] = (struct by_launch){file->kernels[i].launch_end_ns, i};
             }
         }
-        qsort(gaps.order, gaps.count, sizeof *gaps.order, compare_by_launch);
+        iwi_sort(gaps.order, gaps.count, compare_by_launch);
         status = walk_gaps(kineto, file, &gaps);
     }
     if (status == IW_OK) {

@@ -3,30 +3,16 @@
  */
 #include <stdlib.h>
 
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
-static int compare_spans(const void *a, const void *b)
-{
-    const struct iwi_kineto_span *left = a, *right = b;
+IWI_COMPARE(compare_spans, struct iwi_kineto_span, IWI_RISING(begin_ns), IWI_RISING(number))
 
-    if (left->begin_ns != right->begin_ns) {
-        return left->begin_ns < right->begin_ns ? -1 : 1;
-    }
-    return (left->number > right->number) - (left->number < right->number);
-}
-
-static int compare_causes(const void *a, const void *b)
-{
-    const struct iwi_kineto_span *left = a, *right = b;
-
-    return left->cause != right->cause ? (int)left->cause - (int)right->cause : compare_spans(a, b);
-}
+IWI_COMPARE(compare_causes, struct iwi_kineto_span, IWI_RISING(cause), compare_spans(left, right))
 
 static void sort(struct iwi_kineto_spans *spans, int (*compare)(const void *, const void *))
 {
-    if (spans->count > 1) {
-        qsort(spans->of, spans->count, sizeof spans->of[0], compare);
-    }
+    iwi_sort(spans->of, spans->count, compare);
 }
 
 /* Steps follow each other; one that repeats a number, or begins within the one before, is an annotation of
@@ -67,17 +53,10 @@ void iwi_kineto_unite(struct iwi_kineto_spans *spans)
 
 uint32_t iwi_kineto_step_at(const struct iwi_kineto_file *file, int64_t host_ns)
 {
-    size_t low = 0, high = file->steps.count;
+    size_t at;
 
-    while (low < high) { /* the first that begins after it */
-        const size_t middle = low + (high - low) / 2;
-
-        if (file->steps.of[middle].begin_ns <= host_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low > 0 && host_ns < file->steps.of[low - 1].end_ns ? file->steps.of[low - 1].number
-                                                               : IWI_VISIT_NO_STEP;
+    IWI_FIRST_NOT(at, 0, file->steps.count,
+                  file->steps.of[at].begin_ns <= host_ns); /* the first that begins after it */
+    return at > 0 && host_ns < file->steps.of[at - 1].end_ns ? file->steps.of[at - 1].number
+                                                             : IWI_VISIT_NO_STEP;
 }

@@ -9,53 +9,24 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 enum { ENOUGH = 4, SLACK_NS = 50000 };
 
-static struct iwi_kineto_usual *slot_of(const struct iwi_kineto_usuals *usuals, uint64_t key)
-{
-    size_t at = (size_t)iwi_mix(key) & (usuals->capacity - 1);
-
-    while (usuals->of[at].key != 0 && usuals->of[at].key != key) {
-        at = (at + 1) & (usuals->capacity - 1);
-    }
-    return &usuals->of[at];
-}
-
-static iw_status grow_table(const iw_log *log, struct iwi_kineto_usuals *usuals)
-{
-    struct iwi_kineto_usuals grown = {.capacity = usuals->capacity > 0 ? 2 * usuals->capacity : 1024};
-
-    grown.of = iwi_new_array(log, grown.capacity, sizeof grown.of[0]);
-    if (grown.of == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < usuals->capacity; i++) {
-        if (usuals->of[i].key != 0) {
-            *slot_of(&grown, usuals->of[i].key) = usuals->of[i];
-        }
-    }
-    grown.count = usuals->count;
-    free(usuals->of);
-    *usuals = grown;
-    return IW_OK;
-}
-
 iw_status iwi_kineto_usual_add(const iw_log *log, struct iwi_kineto_usuals *usuals, uint64_t key,
                                int64_t length_ns)
 {
+    const uint32_t known = usuals->keys.count;
     struct iwi_kineto_usual *usual;
+    uint32_t number;
     uint64_t place;
 
-    key = key != 0 ? key : 1;
-    if (2 * usuals->count >= usuals->capacity) {
-        IW_TRY(grow_table(log, usuals));
-    }
-    usual = slot_of(usuals, key);
-    if (usual->key == 0) {
-        *usual = (struct iwi_kineto_usual){.key = key, .shortest_ns = length_ns};
-        usuals->count++;
+    IW_TRY(iwi_grow(log, (void **)&usuals->of, &usuals->capacity, (size_t)known + 1, sizeof *usual));
+    IW_TRY(iwi_index_number(log, &usuals->keys, (struct iwi_index_key){key, 0}, &number));
+    usual = &usuals->of[number];
+    if (number == known) {
+        *usual = (struct iwi_kineto_usual){.shortest_ns = length_ns};
     }
     place = usual->count < IWI_KINETO_SAMPLES ? usual->count : iwi_mix(usual->count) % (usual->count + 1);
     if (place < IWI_KINETO_SAMPLES) {
@@ -68,17 +39,12 @@ iw_status iwi_kineto_usual_add(const iw_log *log, struct iwi_kineto_usuals *usua
 
 const struct iwi_kineto_usual *iwi_kineto_usual(const struct iwi_kineto_usuals *usuals, uint64_t key)
 {
-    const struct iwi_kineto_usual *usual = usuals->capacity > 0 ? slot_of(usuals, key != 0 ? key : 1) : NULL;
+    const uint32_t number = iwi_index_find(&usuals->keys, (struct iwi_index_key){key, 0});
 
-    return usual != NULL && usual->key != 0 ? usual : NULL;
+    return number != IWI_LOOKUP_NONE ? &usuals->of[number] : NULL;
 }
 
-static int compare_us(const void *a, const void *b)
-{
-    const float left = *(const float *)a, right = *(const float *)b;
-
-    return (left > right) - (left < right);
-}
+IWI_COMPARE(compare_us, float, IWI_ORDER(*left, *right))
 
 int64_t iwi_kineto_usual_ns(const struct iwi_kineto_usual *usual)
 {
@@ -86,7 +52,7 @@ int64_t iwi_kineto_usual_ns(const struct iwi_kineto_usual *usual)
     float us[IWI_KINETO_SAMPLES];
 
     memcpy(us, usual->us, count * sizeof us[0]);
-    qsort(us, count, sizeof us[0], compare_us);
+    iwi_sort(us, count, compare_us);
     return (int64_t)(1000 * us[(count - 1) / 2]);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
 
 enum {
@@ -162,15 +163,7 @@ struct launched {
     size_t kernel;
 };
 
-static int compare_launched(const void *a, const void *b)
-{
-    const struct launched *left = a, *right = b;
-
-    if (left->launch_ns != right->launch_ns) {
-        return left->launch_ns < right->launch_ns ? -1 : 1;
-    }
-    return (left->kernel > right->kernel) - (left->kernel < right->kernel);
-}
+IWI_COMPARE(compare_launched, struct launched, IWI_RISING(launch_ns), IWI_RISING(kernel))
 
 /* computed[k]: when the computation that was launched before kernel k had ended; INT64_MIN: not known. */
 static iw_status find_computed(const struct iwi_kineto *kineto, const struct iwi_kineto_file *file,
@@ -185,7 +178,7 @@ static iw_status find_computed(const struct iwi_kineto *kineto, const struct iwi
     for (size_t i = 0; i < file->kernel_count; i++) {
         order[i] = (struct launched){file->kernels[i].launch_ns, i};
     }
-    qsort(order, file->kernel_count, sizeof *order, compare_launched);
+    iwi_sort(order, file->kernel_count, compare_launched);
     for (size_t i = 0; i < file->kernel_count; i++) {
         const struct iwi_kineto_kernel *kernel = &file->kernels[order[i].kernel];
         const bool is_known = order[i].launch_ns != INT64_MIN;
@@ -197,27 +190,14 @@ static iw_status find_computed(const struct iwi_kineto *kineto, const struct iwi
     return IW_OK;
 }
 
-static int compare_visits(const void *a, const void *b)
-{
-    const struct iwi_visit *left = a, *right = b;
-
-    if (left->group != right->group) {
-        return left->group < right->group ? -1 : 1;
-    }
-    if (left->sequence != right->sequence) {
-        return left->sequence < right->sequence ? -1 : 1;
-    }
-    return (left->enter_ps > right->enter_ps) - (left->enter_ps < right->enter_ps);
-}
+IWI_COMPARE(compare_visits, struct iwi_visit, IWI_RISING(group), IWI_RISING(sequence), IWI_RISING(enter_ps))
 
 /* Collectives that PyTorch joins into one may be several kernels with one number: one visit. */
 static void join_parts(struct iwi_visits *visits, size_t first)
 {
     size_t kept = first;
 
-    if (visits->visit_count - first > 1) {
-        qsort(visits->visits + first, visits->visit_count - first, sizeof visits->visits[0], compare_visits);
-    }
+    iwi_sort(visits->visits + first, visits->visit_count - first, compare_visits);
     for (size_t i = first; i < visits->visit_count; i++) {
         struct iwi_visit *before = kept > first ? &visits->visits[kept - 1] : NULL;
         const struct iwi_visit *visit = &visits->visits[i];

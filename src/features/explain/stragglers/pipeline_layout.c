@@ -13,7 +13,7 @@ static uint32_t sort_unique(uint32_t *numbers, size_t count)
 {
     uint32_t kept = 0;
 
-    qsort(numbers, count, sizeof numbers[0], iwi_compare_u32);
+    iwi_sort(numbers, count, iwi_compare_u32);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || numbers[i] != numbers[kept - 1]) {
             numbers[kept++] = numbers[i];
@@ -24,7 +24,7 @@ static uint32_t sort_unique(uint32_t *numbers, size_t count)
 
 static uint32_t place_of(const uint32_t *sorted, uint32_t count, uint32_t number)
 {
-    const uint32_t *found = bsearch(&number, sorted, count, sizeof number, iwi_compare_u32);
+    const uint32_t *found = iwi_find(&number, sorted, count, iwi_compare_u32);
 
     return found != NULL ? (uint32_t)(found - sorted) : UINT32_MAX;
 }
@@ -54,13 +54,7 @@ struct member {
     uint32_t replica, rank;
 };
 
-static int compare_members(const void *a, const void *b)
-{
-    const struct member *left = a, *right = b;
-    const int sign = iwi_order(left->replica, right->replica);
-
-    return sign != 0 ? sign : iwi_order(left->rank, right->rank);
-}
+IWI_COMPARE(compare_members, struct member, IWI_RISING(replica), IWI_RISING(rank))
 
 /* Stages of a replica are its ranks in ascending order, as Megatron numbers them. */
 static iw_status find_stages(struct iw_straggler_job *job, struct member *members)
@@ -70,7 +64,7 @@ static iw_status find_stages(struct iw_straggler_job *job, struct member *member
     for (size_t i = 0; i < job->event_count; i++) {
         members[i] = (struct member){job->events[i].replica, job->events[i].rank};
     }
-    qsort(members, job->event_count, sizeof members[0], compare_members);
+    iwi_sort(members, job->event_count, compare_members);
     for (size_t i = 0; i < job->event_count; i++) {
         if (count == 0 || compare_members(&members[i], &members[count - 1]) != 0) {
             members[count++] = members[i];
@@ -197,15 +191,8 @@ struct computation {
     struct iwi_pipe_turn turn;
 };
 
-static int compare_computations(const void *a, const void *b)
-{
-    const struct computation *left = a, *right = b;
-    int sign = iwi_order(left->turn.stage, right->turn.stage);
-
-    sign = sign != 0 ? sign : iwi_order_signed(left->begin_ps, right->begin_ps);
-    sign = sign != 0 ? sign : iwi_order(left->turn.op, right->turn.op);
-    return sign != 0 ? sign : iwi_order(left->turn.microbatch, right->turn.microbatch);
-}
+IWI_COMPARE(compare_computations, struct computation, IWI_RISING(turn.stage), IWI_RISING(begin_ps),
+            IWI_RISING(turn.op), IWI_RISING(turn.microbatch))
 
 /* Of the first replica in the first step: all have one schedule. */
 static iw_status find_turns(struct iw_straggler_job *job)
@@ -227,7 +214,7 @@ static iw_status find_turns(struct iw_straggler_job *job)
         }
     }
     if (status == IW_OK) {
-        qsort(computations, found, sizeof computations[0], compare_computations);
+        iwi_sort(computations, found, compare_computations);
         for (size_t i = 0; i < found; i++) {
             turns[i] = computations[i].turn;
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/stragglers/alike.h"
 
 /* Workers that are slow for their place: so many of a hundred, at least one. */
@@ -104,13 +105,7 @@ static bool is_marked(const struct iwi_pipe_place *place, const void *arg)
 
 /* ---- kinds, stages, replicas ---- */
 
-static int compare_kinds(const void *a, const void *b)
-{
-    const iw_straggler_kind *left = a, *right = b;
-
-    return left->factor != right->factor ? (left->factor < right->factor ? 1 : -1)
-                                         : strcmp(left->name, right->name);
-}
+IWI_COMPARE(compare_kinds, iw_straggler_kind, IWI_FALLING(factor), IWI_TEXT(name))
 
 static const char *kind_name(unsigned op)
 {
@@ -135,7 +130,7 @@ static iw_status ask_kinds(struct questions *ask, iw_stragglers *result)
         kind->factor = step_ns / ask->ideal_ns;
         result->kind_count++;
     }
-    qsort(result->kinds, result->kind_count, sizeof result->kinds[0], compare_kinds);
+    iwi_sort(result->kinds, result->kind_count, compare_kinds);
     return IW_OK;
 }
 
@@ -153,13 +148,7 @@ static iw_status ask_places(struct questions *ask, iwi_pipe_choice is_usual, iw_
 
 /* ---- workers ---- */
 
-static int compare_workers(const void *a, const void *b)
-{
-    const iw_straggler_worker *left = a, *right = b;
-
-    return left->factor != right->factor ? (left->factor < right->factor ? 1 : -1)
-                                         : (left->rank > right->rank) - (left->rank < right->rank);
-}
+IWI_COMPARE(compare_workers, iw_straggler_worker, IWI_FALLING(factor), IWI_RISING(rank))
 
 static uint32_t index_of(const uint32_t *numbers, uint32_t count, uint32_t number)
 {
@@ -185,7 +174,7 @@ static void list_workers(const struct iw_straggler_job *job, iw_stragglers *resu
             .factor = by_replica < by_stage ? by_replica : by_stage,
         };
     }
-    qsort(result->workers, result->worker_count, sizeof result->workers[0], compare_workers);
+    iwi_sort(result->workers, result->worker_count, compare_workers);
 }
 
 static iw_status ask_slow_workers(struct questions *ask, iw_stragglers *result)
@@ -242,7 +231,7 @@ static iw_status ask_causes(struct questions *ask, iw_stragglers *result)
         cause->share = share_saved(ask, cause->without_ns);
     }
     result->cause_count = IWI_PIPE_CAUSES;
-    qsort(result->causes, result->cause_count, sizeof result->causes[0], compare_causes);
+    iwi_sort(result->causes, result->cause_count, compare_causes);
     return IW_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/base/order.h"
 #include "inspector_testing.h"
 #include "support/made_kineto_parts.h"
 
@@ -192,14 +193,7 @@ static void times_are_replayed(void **state)
 
 /* ---- two doors ---- */
 
-static int compare_visits(const void *a, const void *b)
-{
-    const struct iwi_visit *left = a, *right = b;
-    int sign = (left->enter_ps > right->enter_ps) - (left->enter_ps < right->enter_ps);
-
-    sign = sign != 0 ? sign : (left->rank > right->rank) - (left->rank < right->rank);
-    return sign != 0 ? sign : (left->bytes > right->bytes) - (left->bytes < right->bytes);
-}
+IWI_COMPARE(compare_visits, struct iwi_visit, IWI_RISING(enter_ps), IWI_RISING(rank), IWI_RISING(bytes))
 
 /* The same run as Chakra's nodes and as Inspector's lines: the same visits, but for where times begin. */
 static void both_doors_lead_to_the_same(void **state)
@@ -220,8 +214,8 @@ static void both_doors_lead_to_the_same(void **state)
     assert_ok(read_inspector(NULL, &run, &verbose, &inspector));
     assert_int_equal(chakra.visit_count, inspector.visit_count);
     assert_int_equal(chakra.encounter_count, inspector.encounter_count);
-    qsort(chakra.visits, chakra.visit_count, sizeof chakra.visits[0], compare_visits);
-    qsort(inspector.visits, inspector.visit_count, sizeof inspector.visits[0], compare_visits);
+    iwi_sort(chakra.visits, chakra.visit_count, compare_visits);
+    iwi_sort(inspector.visits, inspector.visit_count, compare_visits);
     apart_ps = chakra.visits[0].enter_ps - inspector.visits[0].enter_ps;
     for (size_t i = 0; i < chakra.visit_count; i++) {
         const struct iwi_visit *a = &chakra.visits[i], *b = &inspector.visits[i];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "chakra_testing.h"
+#include "core/base/order.h"
 #include "features/explain/kineto/kineto.h"
 #include "inspector_testing.h"
 
@@ -56,15 +57,8 @@ struct told {
     iw_time enter_ps, leave_ps, wait_ps;
 };
 
-static int compare_told(const void *a, const void *b)
-{
-    const struct told *left = a, *right = b;
-    int sign = (left->rank > right->rank) - (left->rank < right->rank);
-
-    sign = sign != 0 ? sign : (left->op > right->op) - (left->op < right->op);
-    sign = sign != 0 ? sign : (left->bytes > right->bytes) - (left->bytes < right->bytes);
-    return sign != 0 ? sign : (left->enter_ps > right->enter_ps) - (left->enter_ps < right->enter_ps);
-}
+IWI_COMPARE(compare_told, struct told, IWI_RISING(rank), IWI_RISING(op), IWI_RISING(bytes),
+            IWI_RISING(enter_ps))
 
 /* To be freed; in the order in which each rank does what is of one size. */
 static struct told *all_told(const struct iwi_visits *visits)
@@ -88,7 +82,7 @@ static struct told *all_told(const struct iwi_visits *visits)
         }
     }
     assert_int_equal(count, visits->visit_count);
-    qsort(told, count, sizeof *told, compare_told);
+    iwi_sort(told, count, compare_told);
     return told;
 }
 

@@ -140,13 +140,13 @@ static void notes_are_kept_once(void **state)
 }
 
 /* How many slots items stand behind their first one, in all. */
-static size_t looked_at(const struct iwi_numbered *table)
+static size_t looked_at(const struct iwi_lookup *table)
 {
     size_t sum = 0;
 
     for (size_t i = 0; i < table->size; i++) {
-        if (table->slots[i].item != IWI_NUMBERED_NONE) {
-            sum += (i - iwi_numbered_first(table, table->slots[i].hash)) & (table->size - 1);
+        if (table->slots[i].place != 0) {
+            sum += (i - table->slots[i].hash) & (table->size - 1);
         }
     }
     return sum;
@@ -180,7 +180,7 @@ static void ranks_and_groups_are_found_without_a_search(void **state)
                       1e9 * (double)(clock() - begun) / CLOCKS_PER_SEC / (6.0 * count));
         assert_int_equal(visits.rank_count, count);
         assert_int_equal(visits.group_count, count);
-        assert_true(looked_at(&visits.rank_table) <= count); /* half of a slot is usual, at half full */
+        assert_true(looked_at(&visits.rank_index.table) <= count); /* half of a slot is usual, at half full */
         assert_true(looked_at(&visits.group_table) <= count);
         iwi_visits_release(&visits);
     }

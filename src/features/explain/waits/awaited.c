@@ -15,13 +15,7 @@ struct arrival {
     uint32_t rank;
 };
 
-static int compare_arrivals(const void *left, const void *right)
-{
-    const struct arrival *a = left, *b = right;
-    const int sign = iwi_order_signed(a->enter_ps, b->enter_ps);
-
-    return sign != 0 ? sign : iwi_order(a->rank, b->rank);
-}
+IWI_COMPARE(compare_arrivals, struct arrival, IWI_RISING(enter_ps), IWI_RISING(rank))
 
 static bool needs_all(unsigned op)
 {
@@ -32,18 +26,10 @@ static bool needs_all(unsigned op)
 /* The last that came before an instant; sorted. */
 static const struct arrival *last_before(const struct arrival *arrivals, uint32_t count, iw_time at_ps)
 {
-    uint32_t low = 0, high = count;
+    size_t at;
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (arrivals[middle].enter_ps <= at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low > 0 ? &arrivals[low - 1] : NULL;
+    IWI_FIRST_NOT(at, 0, count, arrivals[at].enter_ps <= at_ps);
+    return at > 0 ? &arrivals[at - 1] : NULL;
 }
 
 static const struct arrival *arrival_of(const struct arrival *arrivals, uint32_t count, uint32_t rank)
@@ -87,7 +73,7 @@ static void await_encounter(struct iwi_waited_run *run, const struct iwi_encount
     for (uint32_t i = 0; i < encounter->count; i++) {
         arrivals[i] = (struct arrival){visits[i].enter_ps, visits[i].rank};
     }
-    qsort(arrivals, encounter->count, sizeof *arrivals, compare_arrivals);
+    iwi_sort(arrivals, encounter->count, compare_arrivals);
     root = visits[0].has_root ? arrival_of(arrivals, encounter->count, visits[0].root) : NULL;
     for (uint32_t i = 0; i < encounter->count; i++) {
         run->awaited[encounter->first + i] = awaited_by(&visits[i], arrivals, encounter->count, root);

@@ -35,9 +35,7 @@ static iw_status block_by_encounters(struct iwi_waited_run *run)
             starts[count++] = iwi_encounter_start_ps(visits, &visits->encounters[i]);
         }
     }
-    if (count > 0) {
-        qsort(starts, count, sizeof *starts, iwi_compare_i64);
-    }
+    iwi_sort(starts, count, iwi_compare_i64);
     run->block_count = choose_blocks(run, count);
     for (uint32_t b = 0; b < run->block_count; b++) {
         run->block_end_ps[b] = starts[(b + 1) * count / run->block_count - 1];

@@ -31,13 +31,7 @@ static int compare_kinds(const struct repetition *a, const struct repetition *b)
     return sign != 0 ? sign : iwi_order(a->bytes, b->bytes);
 }
 
-static int compare_repetitions(const void *left, const void *right)
-{
-    const struct repetition *a = left, *b = right;
-    const int sign = compare_kinds(a, b);
-
-    return sign != 0 ? sign : iwi_order_signed(a->took_ps, b->took_ps);
-}
+IWI_COMPARE(compare_repetitions, struct repetition, compare_kinds(left, right), IWI_RISING(took_ps))
 
 static void take_visits(const struct iwi_waited_run *run, struct repetition *all)
 {
@@ -74,7 +68,7 @@ iw_status iwi_waited_bounds(const struct iwi_waited_run *run, iw_waits *waits)
         return IW_ERR_NOMEM;
     }
     take_visits(run, all);
-    qsort(all, count, sizeof *all, compare_repetitions);
+    iwi_sort(all, count, compare_repetitions);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || compare_kinds(&all[i], &all[i - 1]) != 0) {
             least_ps = all[i].took_ps;

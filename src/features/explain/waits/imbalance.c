@@ -42,13 +42,7 @@ static int compare_keys(const struct place *a, const struct place *b)
     return sign != 0 ? sign : iwi_order(a->count, b->count);
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    const int sign = compare_keys(a, b);
-
-    return sign != 0 ? sign : iwi_order_signed(a->at_ps, b->at_ps);
-}
+IWI_COMPARE(compare_places, struct place, compare_keys(left, right), IWI_RISING(at_ps))
 
 /* The receiver of a message, which has two visits; else nothing. */
 static uint64_t partner_of(const struct iwi_visit *visits, uint32_t count)
@@ -71,7 +65,7 @@ static void number_places(struct place *places, size_t count, const struct iwi_v
     for (size_t i = 0; i < count; i++) {
         places[i].key[IN_STEP] = places[i].number;
     }
-    qsort(places, count, sizeof *places, compare_places);
+    iwi_sort(places, count, compare_places);
 }
 
 static struct place *list_places(const struct iwi_waited_run *run)
@@ -92,7 +86,7 @@ static struct place *list_places(const struct iwi_waited_run *run)
                                    .at_ps = iwi_encounter_start_ps(visits, encounter)};
     }
     if (places != NULL && visits->encounter_count > 0) {
-        qsort(places, visits->encounter_count, sizeof *places, compare_places);
+        iwi_sort(places, visits->encounter_count, compare_places);
         if (run->iterations.count >= LEAST_ALIKE && !run->iterations.is_shared) {
             number_places(places, visits->encounter_count, visits);
         }

@@ -10,13 +10,7 @@
 
 /* ---- steps of the trace ---- */
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct iwi_visit_step *a = left, *b = right;
-    const int sign = iwi_order(a->rank, b->rank);
-
-    return sign != 0 ? sign : iwi_order_signed(a->begin_ps, b->begin_ps);
-}
+IWI_COMPARE(compare_steps, struct iwi_visit_step, IWI_RISING(rank), IWI_RISING(begin_ps))
 
 /* All ranks have the same ones, and at least two. Sorted. */
 static bool are_common(const struct iwi_waited_run *run, const struct iwi_visit_step *steps)
@@ -68,7 +62,7 @@ static iw_status iterate_by_steps(struct iwi_waited_run *run)
     }
     if (run->visits->step_count > 0) {
         memcpy(steps, run->visits->steps, run->visits->step_count * sizeof *steps);
-        qsort(steps, run->visits->step_count, sizeof *steps, compare_steps);
+        iwi_sort(steps, run->visits->step_count, compare_steps);
         status = are_common(run, steps) ? take_borders(run, steps) : IW_OK;
     }
     free(steps);
@@ -137,7 +131,7 @@ static iw_status iterate_by_beat(struct iwi_waited_run *run)
             iterations->begin_ps[count++] = iwi_encounter_start_ps(visits, &visits->encounters[i]);
         }
     }
-    qsort(iterations->begin_ps, count, sizeof *iterations->begin_ps, iwi_compare_i64);
+    iwi_sort(iterations->begin_ps, count, iwi_compare_i64);
     iterations->count = count - 1;
     iterations->is_shared = true;
     (void)snprintf(iterations->what, sizeof iterations->what, "from %s to %s of %.32s",
@@ -153,18 +147,10 @@ const iw_time *iwi_iteration_borders(const struct iwi_waited_run *run, uint32_t 
 size_t iwi_iteration_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
 {
     const iw_time *borders = iwi_iteration_borders(run, rank);
-    size_t low = 0, high = run->iterations.count;
+    size_t at;
 
-    while (low + 1 < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (borders[middle] <= at_ps) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 1, run->iterations.count, borders[at] <= at_ps);
+    return at - 1;
 }
 
 iw_status iwi_waited_iterate(struct iwi_waited_run *run)

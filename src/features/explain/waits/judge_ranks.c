@@ -249,13 +249,7 @@ struct keyed {
     uint32_t rank;
 };
 
-static int compare_keyed(const void *left, const void *right)
-{
-    const struct keyed *a = left, *b = right;
-    const int sign = iwi_order(a->key, b->key);
-
-    return sign != 0 ? sign : iwi_order(a->rank, b->rank);
-}
+IWI_COMPARE(compare_keyed, struct keyed, IWI_RISING(key), IWI_RISING(rank))
 
 /* Ranks by what they do: `members` in this order, `keys` their keys. */
 static iw_status order_ranks(const struct iwi_waited_run *run, uint32_t *members, uint64_t *keys)
@@ -267,7 +261,7 @@ static iw_status order_ranks(const struct iwi_waited_run *run, uint32_t *members
         keyed[r] = (struct keyed){keys[r], r};
     }
     if (status == IW_OK) {
-        qsort(keyed, run->rank_count, sizeof *keyed, compare_keyed);
+        iwi_sort(keyed, run->rank_count, compare_keyed);
         for (uint32_t i = 0; i < run->rank_count; i++) {
             members[i] = keyed[i].rank;
             keys[i] = keyed[i].key;

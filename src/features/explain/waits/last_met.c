@@ -15,14 +15,7 @@ struct timed {
     uint64_t visit;
 };
 
-static int compare_timed(const void *left, const void *right)
-{
-    const struct timed *a = left, *b = right;
-    int sign = iwi_order(a->rank, b->rank);
-
-    sign = sign != 0 ? sign : iwi_order_signed(a->enter_ps, b->enter_ps);
-    return sign != 0 ? sign : iwi_order(a->visit, b->visit);
-}
+IWI_COMPARE(compare_timed, struct timed, IWI_RISING(rank), IWI_RISING(enter_ps), IWI_RISING(visit))
 
 static iw_status order_visits(const iw_log *log, const struct iwi_visits *visits,
                               struct iwi_last_met *meetings)
@@ -40,7 +33,7 @@ static iw_status order_visits(const iw_log *log, const struct iwi_visits *visits
             meetings->encounter_of[visit] = (uint32_t)i;
         }
     }
-    qsort(timed, visits->visit_count, sizeof *timed, compare_timed);
+    iwi_sort(timed, visits->visit_count, compare_timed);
     for (size_t i = visits->visit_count; i-- > 0;) {
         meetings->by_time[i] = timed[i].visit;
         meetings->place[timed[i].visit] = i;
@@ -74,18 +67,10 @@ void iwi_last_met_release(struct iwi_last_met *meetings)
 static const struct iwi_visit *visit_in(const struct iwi_visits *visits, uint32_t encounter, uint32_t rank)
 {
     const struct iwi_encounter *of = &visits->encounters[encounter];
-    uint64_t low = of->first, high = of->first + of->count;
+    size_t at;
 
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-
-        if (visits->visits[middle].rank < rank) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < of->first + of->count && visits->visits[low].rank == rank ? &visits->visits[low] : NULL;
+    IWI_FIRST_NOT(at, of->first, of->first + of->count, visits->visits[at].rank < rank);
+    return at < of->first + of->count && visits->visits[at].rank == rank ? &visits->visits[at] : NULL;
 }
 
 iw_time iwi_last_met_at(const struct iwi_visits *visits, const struct iwi_last_met *meetings, uint64_t visit,

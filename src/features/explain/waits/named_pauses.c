@@ -7,13 +7,7 @@
 #include "core/base/order.h"
 #include "features/explain/waits/waited_run.h"
 
-static int compare_pauses(const void *left, const void *right)
-{
-    const struct iwi_pause *a = left, *b = right;
-    const int sign = iwi_order(a->rank, b->rank);
-
-    return sign != 0 ? sign : iwi_order_signed(a->begin_ps, b->begin_ps);
-}
+IWI_COMPARE(compare_pauses, struct iwi_pause, IWI_RISING(rank), IWI_RISING(begin_ps))
 
 iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run)
 {
@@ -27,7 +21,7 @@ iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run)
     }
     if (count > 0) {
         memcpy(run->pauses, run->visits->pauses, count * sizeof *run->pauses);
-        qsort(run->pauses, count, sizeof *run->pauses, compare_pauses);
+        iwi_sort(run->pauses, count, compare_pauses);
     }
     for (size_t i = 0; i < count; i++) {
         const bool is_first = i == 0 || run->pauses[i].rank != run->pauses[i - 1].rank;
@@ -45,18 +39,10 @@ iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run)
 /* The first pause of a rank that may end after an instant. */
 static size_t pause_after(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
 {
-    size_t low = run->first_pause[rank], high = run->first_pause[rank + 1];
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (run->reach_ps[middle] <= at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, run->first_pause[rank], run->first_pause[rank + 1], run->reach_ps[at] <= at_ps);
+    return at;
 }
 
 double iwi_waited_paused(const struct iwi_waited_run *run, uint32_t rank, iw_time from_ps, iw_time end_ps,

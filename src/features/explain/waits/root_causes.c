@@ -80,18 +80,11 @@ static void accuse(struct iwi_waited_run *run, const struct blamed *blamed, iw_t
 
 static size_t segment_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps)
 {
-    size_t low = run->first_segment[rank], high = run->first_segment[rank + 1];
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (run->segments[middle].end_ps <= at_ps) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, run->first_segment[rank], run->first_segment[rank + 1],
+                  run->segments[at].end_ps <= at_ps);
+    return at;
 }
 
 /* Adds `sign` times what a rank had done by then. */
@@ -249,13 +242,7 @@ struct wait {
     uint32_t rank;
 };
 
-static int compare_waits(const void *left, const void *right)
-{
-    const struct wait *a = left, *b = right;
-    const int sign = iwi_order_signed(a->end_ps, b->end_ps);
-
-    return sign != 0 ? sign : iwi_order(a->segment, b->segment);
-}
+IWI_COMPARE(compare_waits, struct wait, IWI_RISING(end_ps), IWI_RISING(segment))
 
 static iw_status inquire_all(struct inquiry *q, const struct wait *waits, size_t count)
 {
@@ -338,9 +325,7 @@ iw_status iwi_waited_blame(struct iwi_waited_run *run)
     if (status == IW_OK) {
         const size_t count = list_waits(&q, waits);
 
-        if (count > 1) {
-            qsort(waits, count, sizeof *waits, compare_waits);
-        }
+        iwi_sort(waits, count, compare_waits);
         status = inquire_all(&q, waits, count);
     }
     free(waits);

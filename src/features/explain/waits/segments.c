@@ -58,13 +58,7 @@ static void count_spans(const struct cutter *c)
     }
 }
 
-static int compare_spans(const void *left, const void *right)
-{
-    const struct span *a = left, *b = right;
-    const int sign = iwi_order_signed(a->begin_ps, b->begin_ps);
-
-    return sign != 0 ? sign : iwi_order_signed(a->end_ps, b->end_ps);
-}
+IWI_COMPARE(compare_spans, struct span, IWI_RISING(begin_ps), IWI_RISING(end_ps))
 
 static iw_status make_spans(struct cutter *c)
 {
@@ -89,9 +83,7 @@ static iw_status make_spans(struct cutter *c)
         next[visits->visits[i].rank] += spans_of_visit(c->run, i, &c->spans[next[visits->visits[i].rank]]);
     }
     for (uint32_t r = 0; r < c->run->rank_count; r++) {
-        if (c->first[r + 1] - c->first[r] > 1) {
-            qsort(&c->spans[c->first[r]], c->first[r + 1] - c->first[r], sizeof *c->spans, compare_spans);
-        }
+        iwi_sort(&c->spans[c->first[r]], c->first[r + 1] - c->first[r], compare_spans);
     }
     free(next);
     return IW_OK;

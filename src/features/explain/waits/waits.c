@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "features/explain/waits/waited_run.h"
 
 void iwi_waited_release(struct iwi_waited_run *run)
@@ -130,7 +131,7 @@ static iw_status answer(const struct iwi_waited_run *run, iw_waits *waits)
     if (waits->collectives + waits->messages == 0) {
         IW_TRY(iwi_waited_bounds(run, waits));
     }
-    qsort(waits->ranks, waits->ranks_count, sizeof *waits->ranks, compare_ranks);
+    iwi_sort(waits->ranks, waits->ranks_count, compare_ranks);
     return IW_OK;
 }
 

@@ -19,12 +19,7 @@ struct cell {
     size_t first, last;
 };
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct numbered *a = left, *b = right;
-
-    return iwi_order(a->number, b->number);
-}
+IWI_COMPARE(compare_numbers, struct numbered, IWI_RISING(number))
 
 static double rounded(double share)
 {
@@ -106,7 +101,7 @@ iw_status iwi_waited_map(const struct iwi_waited_run *run, iw_waits *waits)
     for (uint32_t r = 0; r < run->rank_count; r++) {
         order[r] = (struct numbered){run->visits->ranks[r].number, r};
     }
-    qsort(order, run->rank_count, sizeof *order, compare_numbers);
+    iwi_sort(order, run->rank_count, compare_numbers);
     status = fill_map(run, order, waits);
     free(order);
     return status;

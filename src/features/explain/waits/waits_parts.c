@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/explain/waits/waited_run.h"
 
 static double ns(double ps)
@@ -46,13 +47,9 @@ static void add_encounter(iw_waits_part *part, const struct by_encounter *sums, 
     part->noise_ns += isnan(sums->share[i]) ? 0.0 : sums->waiting[i] - imbalance_ns;
 }
 
-static int compare_parts(const void *left, const void *right)
-{
-    const iw_waits_part *a = left, *b = right;
-    const double of_a = a->waiting_ns + a->transfer_ns, of_b = b->waiting_ns + b->transfer_ns;
-
-    return of_a != of_b ? (of_a < of_b ? 1 : -1) : strcmp(a->name, b->name);
-}
+IWI_COMPARE(compare_parts, iw_waits_part,
+            IWI_ORDER(right->waiting_ns + right->transfer_ns, left->waiting_ns + left->transfer_ns),
+            IWI_TEXT(name))
 
 /* Those that something happened in, the longest first. */
 static size_t keep_used(iw_waits_part *parts, size_t count)
@@ -65,9 +62,7 @@ static size_t keep_used(iw_waits_part *parts, size_t count)
             parts[kept++] = parts[i];
         }
     }
-    if (kept > 1) {
-        qsort(parts, kept, sizeof *parts, compare_parts);
-    }
+    iwi_sort(parts, kept, compare_parts);
     return kept;
 }
 
@@ -76,12 +71,7 @@ struct named_group {
     size_t index;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct named_group *left = a, *right = b;
-
-    return strcmp(left->name, right->name);
-}
+IWI_COMPARE(by_name, struct named_group, IWI_TEXT(name))
 
 static void name_group(const struct iwi_visits *visits, const struct iwi_visit_group *group, bool is_only,
                        char name[IW_WAITS_NAME_SIZE])
@@ -115,7 +105,7 @@ static iw_status name_groups(const struct iwi_visits *visits, iw_waits *waits)
         sorted[g] = (struct named_group){visits->groups[g].name, g};
         waits->groups[g].ranks = visits->groups[g].count;
     }
-    qsort(sorted, count, sizeof *sorted, by_name);
+    iwi_sort(sorted, count, by_name);
     for (size_t i = 0; i < count; i++) {
         const bool is_only = (i == 0 || by_name(&sorted[i - 1], &sorted[i]) != 0) &&
                              (i + 1 == count || by_name(&sorted[i + 1], &sorted[i]) != 0);
@@ -205,12 +195,7 @@ static void add_rank(iw_waits_part *part, const iw_waits_rank *rank)
     part->caused_ns += rank->caused_ns;
 }
 
-static int compare_by_caused(const void *left, const void *right)
-{
-    const iw_waits_part *a = left, *b = right;
-
-    return a->caused_ns != b->caused_ns ? (a->caused_ns < b->caused_ns ? 1 : -1) : strcmp(a->name, b->name);
-}
+IWI_COMPARE(compare_by_caused, iw_waits_part, IWI_FALLING(caused_ns), IWI_TEXT(name))
 
 static iw_status fill_nodes(const struct iwi_waited_run *run, const iw_waits_rank *by_index, iw_waits *waits)
 {
@@ -231,12 +216,8 @@ static iw_status fill_nodes(const struct iwi_waited_run *run, const iw_waits_ran
             add_rank(part_named(waits->stages, &waits->stage_count, stage), rank);
         }
     }
-    if (waits->node_count > 1) {
-        qsort(waits->nodes, waits->node_count, sizeof *waits->nodes, compare_by_caused);
-    }
-    if (waits->stage_count > 1) {
-        qsort(waits->stages, waits->stage_count, sizeof *waits->stages, compare_by_caused);
-    }
+    iwi_sort(waits->nodes, waits->node_count, compare_by_caused);
+    iwi_sort(waits->stages, waits->stage_count, compare_by_caused);
     return IW_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "support/support.h"
 
@@ -15,12 +16,7 @@
 
 enum { COUNT = 200 };
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x > y ? -1 : x < y;
-}
+IWI_COMPARE(descending, double, IWI_ORDER(*right, *left))
 
 /* Quantiles at even distances (sample -1), or a random sample. */
 static void draw(double xi, double sigma, int sample, double excess[COUNT])
@@ -32,7 +28,7 @@ static void draw(double xi, double sigma, int sample, double excess[COUNT])
 
         excess[i] = fabs(xi) < 1e-9 ? -sigma * log(unit) : sigma * (pow(unit, -xi) - 1.0) / xi;
     }
-    qsort(excess, COUNT, sizeof *excess, descending);
+    iwi_sort(excess, COUNT, descending);
 }
 
 static void the_law_goes_smoothly_through_the_exponential_one(void **state)

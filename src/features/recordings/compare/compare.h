@@ -6,6 +6,7 @@
 
 #include <idlewave/analysis.h>
 
+#include "core/base/order.h"
 #include "core/stats/block_bootstrap.h"
 
 /* One of the two recordings: its detours, and what is drawn from it. */

@@ -151,23 +151,15 @@ static void replicate(const struct iwi_compared_side *side, const struct histogr
 /* What lies in a bin is taken to be evenly spread over it. NaN where there is none. */
 static double binned_quantile(const struct histograms *h, const double *share, double q)
 {
-    size_t low = 0, high = h->bin_count - 1;
     double before;
+    size_t at;
 
     if (isnan(share[0])) {
         return NAN;
     }
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-
-        if (share[middle] < q) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    before = low > 0 ? share[low - 1] : 0.0;
-    return h->first_ns[low] + (q - before) / (share[low] - before) * (h->last_ns[low] - h->first_ns[low]);
+    IWI_FIRST_NOT(at, 0, h->bin_count - 1, share[at] < q);
+    before = at > 0 ? share[at - 1] : 0.0;
+    return h->first_ns[at] + (q - before) / (share[at] - before) * (h->last_ns[at] - h->first_ns[at]);
 }
 
 /* Values of all replicates. */

@@ -6,6 +6,7 @@
 
 #include <idlewave/analysis.h>
 
+#include "core/base/order.h"
 #include "kit/doc/doc.h"
 
 /* "0.41 %", "263/s", "2.02 us"; "-" if there is none. The same of a difference, with its sign. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "features/recordings/compare/compare.h"
 #include "kit/facts/recording_stats.h"
 
@@ -32,15 +33,7 @@ struct named {
     size_t *place;
 };
 
-static int compare_named(const void *x, const void *y)
-{
-    const struct named *a = x, *b = y;
-
-    if (a->source->kind != b->source->kind) {
-        return a->source->kind < b->source->kind ? -1 : 1;
-    }
-    return strcmp(a->source->name, b->source->name);
-}
+IWI_COMPARE(compare_named, struct named, IWI_RISING(source->kind), IWI_TEXT(source->name))
 
 static void list_named(const iw_recording *recording, size_t *place_of, struct named *list)
 {
@@ -54,7 +47,7 @@ static size_t give_places(struct named *list, size_t count)
 {
     size_t places = 0;
 
-    qsort(list, count, sizeof *list, compare_named);
+    iwi_sort(list, count, compare_named);
     for (size_t i = 0; i < count; i++) {
         places += i == 0 || compare_named(&list[i - 1], &list[i]) != 0;
         *list[i].place = places - 1;
@@ -63,19 +56,9 @@ static size_t give_places(struct named *list, size_t count)
 }
 
 /* Larger differences first; equal ones by name, so that the order is the same everywhere. */
-static int compare_rows(const void *x, const void *y)
-{
-    const iw_compare_source *a = x, *b = y;
-    const double change_a = fabs(a->share.difference.value), change_b = fabs(b->share.difference.value);
-
-    if (change_a != change_b) {
-        return change_a > change_b ? -1 : 1;
-    }
-    if (a->source.kind != b->source.kind) {
-        return a->source.kind < b->source.kind ? -1 : 1;
-    }
-    return strcmp(a->source.name, b->source.name);
-}
+IWI_COMPARE(compare_rows, iw_compare_source,
+            IWI_ORDER(fabs(right->share.difference.value), fabs(left->share.difference.value)),
+            IWI_RISING(source.kind), IWI_TEXT(source.name))
 
 /* Rows of the sources that took time, from the sums of both sides. */
 static iw_status make_rows(const iw_log *log, const struct iwi_compared_side *const sides[2],
@@ -97,7 +80,7 @@ static iw_status make_rows(const iw_log *log, const struct iwi_compared_side *co
                                  &sums[1].time_ns[place * sides[1]->blocks.count], &row->share));
         comparison->source_count++;
     }
-    qsort(comparison->sources, comparison->source_count, sizeof *comparison->sources, compare_rows);
+    iwi_sort(comparison->sources, comparison->source_count, compare_rows);
     return IW_OK;
 }
 

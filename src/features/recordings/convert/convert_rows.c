@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/order.h"
+
 iw_status iwi_rows_add(const iw_log *log, struct iwi_rows *rows, const struct iwi_row *row)
 {
     IW_TRY(iwi_grow(log, (void **)&rows->rows, &rows->capacity, rows->count + 1, sizeof *row));
@@ -39,25 +41,9 @@ iw_status iwi_recording_set_cpus(const iw_log *log, iw_recording *recording, siz
     return IW_OK;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct iwi_row *x = a, *y = b;
+IWI_COMPARE(by_place, struct iwi_row, IWI_RISING(cpu), IWI_RISING(start_ns), IWI_RISING(duration_ns))
 
-    if (x->cpu != y->cpu) {
-        return x->cpu < y->cpu ? -1 : 1;
-    }
-    if (x->start_ns != y->start_ns) {
-        return x->start_ns < y->start_ns ? -1 : 1;
-    }
-    return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
-}
-
-static int by_cpu(const void *a, const void *b)
-{
-    const struct iwi_cpu_facts *x = a, *y = b;
-
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
+IWI_COMPARE(by_cpu, struct iwi_cpu_facts, IWI_RISING(cpu))
 
 /* Most files are in order already. */
 static void sort(struct iwi_rows *rows)
@@ -68,11 +54,9 @@ static void sort(struct iwi_rows *rows)
         i++;
     }
     if (i < rows->count) {
-        qsort(rows->rows, rows->count, sizeof *rows->rows, by_place);
+        iwi_sort(rows->rows, rows->count, by_place);
     }
-    if (rows->fact_count > 1) {
-        qsort(rows->facts, rows->fact_count, sizeof *rows->facts, by_cpu);
-    }
+    iwi_sort(rows->facts, rows->fact_count, by_cpu);
 }
 
 /* Joins overlapping detours; the longer one gives the source. Returns how many are left. */

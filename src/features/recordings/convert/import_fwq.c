@@ -180,7 +180,7 @@ static bool have_own_cpus(const struct reader *r, uint32_t *cpus)
     for (size_t i = 0; i < r->worker_count; i++) {
         cpus[i] = r->workers[i].cpu;
     }
-    qsort(cpus, r->worker_count, sizeof *cpus, iwi_compare_u32);
+    iwi_sort(cpus, r->worker_count, iwi_compare_u32);
     for (size_t i = 1; i < r->worker_count; i++) {
         if (cpus[i] == cpus[i - 1]) {
             return false;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/recordings/convert/convert.h"
 #include "features/recordings/convert/convert_rows.h"
 #include "kit/files/io/convert_child.h"
@@ -186,12 +187,7 @@ static iw_status decode(const struct iwi_import *in, FILE *out)
 
 /* ---- in the parent ---- */
 
-static int by_cpu(const void *a, const void *b)
-{
-    const struct latency *x = a, *y = b;
-
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
+IWI_COMPARE(by_cpu, struct latency, IWI_RISING(cpu))
 
 /* The beginning of the recording: when the first one was due. */
 static int64_t find_origin(const struct latency *rows, size_t count)
@@ -236,7 +232,7 @@ static iw_status build(const struct iwi_import *in, struct latency *latencies, s
     struct iwi_rows rows = {.want_union = true};
     iw_status status = IW_OK;
 
-    qsort(latencies, count, sizeof *latencies, by_cpu);
+    iwi_sort(latencies, count, by_cpu);
     for (size_t begin = 0, end = 0; begin < count && status == IW_OK; begin = end) {
         while (end < count && latencies[end].cpu == latencies[begin].cpu) {
             end++;

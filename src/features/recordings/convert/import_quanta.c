@@ -12,12 +12,7 @@
 #include "core/base/order.h"
 #include "features/recordings/convert/convert_rows.h"
 
-static int by_cpu(const void *a, const void *b)
-{
-    const struct iwi_quanta *x = a, *y = b;
-
-    return iwi_order(x->cpu, y->cpu);
-}
+IWI_COMPARE(by_cpu, struct iwi_quanta, IWI_RISING(cpu))
 
 static double best_of(const struct iwi_quanta *quanta, iw_probe probe)
 {
@@ -100,7 +95,7 @@ iw_status iwi_quanta_to_recording(const iw_log *log, const char *path, iw_probe 
 
     IW_TRY(check_length(log, path, cpus, count));
     IW_TRY(iw_recording_new(log, 0, &recording));
-    qsort(cpus, count, sizeof *cpus, by_cpu);
+    iwi_sort(cpus, count, by_cpu);
     status = iwi_recording_set_cpus(log, recording, count);
     for (size_t i = 0; i < count && status == IW_OK; i++) {
         status = fill_cpu(log, &cpus[i], probe, quantum_ns, &recording->cpus[i]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/recordings/convert/convert_rows.h"
 
 #define MAX_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
@@ -67,18 +68,7 @@ iw_status iwi_osnoise_add(struct iwi_osnoise *osnoise, const struct iwi_osnoise_
 }
 
 /* By CPU, then by start; samples and periods before noise that begins with them. */
-static int by_start(const void *a, const void *b)
-{
-    const struct iwi_osnoise_event *x = a, *y = b;
-
-    if (x->cpu != y->cpu) {
-        return x->cpu < y->cpu ? -1 : 1;
-    }
-    if (x->start_ns != y->start_ns) {
-        return x->start_ns < y->start_ns ? -1 : 1;
-    }
-    return (int)x->kind - (int)y->kind;
-}
+IWI_COMPARE(by_start, struct iwi_osnoise_event, IWI_RISING(cpu), IWI_RISING(start_ns), IWI_RISING(kind))
 
 /* ---- one CPU ---- */
 
@@ -267,17 +257,12 @@ static void set_lengths(struct builder *b)
 static size_t count_noise(const struct iwi_osnoise *osnoise, const size_t *noise_before, size_t place,
                           int64_t end_ns)
 {
-    size_t low = place, high = osnoise->count;
+    const struct iwi_osnoise_event *events = osnoise->events;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct iwi_osnoise_event *event = &osnoise->events[middle];
-        const bool is_before = event->cpu == osnoise->events[place].cpu && event->start_ns < end_ns;
-
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    return noise_before[low] - noise_before[place];
+    IWI_FIRST_NOT(at, place, osnoise->count,
+                  events[at].cpu == events[place].cpu && events[at].start_ns < end_ns);
+    return noise_before[at] - noise_before[place];
 }
 
 /* Of a trace that was cut, or ran over, periods are left whose events are not: those say nothing. */
@@ -346,9 +331,7 @@ static iw_status build(struct builder *b)
 {
     struct iwi_osnoise *osnoise = b->osnoise;
 
-    if (osnoise->count > 0) {
-        qsort(osnoise->events, osnoise->count, sizeof *osnoise->events, by_start);
-    }
+    iwi_sort(osnoise->events, osnoise->count, by_start);
     IW_TRY(survey(b));
     if (b->has_samples) {
         IW_TRY(iwi_sources_find(osnoise->log, &osnoise->sources, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN,

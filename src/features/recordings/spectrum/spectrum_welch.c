@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/select.h"
 #include "features/recordings/spectrum/spectrum.h"
@@ -87,18 +88,10 @@ static void deposit_long(const struct welch *w, double start_ns, double duration
 /* The first detour that ends behind `time_ns`. */
 static size_t first_behind(const iw_detours *cpu, double time_ns)
 {
-    size_t low = 0, high = cpu->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if ((double)(cpu->start_ns[middle] + cpu->duration_ns[middle]) <= time_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, cpu->count, (double)(cpu->start_ns[at] + cpu->duration_ns[at]) <= time_ns);
+    return at;
 }
 
 /* Quanta do not say when in them time was lost: in their middle. Losses below the usual one count as less

@@ -12,6 +12,7 @@
 #include <idlewave/recording.h>
 #include <idlewave/sim.h>
 
+#include "core/base/order.h"
 #include "support/support.h"
 
 enum { MOST_SPECS = 2, WAYS = 3, CPUS = 16 };
@@ -51,13 +52,6 @@ struct sample {
     double mean, error; /* its standard deviation */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static struct sample simulate(const iw_noise *noise, const struct scale *scale, iw_time work_ps)
 {
     iw_pattern pattern = IW_PATTERN_INIT;
@@ -80,7 +74,7 @@ static struct sample simulate(const iw_noise *noise, const struct scale *scale, 
         squares += pow(sample.values[i] - sample.mean, 2);
     }
     sample.error = sqrt(squares / (double)(sample.count - 1) / (double)sample.count);
-    qsort(sample.values, sample.count, sizeof sample.values[0], by_value);
+    iwi_sort(sample.values, sample.count, iwi_compare_doubles);
     iw_sim_result_free(result);
     iw_program_free(program);
     return sample;

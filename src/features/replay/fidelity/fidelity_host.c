@@ -48,18 +48,10 @@ static iw_status sort_host(const iw_log *log, const iw_detours *host, struct hid
 static size_t first_hiding(const struct hiding *hiding, double made_ns)
 {
     const double limit_ns = (double)IWI_HIDING_NS + made_ns / 2.0;
-    size_t low = 0, high = hiding->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (hiding->duration_ns[middle] > limit_ns) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, hiding->count, hiding->duration_ns[at] <= limit_ns);
+    return at;
 }
 
 static double hiding_chance(const struct hiding *hiding, double made_ns, double length_ns)
@@ -98,12 +90,7 @@ struct group {
     int64_t seen_ns;
 };
 
-static int compare_groups(const void *a, const void *b)
-{
-    const struct group *first = a, *second = b;
-
-    return (first->seen_ns > second->seen_ns) - (first->seen_ns < second->seen_ns);
-}
+IWI_COMPARE(compare_groups, struct group, IWI_RISING(seen_ns))
 
 static size_t list_hidden(const iw_detours *observed, const struct iwi_matched *matched, struct group *groups)
 {
@@ -127,7 +114,7 @@ static void take_back(struct iwi_matched *matched, struct group *groups, size_t 
     for (size_t g = 0; g < count; g++) {
         hidden += (double)(groups[g].end - groups[g].first);
     }
-    qsort(groups, count, sizeof *groups, compare_groups);
+    iwi_sort(groups, count, compare_groups);
     for (size_t g = 0; g < count && hidden > budget; g++) {
         for (size_t i = groups[g].first; i < groups[g].end; i++) {
             matched->wanted[i].is_hidden = false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/order.h"
 #include "support/support.h"
 
 enum { DETOURS = 100, GAPS = 100000 };
@@ -27,13 +28,6 @@ iw_inject_plan *iwt_periodic_plan(iw_sync sync, int64_t period_ns, int64_t durat
     return plan;
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct iwt_seen iwt_watch(int64_t duration_ns, int64_t least_ns)
 {
     int64_t *gaps = calloc(GAPS, sizeof *gaps);
@@ -52,7 +46,7 @@ struct iwt_seen iwt_watch(int64_t duration_ns, int64_t least_ns)
         last = now;
     }
     seen.elapsed_ns = last - first;
-    qsort(gaps, seen.count, sizeof *gaps, by_length);
+    iwi_sort(gaps, seen.count, iwi_compare_i64);
     seen.median_ns = seen.count > 0 ? (double)gaps[seen.count / 2] : 0;
     free(gaps);
     return seen;

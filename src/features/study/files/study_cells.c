@@ -11,6 +11,7 @@
 
 #include <idlewave/training.h>
 
+#include "core/base/order.h"
 #include "features/study/files/study_yaml.h"
 
 /* One system with one work. Lists are borrowed, or in `own`. */
@@ -478,13 +479,7 @@ static iw_status check_used(const struct iwi_study_reader *reader)
     return status;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    const iw_cell *x = *(const iw_cell *const *)a, *y = *(const iw_cell *const *)b;
-    const int order = strcmp(x->id, y->id);
-
-    return order != 0 ? order : (x > y) - (x < y);
-}
+IWI_COMPARE(compare_ids, iw_cell *const, strcmp((*left)->id, (*right)->id), IWI_ORDER(*left, *right))
 
 static iw_status fail_twins(const struct iwi_study_reader *reader, const iw_cell *first,
                             const iw_cell *second)
@@ -513,7 +508,7 @@ static iw_status check_twins(const struct iwi_study_reader *reader)
     for (size_t i = 0; i < study->cell_count; i++) {
         sorted[i] = &study->cells[i];
     }
-    qsort(sorted, study->cell_count, sizeof(iw_cell *), compare_ids);
+    iwi_sort(sorted, study->cell_count, compare_ids);
     for (size_t i = 1; i < study->cell_count && status == IW_OK; i++) {
         if (sorted[i]->id[0] != '\0' && strcmp(sorted[i]->id, sorted[i - 1]->id) == 0) {
             status = fail_twins(reader, sorted[i - 1], sorted[i]);

@@ -182,10 +182,7 @@ static iw_status read_study(struct folder_reader *r)
 
 /* ---- cells ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    return strcmp(((const struct candidate *)a)->cell->id, ((const struct candidate *)b)->cell->id);
-}
+IWI_COMPARE(compare_ids, struct candidate, IWI_TEXT(cell->id))
 
 static int compare_counts(uint64_t a, uint64_t b)
 {
@@ -208,14 +205,8 @@ static int compare_series(const iw_cell_result *a, const iw_cell_result *b)
     return order;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    int order = compare_series(x->cell, y->cell);
-
-    order = order != 0 ? order : compare_counts(x->cell->ranks, y->cell->ranks);
-    return order != 0 ? order : compare_counts(x->index, y->index);
-}
+IWI_COMPARE(compare_places, struct candidate, compare_series(left->cell, right->cell),
+            IWI_RISING(cell->ranks), IWI_RISING(index))
 
 static iw_status sort_found(struct folder_reader *r)
 {
@@ -227,8 +218,8 @@ static iw_status sort_found(struct folder_reader *r)
     for (size_t i = 0; i < r->found_count; i++) {
         r->by_id[i] = r->by_place[i] = (struct candidate){.cell = &r->found[i], .index = i};
     }
-    qsort(r->by_id, r->found_count, sizeof *r->by_id, compare_ids);
-    qsort(r->by_place, r->found_count, sizeof *r->by_place, compare_places);
+    iwi_sort(r->by_id, r->found_count, compare_ids);
+    iwi_sort(r->by_place, r->found_count, compare_places);
     return IW_OK;
 }
 
@@ -238,7 +229,7 @@ static const struct candidate *find_id(const struct folder_reader *r, const iw_c
     const struct candidate key = {.cell = &wanted};
 
     memcpy(wanted.id, cell->id, sizeof wanted.id);
-    return bsearch(&key, r->by_id, r->found_count, sizeof *r->by_id, compare_ids);
+    return iwi_find(&key, r->by_id, r->found_count, compare_ids);
 }
 
 /* The last line of that place: the files that the study names may have changed, and it was run again. Whether
@@ -258,20 +249,12 @@ static const struct candidate *find_place(const struct folder_reader *r, const i
                              .ranks = cell->ranks};
     const bool is_extrapolated = r->study->systems[cell->system].is_extrapolated;
     const struct candidate key = {.cell = &wanted}, *best = NULL;
-    size_t low = 0, high = r->found_count;
+    size_t at;
 
     iwi_study_settings_text(work, cell->settings, settings);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (compare_places(&r->by_place[middle], &key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < r->found_count && compare_series(r->by_place[low].cell, &wanted) == 0; low++) {
-        const struct candidate *candidate = &r->by_place[low];
+    IWI_FIRST_NOT(at, 0, r->found_count, compare_places(&r->by_place[at], &key) < 0);
+    for (; at < r->found_count && compare_series(r->by_place[at].cell, &wanted) == 0; at++) {
+        const struct candidate *candidate = &r->by_place[at];
 
         if (cell->ranks != 0 && candidate->cell->ranks != cell->ranks) {
             break;

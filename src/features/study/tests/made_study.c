@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "support/support.h"
 
 enum { MOST_RANK_COUNTS = 64, SIZES = 3 };
@@ -174,7 +175,7 @@ char *iwt_sorted_results(const char *dir)
         free(names[i]);
     }
     free(names);
-    qsort(lines, count, sizeof *lines, compare_lines);
+    iwi_sort(lines, count, compare_lines);
     for (size_t i = 0; i < count; i++) {
         (void)fprintf(out, "%s\n", lines[i]);
     }

@@ -167,13 +167,8 @@ static iw_status look(struct walk *walk, uint32_t place, int64_t from_ns, int64_
     return is_wanted && to_ns - known_ns > JOIN_NS ? wait_for_own(walk, known_ns, to_ns) : IW_OK;
 }
 
-static int compare_runs(const void *left, const void *right)
-{
-    const struct iwi_job_run *a = left, *b = right;
-    const int sign = iwi_order_signed(a->at_ns, b->at_ns);
-
-    return sign != 0 ? sign : iwi_order(a->turn, b->turn); /* it leaves one CPU before it runs on another */
-}
+/* it leaves one CPU before it runs on another */
+IWI_COMPARE(compare_runs, struct iwi_job_run, IWI_RISING(at_ns), IWI_RISING(turn))
 
 static iw_status walk_runs(struct walk *walk, const struct iwi_job_rank *rank)
 {
@@ -204,9 +199,7 @@ iw_status iwi_job_detours(const iw_log *log, struct iwi_job_rank *rank, const st
     if (walk.next == NULL) {
         return IW_ERR_NOMEM;
     }
-    if (rank->count > 1) {
-        qsort(rank->runs, rank->count, sizeof *rank->runs, compare_runs);
-    }
+    iwi_sort(rank->runs, rank->count, compare_runs);
     status = walk_runs(&walk, rank);
     detours->length_ns = iwi_max(span->end_ns - span->zero_ns - walk.unwanted_ns, 1);
     *own_ns_p = walk.own_ns;

@@ -9,14 +9,10 @@
 #include <idlewave/watch.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "kit/machine/sysinfo.h"
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct iwi_job_rank *a = left, *b = right;
-
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+IWI_COMPARE(compare_ranks, struct iwi_job_rank, IWI_RISING(rank))
 
 static iw_status set_number(const iw_log *log, iw_recording *recording, const char *name, int64_t value)
 {
@@ -91,7 +87,7 @@ iw_status iwi_job_recording(const iw_log *log, const struct iwi_job_seen *seen, 
         return iwi_fail(log, IW_ERR_IO, "no %s of the job was seen to run on this node",
                         opts->wants_wanted_time ? "thread" : "rank");
     }
-    qsort(seen->ranks, seen->rank_count, sizeof *seen->ranks, compare_ranks);
+    iwi_sort(seen->ranks, seen->rank_count, compare_ranks);
     IW_TRY(iw_recording_new(log, seen->rank_count, &recording));
     status = fill(log, seen, opts, recording);
     if (status != IW_OK) {

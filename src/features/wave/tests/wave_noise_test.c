@@ -15,15 +15,9 @@
 #include "support/support.h"
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 
 enum { RUNS = 15 };
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* One delay on rank 10 of 100, both ways, eager. */
 static struct iwt_halo noisy(const struct iwt_delay *delay, double noise, uint64_t seed)
@@ -61,9 +55,9 @@ static struct decay measure_decay(iw_time delay_ps, double noise)
         highs[seed] = waves->waves[0].decay_s.high;
         iw_waves_free(waves);
     }
-    qsort(values, RUNS, sizeof values[0], compare);
-    qsort(lows, RUNS, sizeof lows[0], compare);
-    qsort(highs, RUNS, sizeof highs[0], compare);
+    iwi_sort(values, RUNS, iwi_compare_doubles);
+    iwi_sort(lows, RUNS, iwi_compare_doubles);
+    iwi_sort(highs, RUNS, iwi_compare_doubles);
     print_message("delay %g ms, noise %g %%: decay %.1f us/rank (%.1f to %.1f)\n", (double)delay_ps * 1e-9,
                   100.0 * noise, values[RUNS / 2] * 1e6, lows[RUNS / 2] * 1e6, highs[RUNS / 2] * 1e6);
     return (struct decay){values[RUNS / 2], lows[RUNS / 2], highs[RUNS / 2]};

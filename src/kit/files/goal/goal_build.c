@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/base/order.h"
+
 enum { SMALL_SORT = 16, HUGE_PAGE = 2 << 20 };
 
 static const struct iwi_goal_block *current_block(const struct iwi_goal_builder *builder)
@@ -53,20 +55,12 @@ iw_status iwi_goal_add_edge(const iw_log *log, struct iwi_goal_builder *builder,
     return IW_OK;
 }
 
-static int compare_deps(const void *a_p, const void *b_p)
-{
-    const struct iwi_dep *a = a_p, *b = b_p;
-
-    if (a->node != b->node) {
-        return a->node < b->node ? -1 : 1;
-    }
-    return (int)a->is_start - (int)b->is_start;
-}
+IWI_COMPARE(compare_deps, struct iwi_dep, IWI_RISING(node), IWI_RISING(is_start))
 
 static void sort_deps(struct iwi_dep *deps, size_t count)
 {
     if (count > SMALL_SORT) {
-        qsort(deps, count, sizeof *deps, compare_deps);
+        iwi_sort(deps, count, compare_deps);
         return;
     }
     for (size_t i = 1; i < count; i++) {

@@ -159,12 +159,7 @@ static double correlate(const struct iwi_ping_times *times)
     return xx > 0 && yy > 0 ? fmax(fmin(xy / sqrt(xx * yy), 1), -1) : 0;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct iwi_ping_times *x = a, *y = b;
-
-    return iwi_order(x->bytes, y->bytes);
-}
+IWI_COMPARE(by_bytes, struct iwi_ping_times, IWI_RISING(bytes))
 
 static iw_status finish(const struct reader *r, struct iwi_pings *pings)
 {
@@ -182,10 +177,10 @@ static iw_status finish(const struct reader *r, struct iwi_pings *pings)
             return IW_ERR_NOMEM;
         }
         memcpy(times->sorted_ps, times->half_trip_ps, times->count * sizeof *times->sorted_ps);
-        qsort(times->sorted_ps, times->count, sizeof *times->sorted_ps, iwi_compare_i64);
+        iwi_sort(times->sorted_ps, times->count, iwi_compare_i64);
         times->lag1 = correlate(times);
     }
-    qsort(pings->sizes, pings->size_count, sizeof *pings->sizes, by_bytes);
+    iwi_sort(pings->sizes, pings->size_count, by_bytes);
     return IW_OK;
 }
 

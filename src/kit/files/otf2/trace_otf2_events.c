@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/order.h"
+
 /* ---- one thread ---- */
 
 static iw_status gather(struct iwi_otf2_events *e, struct iwi_otf2_thread *thread,
@@ -149,15 +151,7 @@ iw_status iwi_otf2_handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *
 
 /* ---- all threads of a rank ---- */
 
-static int by_time(const void *a, const void *b)
-{
-    const struct iwi_otf2_raw *x = a, *y = b;
-
-    if (x->time_ps != y->time_ps) {
-        return x->time_ps < y->time_ps ? -1 : 1;
-    }
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-}
+IWI_COMPARE(by_time, struct iwi_otf2_raw, IWI_RISING(time_ps), IWI_RISING(sequence))
 
 /* Marks and counts the threads that call MPI; those that only compute do not count. */
 static uint32_t count_callers(struct iwi_otf2_events *e)
@@ -188,9 +182,7 @@ static iw_status replay(struct iwi_otf2_events *e)
     if (e->builder->caps_cpu && !e->builder->lacks_completions) {
         IW_TRY(iwi_otf2_part_calls(e));
     }
-    if (e->buffer_count > 1) {
-        qsort(e->buffer, e->buffer_count, sizeof *e->buffer, by_time);
-    }
+    iwi_sort(e->buffer, e->buffer_count, by_time);
     e->is_buffered = false;
     for (size_t i = 0; i < e->buffer_count; i++) {
         IW_TRY(handle(e, &e->buffer[i]));

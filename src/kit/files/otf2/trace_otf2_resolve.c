@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "kit/files/otf2/trace_otf2_read.h"
 
 static const char *text_of(const struct iwi_otf2 *in, uint64_t id)
@@ -63,13 +64,6 @@ static void resolve_origin(struct iwi_otf2 *in, bool is_eztrace)
     free(creator);
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* A thread belongs to the rank whose main thread is in its location group. */
 static iw_status resolve_locations(struct iwi_otf2 *in)
 {
@@ -89,10 +83,10 @@ static iw_status resolve_locations(struct iwi_otf2 *in)
         ranks[r][0] = main_thread->group;
         ranks[r][1] = r;
     }
-    qsort(ranks, in->rank_count, sizeof *ranks, compare_pairs);
+    iwi_sort(ranks, in->rank_count, iwi_compare_u64);
     for (size_t i = 0; i < in->locations.count; i++) {
         const uint64_t key = locations[i].group;
-        const uint64_t *found = bsearch(&key, ranks, in->rank_count, sizeof *ranks, compare_pairs);
+        const uint64_t *found = iwi_find(&key, ranks, in->rank_count, iwi_compare_u64);
 
         locations[i].rank = found != NULL ? (uint32_t)found[1] : UINT32_MAX;
     }

@@ -206,7 +206,7 @@ static iw_status list_cpus(struct cpu_list *list)
     (void)H5Pclose(properties);
     (void)H5Gclose(group);
     if (tracked == 0 && list->count > 0) {
-        qsort(list->cpus, list->count, sizeof *list->cpus, iwi_compare_u32);
+        iwi_sort(list->cpus, list->count, iwi_compare_u32);
     }
     if (list->status == IW_OK && list->count == 0) {
         list->status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': /cpu holds no CPU", h5->path);

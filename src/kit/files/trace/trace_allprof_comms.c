@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "kit/files/trace/trace_allprof.h"
 
 struct resolving {
@@ -85,18 +86,7 @@ static void name_handle(struct resolving *r, const struct maker *maker, uint32_t
     }
 }
 
-static int by_color(const void *a, const void *b)
-{
-    const struct maker *x = a, *y = b;
-
-    if (x->made->color != y->made->color) {
-        return x->made->color < y->made->color ? -1 : 1;
-    }
-    if (x->made->key != y->made->key) {
-        return x->made->key < y->made->key ? -1 : 1;
-    }
-    return (x->parent_rank > y->parent_rank) - (x->parent_rank < y->parent_rank);
-}
+IWI_COMPARE(by_color, struct maker, IWI_RISING(made->color), IWI_RISING(made->key), IWI_RISING(parent_rank))
 
 /* Makers from `first` to `end` are the members, in order. A dup has all colours and keys 0. */
 static iw_status add_part(struct resolving *r, const struct maker *makers, uint32_t count, uint32_t *members)
@@ -117,7 +107,7 @@ static iw_status add_part(struct resolving *r, const struct maker *makers, uint3
 
 static iw_status add_split(struct resolving *r, struct maker *makers, uint32_t count, uint32_t *members)
 {
-    qsort(makers, count, sizeof *makers, by_color);
+    iwi_sort(makers, count, by_color);
     for (uint32_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && makers[end].made->color == makers[first].made->color; end++) {
         }

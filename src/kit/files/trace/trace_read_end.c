@@ -4,17 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "kit/files/trace/trace_read.h"
 
-static int compare_late(const void *a, const void *b)
-{
-    const struct iwi_late *x = a, *y = b;
-
-    if (x->call != y->call) {
-        return x->call < y->call ? -1 : 1;
-    }
-    return (x->request > y->request) - (x->request < y->request);
-}
+IWI_COMPARE(compare_late, struct iwi_late, IWI_RISING(call), IWI_RISING(request))
 
 /* Puts late completions behind those that their waits have already. */
 static iw_status merge_late(struct iwi_builder *b)
@@ -26,7 +19,7 @@ static iw_status merge_late(struct iwi_builder *b)
     if (merged == NULL) {
         return IW_ERR_NOMEM;
     }
-    qsort(b->late, b->late_count, sizeof *b->late, compare_late);
+    iwi_sort(b->late, b->late_count, compare_late);
     for (size_t i = 0; i < b->call_count; i++) {
         struct iwi_call *call = &b->calls[i];
         const size_t first = used;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/hash.h"
+#include "core/base/order.h"
 #include "kit/files/trace/trace_read_replay.h"
 
 /* A send or receive. */
@@ -158,43 +159,18 @@ static int compare_envelopes(const struct end *x, const struct end *y)
     return 0;
 }
 
-static int by_envelope(const void *a, const void *b)
-{
-    const struct end *x = a, *y = b;
-    const int order = compare_envelopes(x, y);
-
-    return order != 0 ? order : (x->call > y->call) - (x->call < y->call);
-}
+IWI_COMPARE(by_envelope, struct end, compare_envelopes(left, right), IWI_RISING(call))
 
 /* Those of which more is known come first: less fits them. */
-static int by_knowledge(const void *a, const void *b)
-{
-    const struct end *x = a, *y = b;
+IWI_COMPARE(by_knowledge, struct end, IWI_RISING(dst),
+            IWI_ORDER(left->tag == IWI_TAG_UNKNOWN, right->tag == IWI_TAG_UNKNOWN), IWI_RISING(order),
+            IWI_RISING(src), IWI_RISING(call))
 
-    ORDER(x->dst, y->dst);
-    ORDER(x->tag == IWI_TAG_UNKNOWN, y->tag == IWI_TAG_UNKNOWN);
-    ORDER(x->order, y->order);
-    ORDER(x->src, y->src);
-    ORDER(x->call, y->call);
-    return 0;
-}
-
-static int by_order(const void *a, const void *b)
-{
-    const struct end *x = a, *y = b;
-
-    ORDER(x->dst, y->dst);
-    ORDER(x->order, y->order);
-    ORDER(x->src, y->src);
-    ORDER(x->call, y->call);
-    return 0;
-}
+IWI_COMPARE(by_order, struct end, IWI_RISING(dst), IWI_RISING(order), IWI_RISING(src), IWI_RISING(call))
 
 static void sort(struct ends *ends, int (*compare)(const void *, const void *))
 {
-    if (ends->count > 1) {
-        qsort(ends->at, ends->count, sizeof *ends->at, compare);
-    }
+    iwi_sort(ends->at, ends->count, compare);
 }
 
 static struct iwi_call *call_of(struct matching *m, uint32_t rank, const struct end *end)

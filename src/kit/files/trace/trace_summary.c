@@ -10,17 +10,10 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "kit/files/trace/trace_steps.h"
 
-static int by_time(const void *left, const void *right)
-{
-    const iw_trace_function *a = left, *b = right;
-
-    if (a->time_ps != b->time_ps) {
-        return a->time_ps > b->time_ps ? -1 : 1;
-    }
-    return strcmp(a->name, b->name);
-}
+IWI_COMPARE(by_time, iw_trace_function, IWI_FALLING(time_ps), IWI_TEXT(name))
 
 static iw_status list_functions(const iw_log *log, const struct iw_trace *trace, iw_trace_summary *summary)
 {
@@ -40,9 +33,7 @@ static iw_status list_functions(const iw_log *log, const struct iw_trace *trace,
         summary->bytes += function->bytes;
     }
     summary->function_count = uses->count;
-    if (uses->count > 1) {
-        qsort(summary->functions, uses->count, sizeof *summary->functions, by_time);
-    }
+    iwi_sort(summary->functions, uses->count, by_time);
     return IW_OK;
 }
 
