@@ -1,12 +1,10 @@
 /* Fuzzes the folders of studies: reported, continued, and merged, as `report` and `study` do it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/study/claims.h"
+#include "features/study/cells.h"
 #include "features/study/files/study_line.h"
 #include "features/study/files/study_yaml.h"
 #include "features/study/folder.h"
-#include "features/study/peer_results.h"
-#include "features/study/tasks.h"
 #include "fuzz_folder.h"
 
 /* What the folder may hold; others of its files are never read. */

@@ -1,5 +1,5 @@
-/* The folder of a study: made, locked, and filled line by line; src/features/study/files/study_line.h has the
- * layout.
+/* The folder of a study and the processes that fill it: made, locked, and filled line by line;
+ * src/features/study/files/study_line.h has the layout.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_FOLDER_H
@@ -8,6 +8,8 @@
 #include <sys/types.h>
 
 #include <idlewave/study.h>
+
+#include "features/study/folder.h"
 
 /* A results file that this process alone writes. */
 struct iwi_results_file {
@@ -58,5 +60,58 @@ IW_NODISCARD iw_status iwi_folder_each_results(const iw_log *log, const char *di
 
 /* The whole of a file with a NUL behind it, to be freed; *text_p is NULL if there is none. */
 IW_NODISCARD iw_status iwi_read_text(const iw_log *log, const char *path, char **text_p, size_t *size_p);
+
+/* ======== claims ======== */
+
+/* A claim belongs to an open file description: whoever dies, however, gives its claims back, and no two
+ * processes, on whatever nodes, have the same one. The file itself stays empty. */
+
+struct iwi_claims {
+    char *path;
+    int fd;
+    int fault; /* errno: why the file system has no locks; 0: it has, and claims count */
+};
+
+/* A file system without locks is no failure: then every claim is granted. IW_ERR_IO, IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_claims_open(const iw_log *log, const char *dir, struct iwi_claims *claims);
+/* Gives back all that are held. */
+void iwi_claims_close(struct iwi_claims *claims);
+
+/* The byte of a cell: by its id, so that versions of a study agree on it. */
+uint64_t iwi_claim_of_cell(const iw_cell *cell);
+/* The byte of this node, for cells that take more than a process's share of its memory. */
+uint64_t iwi_claim_of_node(void);
+
+/* Does not wait. *is_taken_p: false if another process has it. IW_ERR_IO. Threads of one process see to it
+ * themselves that no two want the same. */
+IW_NODISCARD iw_status iwi_claims_take(const iw_log *log, const struct iwi_claims *claims, uint64_t byte,
+                                       bool *is_taken_p);
+void iwi_claims_give_back(const struct iwi_claims *claims, uint64_t byte);
+
+/* ======== results of others ======== */
+
+enum { IWI_RESULTS_NAME_SIZE = 64 };
+
+struct iwi_peer_results {
+    const char *dir, *own_path; /* own_path: of the file that this process writes, which is left out */
+    char *chunk;
+    struct iwi_peer_results_file {
+        char name[IWI_RESULTS_NAME_SIZE];
+        ino_t inode;
+        off_t end; /* of the whole lines read so far */
+    } * files;
+    size_t count, capacity, next; /* next: where the next name is looked for first */
+};
+
+/* Skips what is there: iwi_tasks_find() reads that, afterwards. `dir` and `own_path` are kept. */
+IW_NODISCARD iw_status iwi_peer_results_init(const iw_log *log, const char *dir, const char *own_path,
+                                             struct iwi_peer_results *others);
+void iwi_peer_results_release(struct iwi_peer_results *others);
+
+/* Calls `visit` with the id of each cell whose line has come since. A file that cannot be read now is read
+ * the next time. IW_ERR_NOMEM, IW_ERR_IO. */
+typedef void (*iwi_visit_id)(void *arg, const char *id);
+IW_NODISCARD iw_status iwi_peer_results_read(const iw_log *log, struct iwi_peer_results *others,
+                                             iwi_visit_id visit, void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* Makes the noise and the schedules that cells share, each once.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/study/inputs.h"
+#include "features/study/cells.h"
 
 #include <stdlib.h>
 

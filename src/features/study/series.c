@@ -1,15 +1,44 @@
-/* Cells of a study as series over ranks, each with its inflection.
+/* Cells as series over ranks, and where noise takes over in them: docs/explanation/inflection.md has the
+ * rule.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/study.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/study.h>
+
 #include "core/base/base.h"
 #include "core/base/order.h"
-#include "features/study/inflection.h"
+#include "features/study/study_report.h"
+
+/* ======== where noise takes over ======== */
+
+double iwi_inflection(const struct iwi_curve_point *points, size_t count, double threshold)
+{
+    const struct iwi_curve_point *below, *above;
+    size_t first = count;
+    double share;
+
+    while (first > 0 && points[first - 1].slowdown >= threshold) {
+        first--;
+    }
+    if (first == count) {
+        return 0.0;
+    }
+    above = &points[first];
+    if (first == 0) {
+        return above->ranks;
+    }
+    below = &points[first - 1];
+    if (!(below->slowdown > -1.0) || !isfinite(above->slowdown)) {
+        return above->ranks;
+    }
+    share = (log1p(threshold) - log1p(below->slowdown)) / (log1p(above->slowdown) - log1p(below->slowdown));
+    return below->ranks * pow(above->ranks / below->ranks, share);
+}
+
+/* ======== series ======== */
 
 /* Of lists of pointers to cells. */
 enum { POINTER_SIZE = sizeof(void *) };

@@ -1,12 +1,348 @@
-/* Studies: where noise takes over, on which systems, and how the times of all cells are distributed.
+/* What studies, runs and estimates of them say.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+
+#include <idlewave/study.h>
 
 #include "core/base/base.h"
 #include "features/study/study_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
+
+/* ======== a run ======== */
+
+static const struct iwi_field run_fields[] = {
+    IWI_VALUE(iw_study_outcome, folder),     IWI_VALUE(iw_study_outcome, shard),
+    IWI_VALUE(iw_study_outcome, shards),     IWI_VALUE(iw_study_outcome, cells),
+    IWI_VALUE(iw_study_outcome, found),      IWI_VALUE(iw_study_outcome, run),
+    IWI_VALUE(iw_study_outcome, others),     IWI_VALUE(iw_study_outcome, elsewhere),
+    IWI_VALUE(iw_study_outcome, is_stopped), IWI_VALUE(iw_study_outcome, seconds),
+};
+static const struct iwi_schema run_schema = IWI_SCHEMA(iw_study_outcome, run_fields);
+
+static iw_status check_run(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_study_outcome *outcome = subject;
+
+    if (outcome->elsewhere > outcome->cells) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': elsewhere: there are more than cells", name);
+    }
+    return IW_OK;
+}
+
+/* Of one of several shards. */
+static const char *of_shard(struct iwi_document *doc, const iw_study_outcome *outcome)
+{
+    return outcome->shards > 1
+               ? iwi_say(doc, " of shard %" PRIu32 " of %" PRIu32, outcome->shard, outcome->shards)
+               : "";
+}
+
+static void say_done(struct iwi_document *doc, const iw_study_outcome *outcome)
+{
+    iwi_verdict(doc, "Done: %zu cell%s%s in %s", outcome->cells, iwi_s(outcome->cells),
+                of_shard(doc, outcome), iwi_seconds(doc, outcome->seconds));
+    if (outcome->others > 0) {
+        iwi_more(doc, ", %zu of them by other processes", outcome->others);
+    }
+    if (outcome->found > 0) {
+        iwi_more(doc, " (%zu %s there already)", outcome->found, outcome->found == 1 ? "was" : "were");
+    }
+    iwi_more(doc, ".");
+}
+
+static void write_run(struct iwi_document *doc, const void *subject)
+{
+    const iw_study_outcome *outcome = subject;
+
+    iwi_title(doc, "A run of a study in '%s'", outcome->folder);
+    if (outcome->is_stopped) {
+        iwi_verdict(doc, "Interrupted: %zu of %zu cells%s are done.",
+                    outcome->found + outcome->run + outcome->others, outcome->cells, of_shard(doc, outcome));
+    } else if (outcome->elsewhere > 0) {
+        iwi_verdict(doc, "Done here: %zu of %zu cells%s are there, and other processes run the rest (%zu).",
+                    outcome->cells - outcome->elsewhere, outcome->cells, of_shard(doc, outcome),
+                    outcome->elsewhere);
+    } else {
+        say_done(doc, outcome);
+    }
+}
+
+const struct iwi_kind iwi_study_run_kind = {
+    .name = "study-run",
+    .schema_id = "idlewave.study-run/1",
+    .schema = &run_schema,
+    .write_doc = write_run,
+    .check = check_run,
+};
+
+iw_doc iw_study_run_doc(const iw_study_outcome *outcome)
+{
+    return (iw_doc){&iwi_study_run_kind, outcome};
+}
+
+/* ======== an estimate ======== */
+
+static const struct iwi_field row_fields[] = {
+    IWI_VALUE(iw_study_estimate_row, system),        IWI_VALUE(iw_study_estimate_row, work),
+    IWI_VALUE(iw_study_estimate_row, least_ranks),   IWI_VALUE(iw_study_estimate_row, most_ranks),
+    IWI_VALUE(iw_study_estimate_row, cells),         IWI_VALUE(iw_study_estimate_row, core_seconds),
+    IWI_VALUE(iw_study_estimate_row, largest_bytes),
+};
+static const struct iwi_schema row_schema = IWI_SCHEMA(iw_study_estimate_row, row_fields);
+
+static const struct iwi_field estimate_fields[] = {
+    IWI_VALUE(iw_study_estimate, shard),
+    IWI_VALUE(iw_study_estimate, shards),
+    IWI_VALUE(iw_study_estimate, cells),
+    IWI_VALUE(iw_study_estimate, found),
+    IWI_VALUE(iw_study_estimate, processes),
+    IWI_VALUE(iw_study_estimate, threads),
+    IWI_VALUE(iw_study_estimate, core_seconds),
+    IWI_VALUE(iw_study_estimate, wall_seconds),
+    IWI_VALUE(iw_study_estimate, memory_bytes),
+    IWI_OBJECTS(iw_study_estimate, rows, row_count, row_schema, .is_row = true),
+};
+static const struct iwi_schema estimate_schema = IWI_SCHEMA(iw_study_estimate, estimate_fields);
+
+static iw_status check_estimate(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_study_estimate *estimate = subject;
+
+    if (estimate->found > estimate->cells) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': found: there are more than cells", name);
+    }
+    return IW_OK;
+}
+
+static void say_cost(struct iwi_document *doc, const iw_study_estimate *estimate)
+{
+    const size_t left = estimate->cells - estimate->found;
+
+    iwi_verdict(doc, "%s", "");
+    if (estimate->shards > 1) {
+        iwi_more(doc, "Shard %" PRIu32 " of %" PRIu32 ". ", estimate->shard, estimate->shards);
+    }
+    if (left == 0) {
+        iwi_more(doc, "Nothing is left to do: all cells (%zu) are there.", estimate->cells);
+        return;
+    }
+    iwi_more(doc, "%zu cell%s about %s on ", left, left == 1 ? " takes" : "s take",
+             iwi_seconds(doc, estimate->wall_seconds));
+    if (estimate->processes > 1) {
+        iwi_more(doc, "%" PRIu32 " processes with ", estimate->processes);
+    }
+    iwi_more(doc, "%" PRIu32 " thread%s and %s of memory%s.", estimate->threads, iwi_s(estimate->threads),
+             iwi_memory_size(doc, (double)estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
+    if (estimate->found > 0) {
+        iwi_verdict(doc, "%zu more %s there already.", estimate->found, estimate->found == 1 ? "is" : "are");
+    }
+}
+
+static void write_estimate(struct iwi_document *doc, const void *subject)
+{
+    const iw_study_estimate *estimate = subject;
+
+    iwi_title(doc, "What the study will take");
+    say_cost(doc, estimate);
+    if (estimate->row_count == 0) {
+        return;
+    }
+    IWI_TABLE(doc, "", {"system", IWI_WORDS}, {"work", IWI_WORDS}, {"ranks", IWI_NUMBER},
+              {"cells", IWI_NUMBER}, {"1 core", IWI_NUMBER}, {"memory", IWI_NUMBER});
+    for (size_t i = 0; i < estimate->row_count; i++) {
+        const iw_study_estimate_row *row = &estimate->rows[i];
+
+        iwi_row(doc, row->system, row->work,
+                row->least_ranks == row->most_ranks
+                    ? iwi_say(doc, "%" PRIu32, row->most_ranks)
+                    : iwi_say(doc, "%" PRIu32 " to %" PRIu32, row->least_ranks, row->most_ranks),
+                iwi_say(doc, "%zu", row->cells), iwi_seconds(doc, row->core_seconds),
+                iwi_memory_size(doc, (double)row->largest_bytes));
+    }
+    iwi_unfold(doc);
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "In all %s of one core: measured just now with a small part of each kind of cell, so expect it "
+             "within a factor of 3. Memory is that of the largest cell.",
+             iwi_seconds(doc, estimate->core_seconds));
+}
+
+const struct iwi_kind iwi_study_estimate_kind = {
+    .name = "study-estimate",
+    .schema_id = "idlewave.study-estimate/2",
+    .schema = &estimate_schema,
+    .write_doc = write_estimate,
+    .check = check_estimate,
+};
+
+iw_doc iw_study_estimate_doc(const iw_study_estimate *estimate)
+{
+    return (iw_doc){&iwi_study_estimate_kind, estimate};
+}
+
+/* ======== comparisons ======== */
+
+static const iw_series *extreme(const struct iwi_comparison *c, double sign)
+{
+    const iw_series *found = NULL;
+    double best = -INFINITY;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const double slowdown = sign * iwi_median_slowdown(iwi_last_cell(c->members[i]));
+
+        if (slowdown > best) {
+            found = c->members[i];
+            best = slowdown;
+        }
+    }
+    return found;
+}
+
+/* A value alone says nothing in a sentence: "chic", "microbatches 8". */
+static const char *name_of(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    const char *label = iwi_dim_label(doc, dim, series);
+
+    return dim > IWI_DIMS ? iwi_say(doc, "%s %s", iwi_setting_key(dim), label) : label;
+}
+
+/* "chic takes 2.431 times as long as without noise" */
+static const char *outcome(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    char slower[IWI_PHRASE_SIZE];
+
+    return iwi_say(doc, "%s %s without noise", name_of(doc, dim, series),
+                   iwi_slower_text(iwi_median_slowdown(iwi_last_cell(series)), slower));
+}
+
+static const char *extremes_text(struct iwi_document *doc, const struct iwi_comparison *c)
+{
+    const iw_series *most = extreme(c, 1.0), *least = extreme(c, -1.0);
+    char ranks[IWI_NUMBER_SIZE];
+
+    if (most == NULL) {
+        return "";
+    }
+    iwi_ranks_text(iwi_last_cell(most)->ranks, ranks);
+    return most == least ? iwi_say(doc, "By the median, at %s ranks %s. ", ranks, outcome(doc, c->dim, most))
+                         : iwi_say(doc, "By the median, at %s ranks %s, the most; %s, the least. ", ranks,
+                                   outcome(doc, c->dim, most), outcome(doc, c->dim, least));
+}
+
+static const char *message_of(struct iwi_document *doc, const struct iwi_comparison *c)
+{
+    enum { MOST = 6 };
+    const char *message = extremes_text(doc, c), *separator = "Noise takes over: ";
+    size_t over = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        over += c->members[i]->inflection > 0.0;
+    }
+    if (over == 0 || c->count > MOST) {
+        return over == 0 ? iwi_say(doc, "%sNoise never takes over.", message)
+                         : iwi_say(doc, "%sNoise takes over in %zu of %zu.", message, over, c->count);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        message = iwi_say(doc, "%s%s%s %s", message, separator, name_of(doc, c->dim, c->members[i]),
+                          iwi_inflection_text(doc, c->members[i]));
+        separator = "; ";
+    }
+    return iwi_say(doc, "%s.", message);
+}
+
+struct iwi_drawn_series iwi_study_drawn(const struct iwi_study_view *view, enum iwi_dim dim,
+                                        const iw_series *series)
+{
+    return (struct iwi_drawn_series){.series = series,
+                                     .label = iwi_dim_label(view->doc, dim, series),
+                                     .style = iwi_dim_style(&view->panels, dim, series)};
+}
+
+struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, const struct iwi_comparison *c,
+                                         const char *title)
+{
+    struct iwi_drawn_series *drawn = iwi_arena_take(&view->doc->arena, c->count, sizeof *drawn);
+    struct iwi_figure *figure = NULL;
+    iw_status made;
+
+    if (drawn == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        drawn[i] = iwi_study_drawn(view, c->dim, c->members[i]);
+    }
+    made = iwi_study_curves_figure(view->doc->log, drawn, c->count, view->results->threshold, title,
+                                   iwi_dim_name(c->dim, false), &figure);
+    if (made == IW_OK) {
+        figure->message = message_of(view->doc, c);
+    }
+    iwi_show_figure(view->doc, made, figure);
+    return view->doc->status == IW_OK ? figure : NULL;
+}
+
+/* The series like number `first` but for the dimension; none if an earlier one has them already. */
+static void gather(const struct iwi_panels *panels, struct iwi_comparison *c, size_t first)
+{
+    c->count = 0;
+    for (size_t i = 0; i < panels->series_count; i++) {
+        if (iwi_differ_only_in(c->dim, &panels->series[first], &panels->series[i])) {
+            if (i < first) {
+                c->count = 0;
+                return;
+            }
+            c->members[c->count++] = &panels->series[i];
+        }
+    }
+}
+
+/* In sections after the first, what has nothing to be compared with has been shown before. */
+static void say_dim(const struct iwi_study_view *view, enum iwi_dim dim, bool is_first)
+{
+    const struct iwi_panels *panels = &view->panels;
+    struct iwi_document *doc = view->doc;
+    struct iwi_comparison c = {
+        .dim = dim, .members = iwi_arena_take(&doc->arena, panels->series_count, sizeof(iw_series *))};
+
+    iwi_section(doc, iwi_say(doc, "slowdown-%d", (int)dim),
+                !panels->varies[dim] ? "Relative time"
+                                     : iwi_say(doc, "%s%s side by side", dim > IWI_DIMS ? "Values of " : "",
+                                               iwi_dim_name(dim, true)));
+    if (is_first) {
+        iwi_note(doc, "Lines: the median time divided by the time without noise. Bands: its 95 %% confidence "
+                      "interval. Triangles: where noise takes over, the bar below it the confidence interval "
+                      "of that. Both axes are logarithmic.");
+    }
+    for (size_t i = 0; c.members != NULL && i < panels->series_count; i++) {
+        gather(panels, &c, i);
+        if (c.count > (is_first ? 0 : 1)) {
+            struct iwi_figure *figure =
+                iwi_study_show_curves(view, &c, iwi_series_label(doc, panels, c.members[0], dim));
+
+            if (figure != NULL) {
+                figure->is_wide = is_first;
+            }
+        }
+    }
+}
+
+void iwi_study_say_slowdowns(const struct iwi_study_view *view)
+{
+    bool is_first = true;
+
+    for (int dim = 0; dim < IWI_ALL_DIMS; dim++) {
+        if (view->panels.varies[dim] && dim != IWI_DIM_SETTINGS) { /* they are compared each alone */
+            say_dim(view, (enum iwi_dim)dim, is_first);
+            is_first = false;
+        }
+    }
+    if (is_first) {
+        say_dim(view, IWI_DIM_SYSTEM, true);
+    }
+}
+
+/* ======== results ======== */
 
 /* ---- the table: a line of CSV for each cell ---- */
 

@@ -1,12 +1,16 @@
-/* What the files about studies share: panels of series, and words and numbers about them.
+/* What the files about studies share: series and their panels, words and numbers about them, figures.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_STUDY_REPORT_H
 #define IWI_STUDY_REPORT_H
 
+#include <stddef.h>
+
 #include <idlewave/study.h>
 
+#include "features/study/study_report.h"
 #include "kit/doc/doc.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 /* What can differ between series; of settings of training programs each alone too. */
@@ -147,5 +151,37 @@ void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_result
 /* Of a study: " 3 of 12 cells are from laws fitted to the recording (poisson:9.9Hz,exp:20us), not from it."
  * Nothing where there are none. */
 void iwi_append_extrapolated(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_results *results);
+
+/* ======== figures ======== */
+
+/* `axis` is what the series are, where they stand side by side.
+ *
+ * Times of the median over ranks, in times of that without noise, with intervals and where noise takes over;
+ * side by side where all have the same single number of ranks. */
+IW_NODISCARD iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_series *drawn,
+                                               size_t count, double threshold, const char *title,
+                                               const char *axis, struct iwi_figure **figure_p);
+
+/* How times are distributed, over ranks; several series only where each has one number of ranks. The axis of
+ * time has `low_ns` to `high_ns`, so that figures can be compared. */
+IW_NODISCARD iw_status iwi_study_boxes_figure(const iw_log *log, const struct iwi_drawn_series *drawn,
+                                              size_t count, double threshold, double low_ns, double high_ns,
+                                              const char *title, const char *axis,
+                                              struct iwi_figure **figure_p);
+
+/* Smallest and largest time of the series; widens what is there (INFINITY, 0 to begin with). */
+void iwi_study_limits(const iw_series *series, double *low_ns, double *high_ns);
+
+/* ======== where noise takes over ======== */
+
+struct iwi_curve_point {
+    double ranks;
+    double slowdown; /* T/T0 - 1; NaN counts as below any threshold */
+};
+
+/* The fewest ranks from which on the slowdown stays at or above the threshold, 0 if the last point is below
+ * it. Points ascend by ranks. Between the last point below and the next one log(1 + slowdown) is taken as
+ * linear in log(ranks): the straight line between two medians on log axes. */
+double iwi_inflection(const struct iwi_curve_point *points, size_t count, double threshold);
 
 #endif

@@ -6,9 +6,8 @@
  *     DIR/results.jsonl            one line a finished cell, schema "idlewave.cell/2", in any order
  *     DIR/results-p3.jsonl         the same by another process at the same time
  *     DIR/results-2-of-8.jsonl     the same of one shard (the first is 1); -2-of-8-p3: and by another process
- *     DIR/claims                   empty; its bytes are locked while cells are run
- * (src/features/study/claims.h) DIR/timings.jsonl            one line a finished cell: id, seconds, bytes;
- * differs from run to run
+ *     DIR/claims                   empty; its bytes are locked while cells are run (study_peers.c)
+ *     DIR/timings.jsonl            one line a finished cell: id, seconds, bytes; differs from run to run
  *
  * A line is written by one write() and synced; a last line without its newline is one that was cut off and
  * does not count.

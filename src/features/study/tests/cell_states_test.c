@@ -1,7 +1,7 @@
 /* What becomes of cells: those that others hold wait again a few at a time, in turn; ids are found.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/study/cell_states.h"
+#include "features/study/pool.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "features/study/inflection.h"
+#include "features/study/study_report.h"
 #include "support/support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -9,10 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "features/study/claims.h"
-#include "features/study/peer_results.h"
+#include "features/study/cells.h"
+#include "features/study/folder.h"
 #include "features/study/pool.h"
-#include "features/study/share.h"
 #include "made_study.h"
 #include "support/support.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "features/study/cells.h"
 #include "features/study/pool.h"
-#include "features/study/tasks.h"
 #include "made_study.h"
 #include "support/support.h"
 

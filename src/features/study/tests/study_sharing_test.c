@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "features/study/claims.h"
+#include "features/study/folder.h"
 #include "made_study.h"
 #include "processes.h"
 

@@ -1,4 +1,4 @@
-/* `idlewave study`: one YAML file in, a folder of results out; goes on where it was interrupted.
+/* `idlewave study`: runs studies, alone or with other processes, and merges their folders.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <inttypes.h>
@@ -8,13 +8,222 @@
 #include <sys/stat.h>
 
 #include <idlewave/idlewave.h>
+#include <idlewave/internal/mpi.h>
 
-#include "features/study/verb/study_share.h"
-#include "features/study/verb/study_verbs.h"
+#include "features/study/verb/shard.h"
 #include "options/shown_opts.h"
+#include "options/verbs.h"
 #include "process/interrupt.h"
+#include "process/node_log.h"
 #include "process/progress.h"
 #include "process/wall_clock.h"
+
+/* ======== a share of the study ======== */
+
+/* Stays where it was begun: the log points to it. */
+struct study_share {
+    struct ui *ui;
+    struct node_log node_log;
+    iw_log own_log; /* of ui, as it was */
+    iw_launcher launcher;
+    bool is_running; /* from now on errors are those of one process */
+    bool is_array;   /* a task of a job array, which shares the folder with the other tasks */
+    struct shard shard;
+    uint32_t process, processes;
+};
+
+static bool is_of_many(const struct study_share *share)
+{
+    return share->launcher.size > 1 || share->launcher.rank > 0;
+}
+
+/* Who shows progress and results: the first process of the launcher. */
+static bool study_share_is_first(const struct study_share *share)
+{
+    return share->launcher.rank == 0;
+}
+
+/* ---- messages ---- */
+
+static void tell_with_rank(void *arg, iw_log_level level, const char *text)
+{
+    const struct study_share *share = arg;
+    char line[4096];
+
+    if (share->is_running) {
+        snprintf(line, sizeof line, "process %u: %s", (unsigned)share->launcher.rank, text);
+    }
+    share->own_log.write(share->own_log.arg, level, share->is_running ? line : text);
+}
+
+static void tell(void *arg, iw_log_level level, const char *text)
+{
+    struct study_share *share = arg;
+
+    if (level == IW_LOG_ERROR) {
+        share->node_log.log.write(share->node_log.log.arg, level, text);
+    } else if (study_share_is_first(share)) {
+        share->own_log.write(share->own_log.arg, level, text);
+    }
+}
+
+static void take_log(struct study_share *share)
+{
+    node_log_init(&share->node_log, share->ui);
+    share->node_log.is_one_of_many = true;
+    share->node_log.rank = share->launcher.rank;
+    share->node_log.below = (iw_log){tell_with_rank, share};
+    share->ui->log = (iw_log){tell, share};
+    share->ui->is_heard = &share->node_log.has_spoken;
+}
+
+/* ---- its place ---- */
+
+/* Tasks of an array come and go as Slurm has room; each may be a launcher's processes itself. */
+static void read_array(struct study_share *share)
+{
+    const struct shard_slurm slurm = shard_slurm_variables();
+    char fault[SHARD_FAULT_SIZE];
+    struct shard task;
+
+    if (slurm.id == NULL) {
+        return;
+    }
+    share->is_array = true;
+    if (shard_of_slurm(&slurm, &task, fault)) {
+        share->process += task.index * share->processes;
+        share->processes *= task.count;
+    } else { /* a list with holes: only where there are no locks does it matter how many there are */
+        share->process += (uint32_t)strtoul(slurm.id, NULL, 10) * share->processes;
+        share->processes = 1;
+    }
+    if (study_share_is_first(share)) {
+        ui_error(
+            share->ui,
+            "note: task %s of a Slurm array shares the cells with all that run this study in this folder "
+            "(--shard I/N would run a part by itself)",
+            slurm.id);
+    }
+}
+
+/* From here on messages that all processes of the launcher meet are told once for each node, notes and
+ * warnings by the first one, and errors of one with its rank. Reads --shard (or NULL) and the variables of
+ * launchers and Slurm. */
+static int study_share_begin(struct study_share *share, struct ui *ui, const char *shard_text)
+{
+    char fault[SHARD_FAULT_SIZE];
+
+    *share = (struct study_share){.ui = ui, .own_log = ui->log, .shard = {0, 1}};
+    iw_launcher_read(&share->launcher);
+    share->process = share->launcher.rank;
+    share->processes = share->launcher.size > 1 ? share->launcher.size : 1;
+    if (is_of_many(share)) {
+        take_log(share);
+    }
+    if (shard_text == NULL) {
+        read_array(share);
+    } else if (!shard_parse(shard_text, &share->shard, fault)) {
+        return ui_usage(ui, "--shard: %s", fault);
+    }
+    return UI_DONE;
+}
+
+static void study_share_end(struct study_share *share)
+{
+    share->ui->log = share->own_log;
+    share->ui->is_heard = NULL;
+}
+
+/* Fills the members that say which cells this process runs, and with whom. */
+static void study_share_fill(const struct study_share *share, iw_study_opts *opts)
+{
+    opts->shard = share->shard.index;
+    opts->shards = share->shard.count;
+    opts->process = share->process;
+    opts->processes = share->processes;
+    opts->local_processes = share->launcher.local_size;
+    opts->leaves = share->is_array;
+}
+
+/* ======== study merge ======== */
+
+struct merge_opts {
+    struct opt_origins origins;
+    const char *dir;
+};
+
+static const struct opt merge_rows[] = {
+    OPT_ROW(struct merge_opts, "output", OPT_STRING, dir, "DIR",
+            "the folder of all results; may be one of DIR...", .letter = 'o'),
+};
+
+static const struct opt_group merge_groups[] = {OPT_GROUP("What is merged", merge_rows, 0)};
+
+static const struct merge_opts merge_defaults = {.dir = NULL};
+
+static const char *const merge_synopsis[] = {"-o DIR DIR...", NULL};
+
+static const char merge_description[] =
+    "Joins the results of folders that hold parts of one study. Cells that several folders hold must be "
+    "equal. The order of the folders does not matter.";
+
+static const struct example merge_examples[] = {
+    {"two machines ran a half each", "idlewave study merge part1 part2 -o all"},
+    {"the files of all shards in a folder as one", "idlewave study merge four -o four"},
+    {NULL, NULL},
+};
+
+static iw_status tell_merged(struct ui *ui, const char *dir)
+{
+    iw_study_results *results = NULL;
+    const iw_status status = iw_study_results_load(&ui->log, dir, &results);
+
+    if (status == IW_OK && results->count == results->expected) {
+        (void)printf("Merged: all %zu cells are in '%s'.\nNext: idlewave report %s -o report.html\n",
+                     results->count, dir, dir);
+    } else if (status == IW_OK) {
+        (void)printf("Merged: %zu of %zu cells are in '%s'; the others are still to be run.\n",
+                     results->count, results->expected, dir);
+    }
+    iw_study_results_free(results);
+    return status;
+}
+
+static int run_merge(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct merge_opts *opts = values;
+    iw_status status;
+
+    if (args->count == 0) {
+        return ui_usage(ui, "which folders? idlewave study merge DIR... -o DIR");
+    }
+    if (opts->dir == NULL) {
+        return ui_usage(ui, "into which folder? -o DIR");
+    }
+    status = iw_study_merge(&ui->log, args->values, args->count, opts->dir);
+    if (status == IW_OK) {
+        status = tell_merged(ui, opts->dir);
+    }
+    return ui_exit_of(status);
+}
+
+static const struct verb verb_merge = {
+    .name = "study merge",
+    .summary = "join folders with parts of one study",
+    .synopsis = merge_synopsis,
+    .description = merge_description,
+    .argument_name = "DIR...",
+    .argument_help = "folders with results",
+    .groups = merge_groups,
+    .group_count = 1,
+    .examples = merge_examples,
+    .defaults = &merge_defaults,
+    .values_size = sizeof(struct merge_opts),
+    .most_arguments = (size_t)-1,
+    .run = run_merge,
+};
+
+/* ======== study ======== */
 
 struct study_opts {
     struct opt_origins origins;
@@ -72,7 +281,7 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static const struct verb *const subverbs[] = {&verb_study_merge, NULL};
+static const struct verb *const subverbs[] = {&verb_merge, NULL};
 
 /* ---- what is asked for ---- */
 
