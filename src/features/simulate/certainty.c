@@ -1,22 +1,25 @@
-/* The interval of one simulation that counts the recording behind its noise.
+/* How sure a simulation is: its interval, and what other noise would have said.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/noise_set.h>
-
 #include <math.h>
 #include <stdlib.h>
 
+#include <idlewave/noise_set.h>
+
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "core/noise/source.h"
 #include "core/numeric/numeric.h"
+#include "core/program/program.h"
+#include "core/sim/later_half.h"
 #include "core/stats/mean_interval.h"
-#include "features/simulate/experiment.h"
 #include "features/simulate/interval.h"
-#include "features/simulate/job_again.h"
-#include "features/simulate/reach.h"
-#include "features/simulate/sensitivity.h"
+#include "features/simulate/simulate.h"
 
-uint32_t iwi_certainty_per_redraw(uint64_t trials)
+/* ======== the interval ======== */
+
+/* Trials of each redraw. Redraws have twice the trials together: see iwi_paired_interval(). */
+static uint32_t certainty_per_redraw(uint64_t trials)
 {
     return (uint32_t)((2 * trials + IW_CERTAINTY_REDRAWS - 1) / IW_CERTAINTY_REDRAWS);
 }
@@ -30,7 +33,7 @@ static bool has_redraws(const iw_noise_set *set, uint64_t trials)
 
 uint64_t iw_certainty_trials(const iw_noise_set *set, uint64_t trials)
 {
-    return has_redraws(set, trials) ? (uint64_t)IW_CERTAINTY_REDRAWS * iwi_certainty_per_redraw(trials) : 0;
+    return has_redraws(set, trials) ? (uint64_t)IW_CERTAINTY_REDRAWS * certainty_per_redraw(trials) : 0;
 }
 
 /* ---- the job again ---- */
@@ -49,7 +52,8 @@ static void keep_program(void *arg, iw_program *program)
     (void)program;
 }
 
-struct iwi_paired_job iwi_certainty_job(const iw_certainty_question *question)
+/* The job of the question; its program stays the caller's. */
+static struct iwi_paired_job certainty_job(const iw_certainty_question *question)
 {
     return (struct iwi_paired_job){.sim = *question->opts,
                                    .net = question->net,
@@ -57,7 +61,8 @@ struct iwi_paired_job iwi_certainty_job(const iw_certainty_question *question)
                                    .redraws = IW_CERTAINTY_REDRAWS};
 }
 
-void iwi_certainty_slowdowns(const iw_sim_result *result, double *slowdowns)
+/* T/T0 - 1 of each trial. */
+static void certainty_slowdowns(const iw_sim_result *result, double *slowdowns)
 {
     for (uint64_t i = 0; i < result->trials; i++) {
         slowdowns[i] = (double)(result->makespan_ps[i] - result->noiseless_ps) / (double)result->noiseless_ps;
@@ -72,7 +77,7 @@ static iw_status new_values(const iw_log *log, const iw_sim_result *result, size
     if (values == NULL) {
         return IW_ERR_NOMEM;
     }
-    iwi_certainty_slowdowns(result, values);
+    certainty_slowdowns(result, values);
     *values_p = values;
     return IW_OK;
 }
@@ -81,13 +86,13 @@ static iw_status run_redraws(const iw_log *log, const iw_certainty_question *q, 
 {
     const struct iwi_variant as_it_is = {.is_removed = NULL};
     struct iwi_inquiry inquiry = {
-        .log = log, .set = q->set, .job = iwi_certainty_job(q), .blocks = iwi_set_blocks(q->set)};
+        .log = log, .set = q->set, .job = certainty_job(q), .blocks = iwi_set_blocks(q->set)};
     struct iwi_experiment experiment;
     double *values;
     iw_status status;
 
     IW_TRY(iwi_experiment_init(&inquiry, 0, q->result->trials, IW_CERTAINTY_REDRAWS, &experiment));
-    experiment.per_redraw = iwi_certainty_per_redraw(q->result->trials);
+    experiment.per_redraw = certainty_per_redraw(q->result->trials);
     experiment.noiseless_ps = q->result->noiseless_ps;
     inquiry.work_total = iw_program_messages(q->program) * iw_certainty_trials(q->set, q->result->trials);
     IW_TRY(new_values(log, q->result, iwi_experiment_values(&experiment), &values));
@@ -198,7 +203,7 @@ static double mean_slowdown(const iw_sim_result *result)
 static iw_status find_sensitivity(const iw_log *log, const iw_certainty_question *q,
                                   iw_sensitivity *sensitivity)
 {
-    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .job = iwi_certainty_job(q)};
+    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .job = certainty_job(q)};
     struct iwi_experiment experiment;
     double *values;
     iw_status status;
@@ -242,4 +247,284 @@ iw_status iw_certainty_find(const iw_log *log, const iw_certainty_question *ques
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;
     return find(log, &known, certainty_p);
+}
+
+/* ======== independent nodes ======== */
+
+enum { ALIGNED, APART, VARIANTS };
+
+static const struct iwi_variant variants[VARIANTS] = {
+    [ALIGNED] = {.is_removed = NULL}, [APART] = {.is_apart = true}};
+
+bool iw_independence_is_asked(const iw_noise_set *set)
+{
+    return iw_noise_set_window(set) != NULL && set->sync == IW_SYNC_NONE;
+}
+
+uint64_t iw_independence_trials(const iw_noise_set *set, uint64_t trials)
+{
+    const uint64_t redrawn = trials >= IW_CERTAINTY_LEAST_TRIALS && iwi_set_blocks(set) >= 2
+                                 ? (uint64_t)IW_CERTAINTY_REDRAWS * certainty_per_redraw(trials)
+                                 : 0;
+
+    return iw_independence_is_asked(set) ? trials + VARIANTS * redrawn : 0;
+}
+
+/* Mean and interval: of trials and of recordings drawn anew. Too few trials have no interval. */
+static iw_estimate estimate(const struct iwi_experiment *experiment, const double *values)
+{
+    iw_estimate e = iwi_mean_estimate(values, (size_t)experiment->trials);
+
+    if (experiment->trials < IW_CERTAINTY_LEAST_TRIALS) {
+        return (iw_estimate){e.value, NAN, NAN};
+    }
+    return iwi_paired_interval(&(struct iwi_sample){.trials = values,
+                                                    .trial_count = (size_t)experiment->trials,
+                                                    .redraws = values + experiment->trials,
+                                                    .redraw_count = experiment->redraws,
+                                                    .per_redraw = experiment->per_redraw,
+                                                    .blocks = experiment->inquiry->blocks});
+}
+
+static iw_status compare_nodes(struct iwi_experiment *experiment, const iw_sim_result *result,
+                               iw_independence *independence)
+{
+    const size_t stride = iwi_experiment_values(experiment);
+    double *values = iwi_new_array(experiment->inquiry->log, VARIANTS * stride, sizeof *values);
+    double *apart;
+    iw_status status;
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    apart = values + APART * stride;
+    certainty_slowdowns(result, values);
+    status = iwi_experiment_run_trials(experiment, &variants[APART], apart);
+    if (status == IW_OK) {
+        status = iwi_experiment_run_redraws(experiment, variants, VARIANTS, values);
+    }
+    if (status == IW_OK) {
+        independence->independent = estimate(experiment, apart);
+        for (size_t i = 0; i < stride; i++) {
+            apart[i] -= values[i];
+        }
+        independence->overstated = estimate(experiment, apart);
+    }
+    free(values);
+    return status;
+}
+
+static iw_status find_independence(const iw_log *log, const iw_certainty_question *q,
+                                   iw_independence *independence)
+{
+    const uint64_t trials = q->result->trials;
+    struct iwi_inquiry inquiry = {
+        .log = log, .set = q->set, .job = certainty_job(q), .blocks = iwi_set_blocks(q->set)};
+    struct iwi_experiment experiment;
+
+    IW_TRY(iwi_experiment_init(&inquiry, 0, trials,
+                               trials >= IW_CERTAINTY_LEAST_TRIALS ? inquiry.job.redraws : 0, &experiment));
+    experiment.per_redraw = experiment.redraws > 0 ? certainty_per_redraw(trials) : 0;
+    experiment.noiseless_ps = q->result->noiseless_ps;
+    inquiry.work_total = iw_program_messages(q->program) * iw_independence_trials(q->set, trials);
+    return compare_nodes(&experiment, q->result, independence);
+}
+
+iw_status iw_independence_find(const iw_log *log, const iw_certainty_question *question,
+                               iw_independence *independence_p)
+{
+    iw_independence independence = {.independent = {NAN, NAN, NAN}, .overstated = {NAN, NAN, NAN}};
+    const iw_wall_window *window = iw_noise_set_window(question->set);
+    iw_certainty_question known = *question;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+
+    if (!iw_independence_is_asked(question->set)) {
+        return iwi_fail(log, IW_ERR_USAGE, "no nodes are aligned, so they are independent already");
+    }
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
+    known.opts = &opts;
+    independence.window = *window;
+    independence.nodes = (question->result->ranks - 1) / iw_noise_set_ranks_per_node(question->set) + 1;
+    independence.recorded_nodes = iwi_set_aligned_nodes(question->set);
+    if (question->result->noiseless_ps > 0) {
+        IW_TRY(find_independence(log, &known, &independence));
+    }
+    *independence_p = independence;
+    return IW_OK;
+}
+
+/* ======== ranks that meet copies of one CPU ======== */
+
+/* A text trace, or the recording of one CPU. */
+static bool has_one_cpu(const struct iwi_set_input *input)
+{
+    if (input->fit != NULL) { /* laws are drawn for each rank */
+        return false;
+    }
+    for (size_t node = 0; node < input->node_count; node++) {
+        if (input->recordings[node]->cpu_count == 1) {
+            return true;
+        }
+    }
+    return input->node_count == 0 && !iwi_noise_is_spec(input->text);
+}
+
+bool iw_node_wide_is_asked(const iw_noise_set *set)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < set->input_count; i++) {
+        is_any |= has_one_cpu(&set->inputs[i]);
+    }
+    return is_any && set->cores_per_node > 1 && set->sync == IW_SYNC_NONE;
+}
+
+uint64_t iw_node_wide_trials(const iw_noise_set *set, uint64_t trials)
+{
+    return iw_node_wide_is_asked(set) ? trials : 0;
+}
+
+static iw_status simulate(const iw_log *log, const iw_certainty_question *q, double *slowdowns)
+{
+    static const struct iwi_variant joined = {.is_joined = true};
+    struct iwi_inquiry inquiry = {.log = log, .set = q->set, .job = certainty_job(q)};
+    struct iwi_experiment experiment;
+
+    IW_TRY(iwi_experiment_init(&inquiry, 0, q->result->trials, 0, &experiment));
+    experiment.noiseless_ps = q->result->noiseless_ps;
+    inquiry.work_total = iw_program_messages(q->program) * q->result->trials;
+    return iwi_experiment_run_trials(&experiment, &joined, slowdowns);
+}
+
+static iw_status find_node_wide(const iw_log *log, const iw_certainty_question *q, double *slowdowns,
+                                iw_estimate *node_wide_p)
+{
+    const iw_sim_result *result = q->result;
+    const struct iwi_exposure exposure = {.ranks = result->ranks,
+                                          .quiet_s = (double)result->noiseless_ps / (double)IW_PS_PER_S,
+                                          .is_joined = true};
+
+    IW_TRY(simulate(log, q, slowdowns));
+    if (result->trials < IW_CERTAINTY_LEAST_TRIALS) {
+        node_wide_p->value = iwi_mean_estimate(slowdowns, (size_t)result->trials).value;
+        return IW_OK;
+    }
+    return iwi_count_recording(log, q->set, &exposure, slowdowns, (size_t)result->trials, result->seed,
+                               node_wide_p, NULL);
+}
+
+iw_status iw_node_wide_find(const iw_log *log, const iw_certainty_question *question,
+                            iw_estimate *node_wide_p)
+{
+    iw_estimate node_wide = {NAN, NAN, NAN};
+    iw_certainty_question known = *question;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    double *slowdowns;
+    iw_status status = IW_OK;
+
+    if (!iw_node_wide_is_asked(question->set)) {
+        return iwi_fail(log, IW_ERR_USAGE, "ranks of a node do not share one recorded CPU");
+    }
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
+    known.opts = &opts;
+    slowdowns = iwi_new_array(log, (size_t)question->result->trials, sizeof *slowdowns);
+    if (slowdowns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    if (question->result->noiseless_ps > 0) {
+        status = find_node_wide(log, &known, slowdowns, &node_wide);
+    }
+    free(slowdowns);
+    if (status == IW_OK) {
+        *node_wide_p = node_wide;
+    }
+    return status;
+}
+
+/* ======== the steady state ======== */
+
+/* The same trials with half as many repetitions end where the second half of the run begins. So what that
+ * half takes is the difference of two simulations, under the same noise. */
+
+/* More narrow an interval that is narrower than that of the run already. */
+static const uint64_t MOST_TRIALS = 40;
+
+bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program, uint64_t trials)
+{
+    return program->repeat > 1 && program->schedule == NULL && program->trace == NULL &&
+           program->delay_count == 0 && trials >= IW_LEAST_TRIALS && iw_noise_set_part_count(set) > 0;
+}
+
+uint64_t iw_steady_trials(const iw_noise_set *set, const iw_program *program, uint64_t trials)
+{
+    return !iw_steady_is_asked(set, program, trials) ? 0 : trials < MOST_TRIALS ? trials : MOST_TRIALS;
+}
+
+/* The first half, in the trials of the question. */
+static iw_status run_half(const iw_log *log, const iw_certainty_question *q, iw_sim_result **half_p)
+{
+    iw_program half = *q->program; /* a pattern, which is written down nowhere */
+    iw_sim_opts opts = *q->opts;
+    iw_noise *noise = NULL;
+    iw_status status;
+
+    half.repeat = q->program->repeat / 2;
+    opts.trials = iw_steady_trials(q->set, q->program, q->result->trials);
+    opts.want_explain = opts.want_end_times = false;
+    opts.steps = (iw_step_sink){NULL, NULL};
+    opts.checkpoint_dir = NULL;
+    IW_TRY(iw_noise_set_make(log, q->set, NULL, opts.seed, 0, &noise));
+    status = iw_simulate(log, &half, q->net, noise, &opts, half_p);
+    iw_noise_free(noise);
+    return status;
+}
+
+static iw_status compare(const iw_log *log, const iw_certainty_question *q, const iw_sim_result *half,
+                         iw_steady *steady)
+{
+    const size_t trials = (size_t)half->trials;
+    const double later = (double)steady->repetitions;
+    const double share = (double)q->program->repeat / later;
+    const double quiet_ps = (double)(q->result->noiseless_ps - half->noiseless_ps);
+    double *slowdowns = iwi_new_array(log, 2 * trials, sizeof *slowdowns), *starts_ns;
+
+    if (slowdowns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    starts_ns = slowdowns + trials;
+    (void)iwi_later_half(q->result, half, slowdowns); /* it takes time: that was asked before */
+    for (size_t i = 0; i < trials; i++) {
+        const double whole_ps = (double)q->result->makespan_ps[i],
+                     later_ps = whole_ps - (double)half->makespan_ps[i];
+        const double quiet_start_ps = (double)q->result->noiseless_ps - share * quiet_ps;
+
+        starts_ns[i] = (whole_ps - share * later_ps - quiet_start_ps) / (double)IW_PS_PER_NS;
+    }
+    steady->slowdown = iwi_mean_estimate(slowdowns, trials);
+    steady->start_ns = iwi_mean_estimate(starts_ns, trials);
+    free(slowdowns);
+    return IW_OK;
+}
+
+iw_status iw_steady_find(const iw_log *log, const iw_certainty_question *question, iw_steady *steady_p)
+{
+    iw_steady steady = {.slowdown = {NAN, NAN, NAN}, .start_ns = {NAN, NAN, NAN}};
+    iw_certainty_question known = *question;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_sim_result *half = NULL;
+    iw_status status;
+
+    if (!iw_steady_is_asked(question->set, question->program, question->result->trials)) {
+        return iwi_fail(log, IW_ERR_USAGE, "nothing is repeated under noise alone, or in few trials");
+    }
+    IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
+    known.opts = &opts;
+    steady.repetitions = question->program->repeat - question->program->repeat / 2;
+    status = run_half(log, &known, &half);
+    if (status == IW_OK && question->result->noiseless_ps > half->noiseless_ps) {
+        status = compare(log, &known, half, &steady);
+    }
+    iw_sim_result_free(half);
+    *steady_p = steady;
+    return status;
 }

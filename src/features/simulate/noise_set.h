@@ -64,12 +64,6 @@ struct iw_noise_set {
     size_t law_count;
 };
 
-/* Number of that source among the entries, added if new. */
-IW_NODISCARD iw_status iwi_set_find(const iw_log *log, iw_noise_set *set, const iw_source *source,
-                                    size_t *entry_p);
-IW_NODISCARD iw_status iwi_set_add_spec(const iw_log *log, iw_noise_set *set, const char *spec,
-                                        size_t *entry_p);
-
 /* Room for as many parts as there are entries, so that counting them anew cannot fail. */
 IW_NODISCARD iw_status iwi_set_room(const iw_log *log, iw_noise_set *set);
 
@@ -118,11 +112,5 @@ IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, 
  * IW_ERR_RANGE: one has no mean. */
 IW_NODISCARD iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
                                     const iw_noise_fit *first, iw_noise_fit **fit_p);
-
-/* The laws in place of one input, "none" for each that is removed: so those of others stay where they were.
- */
-IW_NODISCARD iw_status iwi_set_add_laws(const iw_log *log, const iw_noise_set *set,
-                                        const struct iwi_set_node *node, const iw_noise_fit *fit,
-                                        const bool *is_removed, iw_noise *noise);
 
 #endif

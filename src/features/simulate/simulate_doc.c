@@ -1,13 +1,437 @@
-/* One simulation: how much slower it is than without noise, and where the time goes.
+/* The documents of simulations and forecasts, and their tables.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
 
+#include <idlewave/noise_set.h>
+
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate.h"
 #include "features/simulate/simulate_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
+
+/* ======== tables ======== */
+
+/* ---- names ---- */
+
+IWI_NAMED(engine_name, value <= IW_ENGINE_WINDOW ? iw_engine_name((iw_engine)value) : NULL)
+IWI_NAMES(rules_name, [IW_RULES_IDLEWAVE] = "idlewave", [IW_RULES_LOGGOPSIM] = "loggopsim")
+
+IWI_NAMES(rendezvous_name, [IW_RENDEZVOUS_IDEAL] = "ideal", [IW_RENDEZVOUS_RTS_CTS] = "rts-cts")
+IWI_NAMED(replica_name, value <= IW_REPLICA_COPY ? iw_replica_compute_name((iw_replica_compute)value) : NULL)
+
+IWI_NAMES(quantile_name, "p0", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p100")
+
+/* ---- tables ---- */
+
+double iwi_messages_per_second(const void *object)
+{
+    const iw_sim_result *run = object;
+    const double messages = (double)run->messages * (double)run->trials;
+
+    return run->engine_seconds > 0 && !run->is_resumed ? round(messages / run->engine_seconds) : NAN;
+}
+
+static bool has_speeds(const void *object)
+{
+    return ((const iw_sim_result *)object)->slowest_node > 0.0;
+}
+
+static const struct iwi_field run_fields[] = {
+    IWI_VALUE(iw_sim_result, ranks),
+    IWI_VALUE(iw_sim_result, trials),
+    IWI_VALUE(iw_sim_result, first_trial),
+    IWI_VALUE(iw_sim_result, seed),
+    IWI_ENUM(iw_sim_result, engine, "engine", engine_name),
+    IWI_CHARS(iw_sim_result, engine_note),
+    IWI_ENUM(iw_sim_result, rules, "rules", rules_name),
+    IWI_ENUM(iw_sim_result, rendezvous, "rendezvous", rendezvous_name),
+    IWI_VALUE(iw_sim_result, lanes),
+    IWI_VALUE(iw_sim_result, threads),
+    IWI_VALUE(iw_sim_result, processes),
+    IWI_ENUM(iw_sim_result, parallel, "parallel", iwi_split_name),
+    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed"),
+    IWI_VALUE(iw_sim_result, messages),
+    IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns"),
+    IWI_VALUE(iw_sim_result, slowest_node, .is_there = has_speeds, .is_optional = true),
+    IWI_VALUE(iw_sim_result, engine_seconds),
+    IWI_REAL_OF("messages_per_second", iwi_messages_per_second),
+    IWI_VALUE(iw_sim_result, peak_rss_bytes),
+};
+static const struct iwi_schema run_schema = IWI_SCHEMA(iw_sim_result, run_fields);
+
+static const struct iwi_field ends_fields[] = {
+    IWI_VALUE(iw_ends, is_of_ranks),
+    IWI_VALUES_BY_NAME(iw_ends, quantiles_ns, quantile_name),
+};
+static const struct iwi_schema ends_schema = IWI_SCHEMA(iw_ends, ends_fields);
+
+static const struct iwi_field trial_fields[] = {
+    IWI_VALUE_AS(iw_trial, number, "trial"),
+    IWI_TIME(iw_trial, makespan_ps, "makespan_ns"),
+    IWI_VALUE(iw_trial, slowdown),
+};
+static const struct iwi_schema trial_schema = IWI_SCHEMA(iw_trial, trial_fields);
+
+static const struct iwi_field source_fields[] = {
+    IWI_VALUE(iw_source_share, spec),
+    IWI_VALUE(iw_source_share, share),
+};
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, source_fields);
+
+/* A network, and what its segments are beyond some size. */
+#define COSTS(T)                                                                                         \
+    IWI_TIME(T, L_ps, "L_ns"), IWI_TIME(T, o_send_ps, "o_send_ns"), IWI_TIME(T, o_recv_ps, "o_recv_ns"), \
+        IWI_TIME(T, g_ps, "g_ns"), IWI_PER_BYTE(T, G, "G_ns_per_byte"), IWI_PER_BYTE(T, O, "O_ns_per_byte")
+IWI_OF(bool, is_by_device, iw_net_costs, it->is_device_progress)
+static const struct iwi_field costs_fields[] = {
+    COSTS(iw_net_costs),
+    IWI_VALUE(iw_net_costs, is_device_progress, .is_there = is_by_device, .is_optional = true),
+};
+static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_net_costs, costs_fields);
+
+static bool has_taper(const void *object)
+{
+    return ((const iw_net_inner *)object)->taper > 0.0;
+}
+
+static const struct iwi_field inner_fields[] = {
+    IWI_CHARS(iw_net_inner, name),
+    IWI_VALUE(iw_net_inner, ranks),
+    IWI_INLINE(iw_net_inner, costs, costs_schema),
+    IWI_VALUE(iw_net_inner, taper, .is_there = has_taper, .is_optional = true),
+};
+static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
+
+IWI_OF(bool, has_levels, iw_net, it->inner_count > 0)
+IWI_NAMES(placement_name, [IW_PLACEMENT_BLOCK] = "block", [IW_PLACEMENT_ROUND_ROBIN] = "round-robin",
+          [IW_PLACEMENT_LIST] = "list")
+
+static const char *sharing_name(unsigned sharing)
+{
+    static const char *const names[] = {[IW_NIC_MAX_RATE] = "max-rate", [IW_NIC_QUEUES] = "queues"};
+
+    return sharing < sizeof names / sizeof names[0] ? names[sharing] : NULL;
+}
+
+static bool has_nics(const void *object)
+{
+    return ((const iw_net *)object)->nics.count > 0;
+}
+
+static const struct iwi_field nics_fields[] = {
+    IWI_VALUE(iw_net_nics, count),
+    IWI_PER_BYTE(iw_net_nics, G, "G_ns_per_byte"),
+    IWI_VALUE(iw_net_nics, node_level),
+    IWI_VALUE(iw_net_nics, active),
+    IWI_VALUE_AS(iw_net_nics, has_rails, "rails"),
+    IWI_ENUM(iw_net_nics, sharing, "sharing", sharing_name),
+};
+static const struct iwi_schema nics_schema = IWI_SCHEMA(iw_net_nics, nics_fields);
+
+static bool has_memory(const void *object)
+{
+    return ((const iw_net *)object)->memory.ranks > 0;
+}
+
+IWI_OF(bool, has_net_noise, iw_net, iw_net_is_noisy(it))
+IWI_OF(bool, has_series, iw_net_noise, it->series.count > 0)
+
+static const struct iwi_field delay_fields[] = {
+    IWI_VALUE(iw_net_noise_point, share),
+    IWI_TIME(iw_net_noise_point, delay_ps, "delay_ns"),
+};
+static const struct iwi_schema delay_schema = IWI_SCHEMA(iw_net_noise_point, delay_fields);
+
+static const struct iwi_field series_fields[] = {
+    /* not the delays: there may be a million */
+    IWI_VALUE(iw_delay_series, count),
+    IWI_TIME(iw_delay_series, every_ps, "every_ns"),
+    IWI_TIME(iw_delay_series, mean_ps, "mean_ns"),
+    IWI_TIME(iw_delay_series, longest_ps, "longest_ns"),
+};
+static const struct iwi_schema series_schema = IWI_SCHEMA(iw_delay_series, series_fields);
+
+static const struct iwi_field net_noise_fields[] = {
+    IWI_OBJECTS_IN_PLACE(iw_net_noise, points, point_count, delay_schema),
+    IWI_OBJECT(iw_net_noise, series, series_schema, .is_there = has_series, .is_optional = true),
+};
+static const struct iwi_schema net_noise_schema = IWI_SCHEMA(iw_net_noise, net_noise_fields);
+
+static const struct iwi_field net_fields[] = {
+    IWI_CHARS(iw_net, name),
+    IWI_INLINE(iw_net, costs, costs_schema),
+    IWI_VALUE(iw_net, S_bytes),
+    IWI_OBJECTS_IN_PLACE(iw_net, inner, inner_count, inner_schema, .is_there = has_levels,
+                         .is_optional = true),
+    IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
+    IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true),
+    IWI_OBJECT(iw_net, memory, iwi_memory_schema, .is_there = has_memory, .is_optional = true),
+    IWI_OBJECT(iw_net, noise, net_noise_schema, .is_there = has_net_noise, .is_optional = true),
+};
+static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
+
+static const struct iwi_field segment_fields[] = {
+    IWI_VALUE(iw_net_segment, from_bytes),
+    COSTS(iw_net_segment),
+};
+static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
+
+static const struct iwi_field certainty_fields[] = {
+    IWI_INLINE(iw_certainty, reach, iwi_reach_schema),
+    IWI_ESTIMATE(iw_certainty, slowdown),
+};
+static const struct iwi_schema certainty_schema = IWI_SCHEMA(iw_certainty, certainty_fields);
+
+static const struct iwi_field independence_fields[] = {
+    IWI_ESTIMATE(iw_independence, independent),
+    IWI_ESTIMATE(iw_independence, overstated),
+    IWI_VALUE(iw_independence, nodes),
+    IWI_VALUE(iw_independence, recorded_nodes),
+    IWI_INLINE(iw_independence, window, iwi_wall_window_schema),
+};
+static const struct iwi_schema independence_schema = IWI_SCHEMA(iw_independence, independence_fields);
+
+static const struct iwi_field steady_fields[] = {
+    IWI_VALUE(iw_steady, repetitions),
+    IWI_ESTIMATE(iw_steady, slowdown),
+    IWI_ESTIMATE(iw_steady, start_ns),
+};
+static const struct iwi_schema steady_schema = IWI_SCHEMA(iw_steady, steady_fields);
+IWI_OF(bool, has_steady, iw_simulation, it->steady != NULL)
+
+IWI_NAMES(align_name, [IW_ALIGN_NONE] = "none", [IW_ALIGN_WALL] = "wall")
+IWI_OF(bool, is_aligned, iw_simulation, it->align != IW_ALIGN_NONE)
+IWI_OF(bool, has_independence, iw_simulation, it->independence != NULL)
+IWI_OF(bool, has_node_wide, iw_simulation, it->node_wide != NULL)
+
+static const struct iwi_field traced_fields[] = {
+    IWI_VALUE(iw_traced, ranks),
+    IWI_VALUE(iw_traced, replicas),
+    IWI_TIME(iw_traced, run_ps, "run_ns"),
+    IWI_VALUE(iw_traced, mpi_share),
+    IWI_VALUE(iw_traced, cpu_share),
+    IWI_VALUE(iw_traced, is_by_cpu),
+    IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
+    IWI_VALUE(iw_traced, has_p2p),
+    IWI_VALUE(iw_traced, is_training),
+};
+static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
+
+/* Of many trials the quantiles say it; CSV has them all. */
+IWI_OF(bool, has_few_trials, iw_simulation, it->trial_time_count <= IWI_MOST_TRIAL_TIMES)
+IWI_OF(double, median_level, iw_simulation, iw_median_level(it->makespan_ns.count))
+
+static bool has_cores(const void *object)
+{
+    return ((const iw_simulation *)object)->cores_per_rank > 1;
+}
+
+IWI_OF(bool, has_bytes, iw_simulation, it->compute_bytes > 0)
+IWI_OF(bool, has_spare_cores, iw_simulation, it->spare_cores > 0)
+IWI_OF(bool, has_node_speed, iw_simulation, it->node_speed != NULL)
+
+static const char *loop_name(unsigned loop)
+{
+    return iw_loop_name((iw_loop)loop);
+}
+
+static const struct iwi_field simulation_fields[] = {
+    IWI_VALUE(iw_simulation, what),
+    IWI_VALUE(iw_simulation, command),
+    IWI_INLINE(iw_simulation, run, run_schema),
+    IWI_OBJECT(iw_simulation, makespan_ns, iwi_summary_schema),
+    IWI_OBJECT(iw_simulation, slowdown, iwi_summary_schema),
+    IWI_REAL_OF("median_level", median_level),
+    IWI_OBJECT(iw_simulation, distribution, ends_schema),
+    IWI_OBJECTS(iw_simulation, trial_times, trial_time_count, trial_schema, .is_row = true,
+                .is_there = has_few_trials),
+    IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
+    IWI_ENUM(iw_simulation, sync, "sync", iwi_sync_name),
+    IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true),
+    IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
+                .is_optional = true),
+    IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true),
+    IWI_POINTER(iw_simulation, node_wide, iwi_estimate_schema, .is_there = has_node_wide,
+                .is_optional = true),
+    IWI_VALUE(iw_simulation, ranks_per_node),
+    IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
+    IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
+    IWI_VALUE(iw_simulation, recorded_cpus),
+    IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),
+    IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true),
+    IWI_VALUE(iw_simulation, node_speed, .is_there = has_node_speed, .is_optional = true),
+    IWI_VALUE(iw_simulation, compute_bytes, .is_there = has_bytes, .is_optional = true),
+    IWI_VALUE(iw_simulation, delays),
+    IWI_POINTER(iw_simulation, net, net_schema),
+    IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema),
+    IWI_POINTER(iw_simulation, recording, certainty_schema),
+    IWI_POINTER(iw_simulation, traced, traced_schema),
+    IWI_POINTER(iw_simulation, explain, iwi_explained_schema),
+    IWI_INLINE(iw_simulation, caveats, iwi_caveats_schema),
+};
+const struct iwi_schema iwi_simulation_schema = IWI_SCHEMA(iw_simulation, simulation_fields);
+
+static iw_status refuse(const iw_log *log, const char *name, const char *what)
+{
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s': %s", name, what);
+}
+
+iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *subject)
+{
+    const iw_simulation *s = subject;
+    const double *ns = s->distribution.quantiles_ns;
+
+    if (s->net == NULL) {
+        return refuse(log, name, "net: is null");
+    }
+    if (s->run.ranks == 0 || s->run.trials == 0 || s->makespan_ns.count == 0) {
+        return refuse(log, name, "there are no ranks or no trials");
+    }
+    for (size_t i = 0; i < IW_END_QUANTILES; i++) {
+        if (!(ns[i] >= 0.0) || (i > 0 && ns[i] < ns[i - 1])) {
+            return refuse(log, name, "distribution.quantiles_ns: are no rising times");
+        }
+    }
+    return s->explain != NULL ? iwi_explained_check(log, name, s->explain) : IW_OK;
+}
+
+/* ======== forecasts ======== */
+
+/* ---- the table ---- */
+
+IWI_OF(bool, is_possible, iw_way, it->refusal[0] == '\0')
+
+static const struct iwi_field way_fields[] = {
+    IWI_CHARS(iw_way, refusal),
+    IWI_VALUE(iw_way, workers, .is_there = is_possible),
+    IWI_VALUE(iw_way, lanes, .is_there = is_possible),
+    IWI_VALUE(iw_way, batches, .is_there = is_possible),
+    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible),
+    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible),
+    IWI_VALUE_AS(iw_way, exchanges, "exchanges_per_batch", .is_there = is_possible),
+    IWI_VALUE(iw_way, compute_s, .is_there = is_possible),
+    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible),
+    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible),
+};
+static const struct iwi_schema way_schema = IWI_SCHEMA(iw_way, way_fields);
+
+static const struct iwi_field forecast_fields[] = {
+    IWI_ENUM(iw_forecast, engine, "engine", engine_name),
+    IWI_CHARS(iw_forecast, engine_note),
+    IWI_VALUE(iw_forecast, ranks),
+    IWI_VALUE(iw_forecast, trials),
+    IWI_VALUE(iw_forecast, redrawn),
+    IWI_VALUE(iw_forecast, messages),
+    IWI_VALUE(iw_forecast, processes),
+    IWI_VALUE(iw_forecast, nodes),
+    IWI_VALUE(iw_forecast, threads),
+    IWI_VALUE(iw_forecast, message_s),
+    IWI_VALUE(iw_forecast, room_bytes),
+    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name),
+    IWI_CHARS(iw_forecast, reason),
+    IWI_OBJECT(iw_forecast, trials_split, way_schema),
+    IWI_OBJECT(iw_forecast, ranks_split, way_schema),
+};
+static const struct iwi_schema forecast_schema = IWI_SCHEMA(iw_forecast, forecast_fields);
+
+/* ---- words ---- */
+
+/* ---- the document ---- */
+
+static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
+{
+    const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
+    const iw_way *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
+
+    iwi_verdict(
+        doc, "It will take about %s and %s in each process, with the %s split over %" PRIu32 " worker%s: %s.",
+        iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory_size(doc, (double)way->process_bytes),
+        are_ranks_split ? "ranks" : "trials", way->workers, iwi_s(way->workers), forecast->reason);
+    if ((double)way->process_bytes > forecast->room_bytes) {
+        iwi_more(doc, " That does not fit: a process can have %s here.",
+                 iwi_memory_size(doc, forecast->room_bytes));
+    }
+}
+
+static void say_forecast_facts(struct iwi_document *doc, const iw_forecast *forecast)
+{
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
+    iwi_row(doc, "ranks", iwi_say(doc, "%" PRIu32, forecast->ranks));
+    iwi_row(doc, "messages",
+            iwi_say(doc, "%" PRIu64 "%s, %s each", forecast->messages,
+                    forecast->trials > 1 ? " per trial" : "", iwi_ns(doc, forecast->message_s * 1e9)));
+    iwi_row(doc, "trials",
+            forecast->redrawn == 0
+                ? iwi_say(doc, "%" PRIu64, forecast->trials)
+                : iwi_say(doc, "%" PRIu64 ", %" PRIu64 " of them from laws of recordings drawn anew",
+                          forecast->trials, forecast->redrawn));
+    iwi_row(doc, "engine",
+            iwi_say(doc, forecast->engine_note[0] != '\0' ? "%s (%s)" : "%s%s",
+                    iw_engine_name(forecast->engine), forecast->engine_note));
+    iwi_row(doc, "started as",
+            iwi_say(doc, "%" PRIu32 " process%s of %" PRIu32 " thread%s on %" PRIu32 " node%s",
+                    forecast->processes, forecast->processes == 1 ? "" : "es", forecast->threads,
+                    iwi_s(forecast->threads), forecast->nodes, iwi_s(forecast->nodes)));
+}
+
+/* Times and memory are those of the busiest worker and of one process. */
+static void say_way(struct iwi_document *doc, const char *name, const iw_way *way, bool is_chosen)
+{
+    if (is_possible(way)) {
+        iwi_row(doc, iwi_say(doc, is_chosen ? "%s *" : "%s", name), iwi_say(doc, "%" PRIu32, way->workers),
+                iwi_say(doc, "%" PRIu32, way->lanes), iwi_say(doc, "%" PRIu64, way->batches),
+                iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_seconds(doc, way->compute_s),
+                iwi_seconds(doc, way->exchange_s), iwi_memory_size(doc, way->bytes_sent),
+                iwi_memory_size(doc, (double)way->process_bytes));
+    }
+}
+
+static void say_refusal(struct iwi_document *doc, const char *name, const iw_way *way)
+{
+    if (!is_possible(way)) {
+        iwi_note(doc, "Splitting the %s is not possible: %s.", name, way->refusal);
+    }
+}
+
+static void write_forecast(struct iwi_document *doc, const void *subject)
+{
+    const iw_forecast *forecast = subject;
+    const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
+
+    iwi_title(doc, "What the simulation will take");
+    say_verdict(doc, forecast);
+    say_forecast_facts(doc, forecast);
+    IWI_TABLE(doc, "", {"split", IWI_WORDS}, {"workers", IWI_NUMBER}, {"lanes", IWI_NUMBER},
+              {"batches", IWI_NUMBER}, {"time", IWI_NUMBER}, {"compute", IWI_NUMBER},
+              {"exchange", IWI_NUMBER}, {"sent", IWI_NUMBER}, {"memory", IWI_NUMBER});
+    say_way(doc, "trials", &forecast->trials_split, !are_ranks_split);
+    say_way(doc, "ranks", &forecast->ranks_split, are_ranks_split);
+    say_refusal(doc, "trials", &forecast->trials_split);
+    say_refusal(doc, "ranks", &forecast->ranks_split);
+    iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc, "Batches, and bytes sent in each, are those of the busiest worker; memory is that of one "
+                  "process, for the state of its ranks. The run without noise is not counted.");
+    iwi_item(
+        doc,
+        "Rates are those of docs/explanation/scale.md, times the speed of this machine in a sample: a factor "
+        "of 2 either way is possible.");
+}
+
+const struct iwi_kind iwi_forecast_kind = {
+    .name = "forecast",
+    .schema_id = "idlewave.forecast/2",
+    .schema = &forecast_schema,
+    .write_doc = write_forecast,
+};
+
+iw_doc iw_forecast_doc(const iw_forecast *forecast)
+{
+    return (iw_doc){&iwi_forecast_kind, forecast};
+}
+
+/* ======== simulations ======== */
 
 static const char *ns_words(struct iwi_document *doc, double ns, double largest)
 {

@@ -1,12 +1,509 @@
-/* One simulation in words: the verdict, how sure it is, and where the time goes.
+/* One simulation in words: its verdict, how sure that is, the machine, where the time goes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/base/base.h"
-#include "features/simulate/reach_report.h"
+#include "core/net/net.h"
+#include "features/simulate/simulate.h"
 #include "features/simulate/simulate_report.h"
 #include "kit/text/words.h"
+
+/* ======== reach ======== */
+
+enum { LISTED_LAWS = 3 };
+
+/* ---- the table ---- */
+
+IWI_OF(bool, is_bound, iw_reach, it->is_bound)
+IWI_OF(bool, has_sensitivity, iw_reach, it->sensitivity.length_ns > 0)
+
+static const struct iwi_field reach_fields[] = {
+    IWI_VALUE_AS(iw_reach, recorded_s, "seconds"),
+    IWI_VALUE(iw_reach, cpus),
+    IWI_VALUE_AS(iw_reach, watched_s, "watched_seconds"),
+    IWI_VALUE(iw_reach, longest_ns),
+    IWI_VALUE(iw_reach, unseen),
+    IWI_VALUE(iw_reach, is_bound),
+    IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound),
+    IWI_VALUE(iw_reach, is_extrapolated),
+    IWI_VALUES(iw_reach, laws, law_count),
+    IWI_OBJECT(iw_reach, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
+               .is_optional = true),
+};
+const struct iwi_schema iwi_reach_schema = IWI_SCHEMA(iw_reach, reach_fields);
+
+/* ---- words ---- */
+
+double iwi_round_up(double seconds)
+{
+    const double unit = pow(10.0, floor(log10(fmax(seconds, 1.0))) - 1.0);
+
+    return ceil(seconds / unit) * unit;
+}
+
+void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach, uint64_t ranks,
+                      double time_ns)
+{
+    char length[IWI_NUMBER_SIZE], watched[IWI_NUMBER_SIZE], job[IWI_NUMBER_SIZE], time[IWI_NUMBER_SIZE];
+
+    iwi_append(paragraph, "this recording of %s on %s CPU%s cannot show what %s %s in %s",
+               iwi_length_text(reach->recorded_s, length), iwi_ranks_text(reach->cpus, watched),
+               reach->cpus == 1 ? "" : "s", iwi_ranks_text(ranks, job),
+               ranks == 1 ? "rank meets" : "ranks meet", iwi_ns_round_text(time_ns, time));
+    if (reach->record_s <= IWI_LONGEST_ADVICE_S) {
+        iwi_append(paragraph, "; record %s for an estimate",
+                   iwi_length_text(iwi_round_up(reach->record_s), length));
+    } else {
+        iwi_append(paragraph, "; no recording of two weeks could, but laws fitted to it can be extrapolated");
+    }
+}
+
+void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach)
+{
+    char name[IWI_NAME_SIZE];
+
+    iwi_append(paragraph, "from laws fitted to the recording (");
+    for (size_t i = 0; i < reach->law_count && i < LISTED_LAWS; i++) {
+        iwi_append(paragraph, "%s%s", i > 0 ? " + " : "",
+                   iwi_plain_name(reach->laws[i] != NULL ? reach->laws[i] : "-", IWI_NAME_SIZE - 1, name));
+    }
+    if (reach->law_count > LISTED_LAWS) {
+        iwi_append(paragraph, " and %zu other%s", reach->law_count - LISTED_LAWS,
+                   reach->law_count == LISTED_LAWS + 1 ? "" : "s");
+    }
+    iwi_append(paragraph, "), not from it");
+}
+
+/* ======== independent nodes ======== */
+
+static bool may_be_chance(iw_estimate e)
+{
+    return !(e.low > 0.0) && !(e.high < 0.0);
+}
+
+static void say_overstated(struct iwi_document *doc, iw_estimate by)
+{
+    const iw_estimate less = {-by.value, -by.high, -by.low};
+
+    if (may_be_chance(by)) {
+        iwi_more(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by, ""));
+    } else {
+        iwi_more(doc, " To assume that would %s the slowdown by %s points.",
+                 by.value < 0.0 ? "understate" : "overstate",
+                 iwi_points_words(doc, by.value < 0.0 ? less : by, ""));
+    }
+}
+
+void iwi_say_independence(struct iwi_document *doc, const iw_independence *independence)
+{
+    char slower[IWI_PHRASE_SIZE];
+
+    if (isnan(independence->independent.value)) {
+        return;
+    }
+    iwi_verdict(doc, "With nodes that are hit independently of each other it %s without noise.",
+                iwi_slower_text(independence->independent.value, slower));
+    say_overstated(doc, independence->overstated);
+}
+
+void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
+{
+    char slower[IWI_PHRASE_SIZE], range[IWI_RANGE_SIZE], bound[IWI_PARAGRAPH_SIZE] = "";
+
+    if (isnan(node_wide.value)) {
+        return;
+    }
+    iwi_verdict(doc, "If all noise hits the ranks of a node together, it");
+    if (isinf(node_wide.high)) {
+        iwi_append_bound(bound, node_wide, "noise");
+        iwi_more(doc, "%s", bound);
+    } else {
+        iwi_more(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
+                 isnan(node_wide.low) ? ""
+                                      : iwi_say(doc, " (95 %% CI %s)",
+                                                iwi_slowdown_range_text(node_wide.low, node_wide.high,
+                                                                        node_wide.value, range)));
+    }
+    iwi_more(doc, "a recording of one CPU cannot tell, so record at least two.");
+}
+
+void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence)
+{
+    const iw_wall_window *window = &independence->window;
+
+    if (window->unsynchronised > 0) {
+        iwi_item(doc,
+                 "The clocks of %zu node%s were not synchronised, so what coincided is not known: start "
+                 "chronyd or ntpd there and record again.",
+                 window->unsynchronised, iwi_s(window->unsynchronised));
+    }
+    iwi_item(doc,
+             "Nodes are aligned by their wall clocks, wrong by up to %s by their own estimates, in the "
+             "%s that all of them watched.",
+             iwi_ns_round(doc, window->error_ns), iwi_ns_round(doc, (double)window->length_ns));
+    if (independence->nodes > independence->recorded_nodes) {
+        iwi_item(
+            doc,
+            "The job has %" PRIu32 " nodes, and %" PRIu32 " were recorded: what coincides does so within "
+            "each %" PRIu32 " of them. Synchronised from the start it does on all; the truth is between.",
+            independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
+    }
+}
+
+/* ======== the machine ======== */
+
+static const char *costs_words(struct iwi_document *doc, const iw_net_costs *costs)
+{
+    const double fs_per_ns = 1e6;
+    const char *overhead = iwi_ps(doc, costs->o_send_ps);
+
+    if (costs->o_recv_ps != costs->o_send_ps) {
+        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
+    }
+    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s%s", iwi_ps(doc, costs->L_ps), overhead,
+                   iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
+                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "",
+                   costs->is_device_progress ? ", moved by a device" : "");
+}
+
+bool iwi_is_moved_by_device(const iw_net *net)
+{
+    bool is_device = net->costs.is_device_progress;
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        is_device &= net->inner[i].costs.is_device_progress;
+    }
+    return is_device;
+}
+
+/* "4 NICs of 0.04 ns/B in a node, shared by 32 ranks: a byte that leaves it takes 1.28 ns" */
+static void say_nics(struct iwi_document *doc, const iw_net *net)
+{
+    const iw_net_nics *nics = &net->nics;
+    const double fs_per_ns = 1e6;
+    const iw_net_inner *node = &net->inner[nics->node_level];
+    const char *those = iwi_say(doc, "%" PRIu32 " NIC%s of %.4g ns/B in a %s", nics->count,
+                                iwi_s(nics->count), (double)nics->G / fs_per_ns, node->name);
+    iw_net effective;
+
+    if (nics->sharing == IW_NIC_QUEUES) {
+        iwi_row(doc, "",
+                iwi_say(doc, "%s; messages wait for %s in the order of time", those,
+                        nics->count == 1 ? "it" : "them"));
+    } else if (iwi_net_effective(NULL, net, &effective) == IW_OK) {
+        const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
+                                          ? &effective.inner[nics->node_level + 1].costs
+                                          : &effective.costs;
+
+        iwi_row(doc, "",
+                iwi_say(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns", those,
+                        nics->active > 0 ? nics->active : node->ranks, (double)outside->G / fs_per_ns));
+    }
+}
+
+/* "noise delays messages between nodes by 1.20 us on average, 40.0 us at most (recorded series of 2.10 s)" */
+static void say_net_noise(struct iwi_document *doc, const iw_net *net)
+{
+    const iw_net_noise *noise = &net->noise;
+    const double ps_per_ns = (double)IW_PS_PER_NS;
+
+    if (iw_net_is_noisy(net)) {
+        const char *kind = noise->series.count == 0
+                               ? ""
+                               : iwi_say(doc, " (recorded series of %s)",
+                                         iwi_ns(doc, (double)noise->series.count *
+                                                         (double)noise->series.every_ps / ps_per_ns));
+
+        iwi_row(doc, "",
+                iwi_say(doc, "noise delays messages%s by %s on average, %s at most%s",
+                        net->inner_count > 0 ? " between nodes" : "",
+                        iwi_ns(doc, iw_net_noise_mean_ps(noise) / ps_per_ns),
+                        iwi_ns(doc, (double)iw_net_noise_longest_ps(noise) / ps_per_ns), kind));
+    }
+}
+
+/* Its levels from outside in: the costs of the network itself are those of its outermost level. */
+static void say_net(struct iwi_document *doc, const iw_simulation *s)
+{
+    const iw_net *net = s->net;
+
+    iwi_row(doc, "network", iwi_say(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
+    if (s->net_segment_count > 0) {
+        iwi_row(doc, "",
+                iwi_say(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
+                        s->net_segments[0].from_bytes, s->net_segment_count, iwi_s(s->net_segment_count)));
+    }
+    for (uint32_t i = net->inner_count; i > 0; i--) {
+        const iw_net_inner *inner = &net->inner[i - 1];
+
+        iwi_row(doc, "",
+                iwi_say(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
+                        costs_words(doc, &inner->costs)));
+    }
+    if (net->nics.count > 0) {
+        say_nics(doc, net);
+    }
+    say_net_noise(doc, net);
+}
+
+/* "30 MB": a unit as rates have it. */
+static const char *decimal_size(struct iwi_document *doc, uint64_t bytes)
+{
+    return bytes >= 1000000000 ? iwi_say(doc, "%.4g GB", (double)bytes / 1e9)
+           : bytes >= 1000000  ? iwi_say(doc, "%.4g MB", (double)bytes / 1e6)
+           : bytes >= 1000     ? iwi_say(doc, "%.4g kB", (double)bytes / 1e3)
+                               : iwi_say(doc, "%" PRIu64 " B", bytes);
+}
+
+/* "domains of 10 ranks with 40 GB/s, 6.5 GB/s a core; phases move 30 MB" */
+static void say_memory(struct iwi_document *doc, const iw_simulation *s)
+{
+    const iw_memory *memory = &s->net->memory;
+
+    if (memory->ranks > 0 && s->compute_bytes > 0) {
+        iwi_row(doc, "memory",
+                iwi_say(doc, "domains of %" PRIu32 " rank%s with %.4g GB/s, %.4g GB/s a core; phases move %s",
+                        memory->ranks, iwi_s(memory->ranks), (double)memory->domain_bytes_per_s / 1e9,
+                        (double)memory->core_bytes_per_s / 1e9, decimal_size(doc, s->compute_bytes)));
+    }
+}
+
+static void say_nodes(struct iwi_document *doc, const iw_simulation *s)
+{
+    if (s->cores_per_rank > 1) {
+        iwi_row(doc, "cores", iwi_say(doc, "%u a rank, %s loops", s->cores_per_rank, iw_loop_name(s->loop)));
+    }
+    if (s->spare_cores > 0) {
+        iwi_row(doc, s->cores_per_rank > 1 ? "" : "cores",
+                iwi_say(doc, "%u of each node left to the operating system", s->spare_cores));
+    }
+    if (s->run.slowest_node > 0.0) {
+        iwi_row(doc, "nodes",
+                iwi_say(doc, "%s%sthe slowest computes %.4g times as long",
+                        s->node_speed != NULL ? s->node_speed : "", s->node_speed != NULL ? ": " : "",
+                        s->run.slowest_node));
+    }
+}
+
+void iwi_say_machine(struct iwi_document *doc, const iw_simulation *s)
+{
+    say_nodes(doc, s);
+    say_net(doc, s);
+    say_memory(doc, s);
+}
+
+/* ======== where the time goes ======== */
+
+/* Below this part of the noise, the largest detours are not what matters. */
+static const double LEAST_WORST_SHARE = 0.25;
+
+const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *part)
+{
+    static const char *const words[IW_PART_NOISE] = {
+        [IW_PART_COMPUTE] = "computation",   [IW_PART_MEMORY] = "waiting for memory",
+        [IW_PART_DELAY] = "injected delays", [IW_PART_OVERHEAD] = "overhead (o, O)",
+        [IW_PART_LATENCY] = "latency (L)",   [IW_PART_GAP] = "gap (g)",
+        [IW_PART_BYTES] = "bytes (G)",       [IW_PART_RENDEZVOUS] = "rendezvous control messages",
+        [IW_PART_NETWORK] = "network noise",
+    };
+
+    for (int i = 0; !part->is_noise && i < IW_PART_NOISE; i++) {
+        if (strcmp(part->name, iw_part_name((iw_part)i)) == 0) {
+            return part->level != NULL ? iwi_say(doc, "%s, %s", words[i], part->level) : words[i];
+        }
+    }
+    return iwi_say(doc, "noise %s", part->name);
+}
+
+/* "12.3 %" of a whole that may be nothing. */
+static const char *share_of(struct iwi_document *doc, double part, double whole)
+{
+    return iwi_percent(doc, whole > 0.0 ? part / whole : 0.0);
+}
+
+static double exact(double ns)
+{
+    return isnan(ns) ? 0.0 : ns;
+}
+
+/* ---- one path ---- */
+
+static void say_path_row(struct iwi_document *doc, const char *name, double last_ns, double total_ns,
+                         double mean_ns)
+{
+    iwi_row(doc, name, iwi_ns(doc, last_ns), share_of(doc, last_ns, total_ns), iwi_ns(doc, mean_ns));
+    iwi_bar(doc, (iw_estimate){last_ns, NAN, NAN});
+}
+
+static void say_path(struct iwi_document *doc, const iw_explained *explained)
+{
+    const double total_ns = (double)explained->makespan_ps / (double)IW_PS_PER_NS;
+    double mean_sum_ns = 0.0;
+
+    iwi_section(doc, "path", "Where the time goes");
+    iwi_paragraph(doc,
+                  "On the path to the end of rank %" PRIu32 ", which ends last (trial %" PRIu64 ", %" PRIu64
+                  " messages), and on average over the paths of all ranks (%.1f messages):",
+                  explained->last_rank, explained->trial, explained->hops, explained->mean_hops);
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"last rank", IWI_NUMBER}, {"share", IWI_NUMBER}, {"", IWI_BAR},
+              {"mean", IWI_NUMBER});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < explained->part_count; i++) {
+        const iw_explained_part *part = &explained->parts[i];
+
+        mean_sum_ns += exact(part->mean_ns);
+        if (part->last_ns != 0.0 || part->mean_ns > 0.0) {
+            say_path_row(doc, iwi_part_words(doc, part), part->last_ns, total_ns, part->mean_ns);
+        }
+    }
+    say_path_row(doc, "total", total_ns, total_ns, mean_sum_ns);
+}
+
+static void say_worst(struct iwi_document *doc, const iw_explained *explained)
+{
+    iwi_section(doc, "worst", "What hurt most on this path");
+    for (size_t i = 0; i < explained->worst_count; i++) {
+        const iw_explained_hit *hit = &explained->worst[i];
+
+        iwi_item(doc, "%s took %s of rank %" PRIu32 " at %s", hit->source, iwi_ps(doc, hit->lost_ps),
+                 hit->rank, iwi_ps(doc, hit->at_ps));
+    }
+}
+
+/* ---- the average ---- */
+
+static void say_average_row(struct iwi_document *doc, const char *name, iw_estimate ns, double total_ns)
+{
+    iwi_row(doc, name, iwi_ns(doc, ns.value), share_of(doc, ns.value, total_ns),
+            isnan(ns.low) ? "-" : iwi_say(doc, "%s to %s", iwi_ns(doc, ns.low), iwi_ns(doc, ns.high)));
+}
+
+static void say_average_table(struct iwi_document *doc, const iw_explained *explained)
+{
+    const iw_estimate makespan_ns = explained->average->makespan_ns;
+
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"mean", IWI_NUMBER}, {"share", IWI_NUMBER},
+              {"95 % CI of the mean", IWI_NUMBER});
+    iwi_unfold(doc);
+    for (size_t i = 0; i < explained->part_count; i++) {
+        const iw_explained_part *part = &explained->parts[i];
+
+        if (part->average_ns.value > 0.0) {
+            say_average_row(doc, iwi_part_words(doc, part), part->average_ns, makespan_ns.value);
+        }
+    }
+    say_average_row(doc, "total", makespan_ns, makespan_ns.value);
+}
+
+/* "it hits rank 17 in 9 of 20 trials": goes on with the sentence that has begun, or begins it. */
+static void say_place(struct iwi_document *doc, bool *is_begun, const iw_hit_place *place, const char *where)
+{
+    iwi_more(doc, "%s%s in %" PRIu64 " of %" PRIu64 " trials", *is_begun ? "; it " : " The largest one ",
+             where, place->trials, place->of_trials);
+    *is_begun = true;
+}
+
+/* The first place of a list, if it stands out; else NULL. */
+static const iw_hit_place *find_place(const iw_hit_places *list)
+{
+    return list->count > 0 && list->places[0].stands_out ? &list->places[0] : NULL;
+}
+
+static bool has_several_sources(const iw_explained *explained)
+{
+    size_t sources = 0;
+
+    for (size_t i = 0; i < explained->part_count; i++) {
+        sources += explained->parts[i].is_noise;
+    }
+    return sources > 1;
+}
+
+static void say_largest(struct iwi_document *doc, const iw_explained *explained)
+{
+    static const char *const tenths[] = {"first", "second",  "third",  "fourth", "fifth",
+                                         "sixth", "seventh", "eighth", "ninth",  "last"};
+    const iw_average_path *average = explained->average;
+    const iw_hit_place *rank = find_place(&average->ranks), *seat = find_place(&average->seats),
+                       *tenth = find_place(&average->tenths);
+    bool is_begun = false;
+
+    if (average->sources.count > 0 && has_several_sources(explained)) {
+        say_place(doc, &is_begun, &average->sources.places[0],
+                  iwi_say(doc, "is %s", average->sources.places[0].source));
+    }
+    if (rank != NULL) {
+        say_place(doc, &is_begun, rank, iwi_say(doc, "hits rank %" PRIu32, rank->number));
+    }
+    if (seat != NULL) {
+        say_place(doc, &is_begun, seat,
+                  iwi_say(doc, "hits rank %" PRIu32 " of a node (from 0 on)", seat->number));
+    }
+    if (tenth != NULL && tenth->number < sizeof tenths / sizeof tenths[0]) {
+        say_place(doc, &is_begun, tenth,
+                  iwi_say(doc, "comes in the %s tenth of the run", tenths[tenth->number]));
+    }
+    iwi_more(doc, is_begun ? "." : "");
+}
+
+static void say_average(struct iwi_document *doc, const iw_simulation *s)
+{
+    const iw_average_path *average = s->explain->average;
+
+    iwi_section(doc, "average", "On average");
+    if (average->trials < s->run.trials) {
+        iwi_paragraph(doc,
+                      "Over the first %" PRIu64 " of %" PRIu64
+                      " trials, the path to the rank that ends last is made of:",
+                      average->trials, s->run.trials);
+    } else {
+        iwi_paragraph(doc, "Over all %" PRIu64 " trials, the path to the rank that ends last is made of:",
+                      average->trials);
+    }
+    say_average_table(doc, s->explain);
+    if (!isnan(average->worst_share)) {
+        /* of the others only the sum is known: that they are many, not whether they are any smaller */
+        iwi_paragraph(doc, "The largest detours of each path, up to four, make up %s of its noise%s.",
+                      iwi_percent(doc, average->worst_share),
+                      average->worst_share < LEAST_WORST_SHARE ? ": it is many that add up, not a few" : "");
+        say_largest(doc, s->explain);
+    }
+}
+
+static bool has_noise(const iw_explained *explained)
+{
+    for (size_t i = 0; i < explained->part_count; i++) {
+        const iw_explained_part *part = &explained->parts[i];
+
+        if (part->is_noise && (part->last_ns > 0.0 || part->average_ns.value > 0.0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void iwi_say_explained(struct iwi_document *doc, const iw_simulation *simulation)
+{
+    const iw_explained *explained = simulation->explain;
+
+    if (explained == NULL) {
+        return;
+    }
+    say_path(doc, explained);
+    say_worst(doc, explained);
+    if (explained->average != NULL) {
+        say_average(doc, simulation);
+    }
+    if (has_noise(explained)) {
+        iwi_note(doc,
+                 "Shares of a path are no savings: without one source another path may be the longest, "
+                 "with other noise on it. Only a what-if shows what would be gained without each source.");
+    }
+}
+
+/* ======== verdict ======== */
 
 /* Half the width of the mean's interval, over the mean, above which more trials are advised. */
 static const double WIDE_INTERVAL = 0.05;

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "features/simulate/path_stats.h"
+#include "features/simulate/simulate_report.h"
 #include "support/support.h"
 
 enum { PATHS = 20 };

@@ -7,8 +7,7 @@
 
 #include <idlewave/whatif.h>
 
-#include "features/simulate/met.h"
-#include "features/simulate/sensitivity.h"
+#include "features/simulate/simulate.h"
 #include "support/made_recording.h"
 #include "support/made_set.h"
 #include "support/support.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "features/simulate/reach_report.h"
+#include "features/simulate/simulate.h"
 #include "support/support.h"
 
 static const iw_reach bound = {.recorded_s = 10.0,
