@@ -10,7 +10,7 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
-#include "features/bench/bench_stats.h"
+#include "features/bench/bench_keep.h"
 #include "mpi/net_pair.h"
 
 enum { CHUNK = 1 << 14 }; /* phases that are sent at once */

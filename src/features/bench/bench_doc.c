@@ -1,13 +1,268 @@
-/* Benchmarks: how long phases of work and an operation take, without and with injected noise.
+/* The documents of benchmarks: words, figures, tables.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
 
+#include <idlewave/internal/bench.h>
+
 #include "core/base/base.h"
-#include "features/bench/bench_figure.h"
-#include "features/bench/bench_report.h"
 #include "features/tables.h"
+#include "kit/doc/doc.h"
+#include "kit/figure/figure.h"
+#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
+
+/* ======== figures ======== */
+
+enum { MEDIAN = 3, P99 = 6, LONGEST = IW_BENCH_QUANTILES - 1 };
+
+static void add_table(struct iwi_figure *figure, const double quantile_ns[IW_BENCH_QUANTILES])
+{
+    char number[IWI_NUMBER_SIZE];
+
+    iwi_figure_table(figure, "How long phases take");
+    iwi_figure_head(figure, true, "Share of the phases");
+    iwi_figure_head(figure, false, "Take no longer than");
+    for (size_t i = 0; i < IW_BENCH_QUANTILES; i++) {
+        iwi_figure_cell(figure, "%g %%", 100.0 * iw_bench_quantile(i));
+        iwi_figure_cell(figure, "%s", iwi_ns_time_text(quantile_ns[i], number));
+    }
+}
+
+/* From the first to the last bin that is not empty, of both kinds: their pictures are there to be compared.
+ */
+static void set_range(struct iwi_figure *figure, const iw_bench_result *result)
+{
+    const iw_bench_times *quiet = &result->times[IW_BENCH_QUIET], *noisy = &result->times[IW_BENCH_NOISY];
+
+    figure->x.low = INFINITY;
+    for (size_t i = 0; i < IW_BENCH_BINS; i++) {
+        if (quiet->bins[i] > 0 || noisy->bins[i] > 0) {
+            figure->x.low = fmin(figure->x.low, result->bin_begin_ns[i]);
+            figure->x.high = result->bin_begin_ns[i + 1];
+        }
+    }
+}
+
+/* How long phases of a kind take; both kinds have the same axis, to be compared. */
+static iw_status bench_figure(const iw_log *log, const iw_bench_result *result, int kind,
+                              struct iwi_figure **figure_p)
+{
+    static const char *const titles[] = {
+        [IW_BENCH_QUIET] = "Phases without injected noise", [IW_BENCH_NOISY] = "Phases with injected noise"};
+    const iw_bench_times *times = &result->times[kind];
+    const double *quantile_ns = times->qtbt.quantile_ns;
+    char number[3][IWI_NUMBER_SIZE];
+    struct iwi_figure *figure;
+    struct iwi_mark *bars;
+
+    IW_TRY(iwi_figure_new(log, result->times[IW_BENCH_NOISY].count > 0 ? titles[kind] : "Phases", &figure));
+    iwi_histogram_axes(figure, "Length", "Count");
+    set_range(figure, result);
+    bars = iwi_figure_mark(figure, IWI_MARK_BAR, kind == IW_BENCH_NOISY ? IWI_INK_NOISE : iwi_series_ink(0),
+                           NULL);
+    bars->is_thin = true;
+    for (size_t i = 0; i < IW_BENCH_BINS; i++) {
+        iwi_histogram_bar(figure, bars, result->bin_begin_ns[i], result->bin_begin_ns[i + 1],
+                          (double)times->bins[i], NULL);
+    }
+    add_table(figure, quantile_ns);
+    figure->message = iwi_figure_text(
+        figure,
+        "Half of the phases take at most %s, 99 %% at most %s, the longest %s. Both axes are logarithmic.",
+        iwi_ns_time_text(quantile_ns[MEDIAN], number[0]), iwi_ns_time_text(quantile_ns[P99], number[1]),
+        iwi_ns_time_text(quantile_ns[LONGEST], number[2]));
+    *figure_p = figure;
+    return IW_OK;
+}
+
+/* ======== words ======== */
+
+/* "barrier"; "allreduce of 8 bytes". */
+static const char *bench_op_text(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_samples *samples = result->samples;
+
+    return samples->op == IW_BENCH_BARRIER
+               ? "barrier"
+               : iwi_say(doc, "%s of %" PRIu64 " bytes", iw_bench_op_name(samples->op), samples->bytes);
+}
+
+/* "3.90 % to 4.70 %"; "" if it is not known. */
+static const char *bench_interval(struct iwi_document *doc, iw_estimate slowdown)
+{
+    char range[IWI_RANGE_SIZE];
+
+    return isfinite(slowdown.low) && isfinite(slowdown.high)
+               ? iwi_say(doc, "%s",
+                         iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
+               : "";
+}
+
+/* ---- verdict ---- */
+
+/* "is 4.31 % slower than without (mean; 95 % CI 3.90 % to 4.70 %)" */
+static const char *slower_than(struct iwi_document *doc, iw_estimate slowdown, const char *than)
+{
+    const char *interval = bench_interval(doc, slowdown);
+    char slower[IWI_PHRASE_SIZE];
+
+    return iwi_say(doc, "%s %s (mean%s%s)", iwi_slower_text(slowdown.value, slower), than,
+                   interval[0] != '\0' ? "; 95 % CI " : "", interval);
+}
+
+static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_injection *injection = &result->injection;
+    char nodes[IW_NODES_TEXT_SIZE];
+
+    iwi_more(doc, " With injected noise (");
+    for (size_t i = 0; i < injection->source_count; i++) {
+        iwi_more(doc, "%s%s", i > 0 ? " + " : "", injection->sources[i]);
+    }
+    iw_nodes_text(injection->ranks_per_node, 1, injection->recorded_cpus,
+                  injection->cpus[0] != '\0' ? injection->cpus : NULL, nodes);
+    iwi_more(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
+             iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),
+             slower_than(doc, result->slowdown, "without"));
+}
+
+static void say_prediction(struct iwi_document *doc, const iw_bench_result *result)
+{
+    static const char *const agreements[] = {
+        [IW_BENCH_UNCLEAR] = ("Whether they agree (within 20 % or 2 points) cannot be said: the interval of "
+                              "the measured slowdown is too wide. A longer run makes it narrower."),
+        [IW_BENCH_AGREES] = "They agree (within 20 % or 2 points).",
+        [IW_BENCH_DIFFERS] = "They do not agree (that would be within 20 % or 2 points).",
+    };
+    const iw_bench_simulated *simulated = &result->simulated;
+
+    iwi_verdict(doc,
+                "In the simulation of the same phases with the same noise it %s: measured is %.2f points %s "
+                "simulated",
+                slower_than(doc, simulated->slowdown, "without"), 100.0 * fabs(simulated->difference),
+                simulated->difference < 0.0 ? "below" : "above");
+    if (isfinite(simulated->ratio) && simulated->ratio > 0.0) {
+        iwi_more(doc, ", a factor of %.3g", simulated->ratio);
+    }
+    iwi_more(doc, ". %s", agreements[simulated->agreement]);
+    if (isfinite(simulated->expected.low)) {
+        iwi_more(doc, " A run as long as this one should show %s, in 95 of 100 cases.",
+                 bench_interval(doc, simulated->expected));
+    }
+    if (simulated->is_beyond_chance) {
+        iwi_more(doc, " They are further apart than both 95 %% intervals together explain.");
+    }
+    if (result->injection.injected_share < result->own_share) {
+        iwi_more(doc, " The host's own noise is larger than what was injected: little can be said.");
+    }
+}
+
+static void bench_say_verdict(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_samples *samples = result->samples;
+    const double mean_ns = result->times[IW_BENCH_QUIET].phase_ns.value;
+    char slower[IWI_PHRASE_SIZE];
+
+    iwi_verdict(doc, "%s", "");
+    if (samples->warning[0] != '\0') {
+        iwi_more(doc, "NOT VALID: %s, so times contain the scheduler. ", samples->warning);
+    }
+    iwi_more(
+        doc, "A phase of %s %sand %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work undisturbed.",
+        iwi_ns(doc, result->quantum_ns), samples->work == IW_BENCH_SLEEP ? "of sleep " : "",
+        samples->op == IW_BENCH_ALLREDUCE ? "an" : "a", bench_op_text(doc, result), iwi_ns(doc, mean_ns),
+        samples->ranks, iwi_s(samples->ranks), iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
+    if (result->times[IW_BENCH_NOISY].count > 0) {
+        say_noisy(doc, result);
+    }
+    if (result->baseline.path[0] != '\0') {
+        iwi_more(doc, " The slowest rank of a phase %s.",
+                 slower_than(doc, result->baseline.slowdown, iwi_say(doc, "in '%s'", result->baseline.path)));
+    }
+    if (result->simulated.trials > 0) {
+        say_prediction(doc, result);
+    }
+}
+
+/* ---- how sure ---- */
+
+static void say_phase_words(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_samples *samples = result->samples;
+
+    iwi_item(doc, "%" PRIu64 " phases%s", samples->phases,
+             samples->has_noise ? ", half of them with noise" : "");
+    if (samples->stride > 1) {
+        iwi_more(doc, ", of which one in %" PRIu64 " was kept", samples->stride);
+    }
+    iwi_more(doc,
+             "; of each, the slowest rank counts. Another %" PRIu64
+             " at the beginnings of blocks were left out.",
+             samples->left_out);
+    if (isnan(result->times[IW_BENCH_QUIET].qtbt.mean_ns.low)) {
+        iwi_item(doc, "Too few blocks of phases for intervals: a longer run has them.");
+        return;
+    }
+    iwi_item(doc,
+             "Intervals: 95 %% of means, bootstrap of %sblocks of %" PRIu64 " phases, widened as Student's.",
+             samples->has_noise ? "pairs of " : "", samples->block_phases);
+    if (isfinite(result->pair_slowdown)) {
+        iwi_more(doc, " The median of the pairs is a slowdown of %s.",
+                 iwi_slowdown_percent(doc, result->pair_slowdown));
+    }
+}
+
+static void say_injected(struct iwi_document *doc, const iw_bench_injection *injection)
+{
+    iwi_more(doc, "; %s of the time was injected as noise, %s was planned",
+             iwi_percent(doc, injection->injected_share), iwi_percent(doc, injection->planned_share));
+    iwi_more(doc, ".");
+    iwi_item(doc,
+             "%s of the noise's detours and %s of their time kept place and duration; detours shorter than "
+             "%s here, or too close to the one before, were merged.",
+             iwi_percent(doc, injection->as_recorded_event_share),
+             iwi_percent(doc, injection->as_recorded_share), iwi_ns(doc, injection->floor_ns));
+    if (injection->skipped_share > 0.0) {
+        iwi_more(doc, " %s of the planned time was skipped: it had passed before it could be taken.",
+                 iwi_percent(doc, injection->skipped_share));
+    }
+    if (injection->cut_short_count > 0) {
+        iwi_more(doc,
+                 " In %" PRIu64 " blocks of a rank a detour did not end as planned and was ended, with none "
+                 "after it: they have less noise than planned.",
+                 injection->cut_short_count);
+    }
+}
+
+/* How sure we are. */
+static void bench_say_notes(struct iwi_document *doc, const iw_bench_result *result)
+{
+    const iw_bench_simulated *simulated = &result->simulated;
+
+    say_phase_words(doc, result);
+    iwi_item(doc, "The host's own noise makes the work %s longer (mean against the 5 %% quantile)",
+             iwi_percent(doc, result->own_share));
+    if (result->samples->has_noise) {
+        say_injected(doc, &result->injection);
+    } else {
+        iwi_more(doc, ".");
+    }
+    if (result->time_scale > 1.0) {
+        iwi_item(doc,
+                 "Noise and work ran %g times as long; all times here are divided by that, also those of the "
+                 "operation, which did not.",
+                 result->time_scale);
+    }
+    if (simulated->trials > 0) {
+        iwi_item(doc,
+                 "Simulated: %" PRIu64 " trials of %" PRIu64 " phases each with the noise as it was planned, "
+                 "network %s; its interval is that of the mean of the trials.",
+                 simulated->trials, simulated->phases, simulated->net);
+    }
+}
+
+/* ======== documents ======== */
 
 /* ---- the table ---- */
 
@@ -221,7 +476,7 @@ static void say_phase(struct iwi_document *doc, const char *name, double ns, con
 {
     iwi_row(doc, name, iwi_ns(doc, ns),
             slowdown != NULL ? iwi_slower_in_column(doc, slowdown->value, largest) : "",
-            slowdown != NULL ? iwi_bench_interval(doc, *slowdown) : "");
+            slowdown != NULL ? bench_interval(doc, *slowdown) : "");
 }
 
 /* Times of blocks are the only ones that a simulation has, too. */
@@ -260,7 +515,7 @@ static void say_means(struct iwi_document *doc, const iw_bench_result *result)
     }
     if (has_noisy(result) && result->samples->op == IW_BENCH_BARRIER) {
         iwi_row(doc, iwi_slowdown_head(result->max_slowdown.value), "", "",
-                iwi_slower(doc, result->max_slowdown.value), iwi_bench_interval(doc, result->max_slowdown));
+                iwi_slower(doc, result->max_slowdown.value), bench_interval(doc, result->max_slowdown));
     }
 }
 
@@ -336,7 +591,7 @@ static void show_histogram(struct iwi_document *doc, const iw_bench_result *resu
     struct iwi_figure *figure = NULL;
 
     if (result->times[kind].count > 0) {
-        const iw_status made = iwi_bench_figure(doc->log, result, kind, &figure);
+        const iw_status made = bench_figure(doc->log, result, kind, &figure);
 
         iwi_show_figure(doc, made, figure);
     }
@@ -346,10 +601,10 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_bench_result *result = subject;
 
-    iwi_title(doc, "Benchmark: %s", iwi_bench_op_text(doc, result));
+    iwi_title(doc, "Benchmark: %s", bench_op_text(doc, result));
     iwi_subtitle(doc, "Phases of work and an operation, on %" PRIu32 " rank%s", result->samples->ranks,
                  iwi_s(result->samples->ranks));
-    iwi_bench_say_verdict(doc, result);
+    bench_say_verdict(doc, result);
     iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_histogram(doc, result, IW_BENCH_QUIET);
     show_histogram(doc, result, IW_BENCH_NOISY);
@@ -362,7 +617,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_quantiles(doc, result);
     say_ranks(doc, result);
     iwi_section(doc, "certainty", "How sure");
-    iwi_bench_say_notes(doc, result);
+    bench_say_notes(doc, result);
     say_origin(doc, result);
 }
 

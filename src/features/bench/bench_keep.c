@@ -1,12 +1,28 @@
-/* Phases that a rank keeps in memory: all, or every 2nd, 4th, ... of many, the same on all ranks.
+/* What a benchmark measured: which phases are kept, and how it is freed. Part of what is loaded for each MPI,
+ * too.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/bench/bench_keep.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/bench/bench_keep.h"
+
+void iwi_bench_samples_drop(iw_bench_samples *samples)
+{
+    if (samples == NULL) {
+        return;
+    }
+    free(samples->block);
+    free(samples->is_noisy);
+    free(samples->qt_ns);
+    free(samples->bt_ns);
+    free(samples->qtbt_ns);
+    free(samples->op_ns);
+    free(samples->of_rank);
+    free(samples->blocks);
+    free(samples);
+}
 
 enum { FIRST_CAPACITY = 4096, FIRST_BLOCKS = 256 };
 

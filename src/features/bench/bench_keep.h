@@ -1,4 +1,4 @@
-/* Phases that a rank keeps in memory: all, or every 2nd, 4th, ... of many, the same on all ranks.
+/* What a benchmark measures, and which phases of it are kept.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_BENCH_KEEP_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <idlewave/internal/bench.h>
 #include <idlewave/log.h>
 
 /* Sums over the phases of a block. */
@@ -56,5 +57,8 @@ static inline void iwi_bench_keep_add(struct iwi_bench_keep *keep, uint32_t bloc
         keep->bt_ns[i] = bt_ns;
     }
 }
+
+/* iw_bench_samples_free(), under a name that the MPI parts do not export. */
+void iwi_bench_samples_drop(iw_bench_samples *samples);
 
 #endif

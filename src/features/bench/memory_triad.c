@@ -1,7 +1,7 @@
 /* The triad. A file of its own, so that every build optimises it alike.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/bench/memory_triad.h"
+#include "features/bench/memory_measure.h"
 
 #include "core/base/base.h"
 

@@ -1,7 +1,7 @@
 /* What making detours costs here: detours of known spins, as a loop that reads the clock meets them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/inject_calibrate.h"
+#include "features/replay/injector.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,6 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/base/rng.h"
-#include "features/replay/injector.h"
 
 /* Every second detour spins for nothing. Distances vary, so that nothing periodic is met again and again, and
  * are long enough for caches to cool. */

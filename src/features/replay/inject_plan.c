@@ -1,12 +1,16 @@
-/* Plans: which detours of a CPU's trace can be made, and what becomes of the others.
+/* Which detours of a trace can be made, and these as a recording.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/inject_plan.h"
-
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <idlewave/internal/fidelity.h>
 
 #include "core/base/base.h"
+#include "features/replay/inject_plan.h"
+
+/* ======== plans ======== */
 
 /* Longer traces, after scaling, are refused: 146 years, so that sums of two times do not overflow. */
 #define LONGEST_NS (INT64_MAX / 2)
@@ -196,4 +200,30 @@ iw_status iw_inject_plan_make(const iw_log *log, const iw_recording *recording, 
     }
     free_draft(&draft);
     return status;
+}
+
+/* ======== as a recording ======== */
+
+iw_status iw_inject_plan_recording(const iw_log *log, const iw_inject_plan *plan, iw_recording **recording_p)
+{
+    iw_recording *recording;
+    iw_detours *cpu;
+
+    IW_TRY(iw_recording_new(log, 1, &recording));
+    cpu = &recording->cpus[0];
+    cpu->length_ns = plan->facts.length_ns;
+    cpu->start_ns = iwi_new_array(log, plan->count, sizeof *cpu->start_ns);
+    cpu->duration_ns = iwi_new_array(log, plan->count, sizeof *cpu->duration_ns);
+    cpu->source = iwi_new_array(log, plan->count, sizeof *cpu->source);
+    if (plan->count > 0 && (cpu->start_ns == NULL || cpu->duration_ns == NULL || cpu->source == NULL)) {
+        iw_recording_free(recording);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        cpu->start_ns[i] = plan->start_ns[i];
+        cpu->duration_ns[i] = plan->duration_ns[i];
+    }
+    cpu->count = plan->count;
+    *recording_p = recording;
+    return IW_OK;
 }

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <sched.h>
 
-#include "features/bench/memory_crew.h"
-#include "features/bench/memory_domain.h"
-#include "features/bench/memory_triad.h"
+#include "features/bench/memory_measure.h"
 #include "support/support.h"
 
 enum { MIB = 1 << 20 };

@@ -1,4 +1,4 @@
-/* `idlewave bench`: phases of work and an operation on all ranks of an MPI job, without and with noise.
+/* `idlewave bench`, and `bench memory`.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <inttypes.h>
@@ -7,17 +7,313 @@
 
 #include <idlewave/idlewave.h>
 #include <idlewave/internal/bench.h>
+#include <idlewave/internal/memory_bench.h>
 #include <idlewave/internal/mpi.h>
 
 #include "features/bench/verb/bench_noise.h"
-#include "features/bench/verb/bench_opts.h"
-#include "features/bench/verb/bench_verbs.h"
 #include "features/replay/verb/injected_noise.h"
+#include "options/cpu_list.h"
+#include "options/shown_opts.h"
 #include "options/simulate_opts.h"
+#include "options/suggest.h"
 #include "options/verbs.h"
 #include "process/node_log.h"
 #include "process/patient_polls.h"
 #include "process/progress.h"
+
+/* ======== bench memory ======== */
+
+struct bench_memory_opts {
+    struct opt_origins origins;
+    const char *cpus, *path;
+    iw_time duration_ps;
+    uint64_t array_bytes;
+    struct shown_opts shown;
+};
+
+#define MEMORY_ROW(...) OPT_ROW(struct bench_memory_opts, __VA_ARGS__)
+static const struct opt measure_rows[] = {
+    MEMORY_ROW(
+        "cpus", OPT_STRING, cpus, "LIST",
+        "CPUs of one NUMA node: 0-3,8 (default one of each core, of the first NUMA node that may be used)",
+        .is_setting = true),
+    MEMORY_ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure, up to 1min (default 20s)"),
+    MEMORY_ROW("size", OPT_COUNT, array_bytes, "SIZE",
+               "size of the three arrays together (default 12 times all caches of these cores)",
+               .min = UINT64_C(1) << 20, .max = UINT64_C(1) << 46),
+};
+
+static const struct opt memory_output_rows[] = {
+    SHOWN_OUTPUT_ROW(struct bench_memory_opts, path, "FILE", "also write the result as JSON, for report"),
+};
+#undef MEMORY_ROW
+
+static const struct opt_group groups[] = {
+    OPT_GROUP("How to measure", measure_rows, 0),
+    OPT_GROUP("Output; csv has a line for each number of cores", memory_output_rows, 0),
+    SHOWN_GROUP("Output; csv has a line for each number of cores", offsetof(struct bench_memory_opts, shown)),
+};
+
+static const struct bench_memory_opts defaults = {.duration_ps = 20 * IW_PS_PER_S};
+
+static const char *const memory_synopsis[] = {"[options]", NULL};
+
+static const char memory_description[] =
+    "Measures how many bytes per second one core moves, and how many all cores of a NUMA node together: the "
+    "two numbers of simulate --memory. No launcher, no privileges.\nOne thread is pinned to each CPU. In "
+    "short windows the first 1, 2, ... of them run the STREAM triad over arrays far larger than the caches, "
+    "while the others sleep. Windows in which another process had one of the CPUs do not count, and the "
+    "result says how many.";
+
+static const struct example memory_examples[] = {
+    {"this node", "idlewave bench memory"},
+    {"the second socket, as a picture",
+     "idlewave bench memory --cpus 64-127 -o socket1.json --plot socket1.svg"},
+    {NULL, NULL},
+};
+
+static int read_plan(const struct ui *ui, const struct bench_memory_opts *opts, struct cpu_list *cpus,
+                     iw_memory_plan *plan)
+{
+    int code;
+
+    if (opts->duration_ps <= 0 || opts->duration_ps > 60 * IW_PS_PER_S) {
+        return ui_usage(ui, "--duration: above zero and up to 1 min");
+    }
+    code = cpu_list_read(ui, opts->cpus, cpus);
+    if (code != UI_DONE) {
+        return code;
+    }
+    *plan = (iw_memory_plan){.cpus = cpus->count > 0 ? cpus->numbers : NULL,
+                             .cpu_count = cpus->count,
+                             .seconds = (double)opts->duration_ps / (double)IW_PS_PER_S,
+                             .array_bytes = opts->array_bytes};
+    return UI_DONE;
+}
+
+static iw_status write_memory_json(const iw_log *log, void *curve, FILE *out)
+{
+    return iw_doc_write(log, iw_memory_doc(curve), IW_DOC_JSON, NULL, out);
+}
+
+static void write_next(const iw_memory *memory)
+{
+    char text[IW_MEMORY_TEXT_SIZE];
+
+    (void)printf("\nNext: idlewave simulate --pattern halo1d --ranks %u --compute-bytes 100MB \\\n"
+                 "      --memory %s\n",
+                 2 * memory->ranks, iw_memory_text(memory, text));
+}
+
+static int show(struct ui *ui, const struct bench_memory_opts *opts, iw_memory_curve *curve)
+{
+    const iw_status written =
+        opts->path != NULL ? iw_write_file(&ui->log, opts->path, write_memory_json, curve) : IW_OK;
+    const int code = shown_write(ui, &opts->shown, iw_memory_doc(curve));
+
+    if (code == UI_DONE && opts->shown.format == OUTPUT_TEXT) {
+        write_next(&curve->memory);
+    }
+    return code != UI_DONE ? code : ui_exit_of(written);
+}
+
+static int run_memory(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const struct bench_memory_opts *opts = values;
+    iw_memory_samples *samples = NULL;
+    iw_memory_curve *curve = NULL;
+    struct progress progress;
+    struct cpu_list cpus;
+    iw_memory_plan plan;
+    int code = read_plan(ui, opts, &cpus, &plan);
+
+    (void)args;
+    if (code == UI_DONE && opts->path != NULL) {
+        code = ui_exit_of(iw_output_check(&ui->log, opts->path, false));
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
+    progress_begin(&progress, 0.0, NULL);
+    plan.progress = progress_calls(&progress);
+    ui->progress = &progress;
+    code = ui_exit_of_value(ui, iw_memory_measure(&ui->log, &plan, &samples));
+    ui->progress = NULL;
+    progress_wipe(&progress);
+    if (code == UI_DONE) {
+        code = ui_exit_of(iw_memory_evaluate(&ui->log, samples, &curve));
+    }
+    if (code == UI_DONE) {
+        curve->command = ui->command;
+        code = show(ui, opts, curve);
+    }
+    iw_memory_curve_free(curve);
+    iw_memory_samples_free(samples);
+    return code;
+}
+
+static const struct verb verb_bench_memory = {
+    .name = "bench memory",
+    .summary = "measure memory bandwidth, of one core and of all",
+    .synopsis = memory_synopsis,
+    .description = memory_description,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .examples = memory_examples,
+    .defaults = &defaults,
+    .values_size = sizeof(struct bench_memory_opts),
+    .most_arguments = 0,
+    .run = run_memory,
+};
+
+/* ======== options ======== */
+
+static const char *const works[] = {"spin", "sleep", NULL}; /* in the order of iw_bench_work */
+
+#define ROW(...) OPT_ROW(struct bench_opts, __VA_ARGS__)
+static const struct opt what_rows[] = {
+    ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank in each phase (default 1ms)"),
+    ROW("work", OPT_CHOICE, work, "",
+        "how ranks work: by arithmetic, or by sleeping, many of them to a CPU (default spin)",
+        .choices = works),
+    ROW("bytes", OPT_COUNT, bytes, "SIZE",
+        "size of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default 10s)", .is_setting = true),
+    ROW("phases", OPT_COUNT, phases, "N", "measure N phases instead; with noise, N of each kind", .min = 1,
+        .max = UINT64_C(1) << 40),
+};
+static const struct opt block_rows[] = {
+    ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
+        "ranks on each node: they share a place in the recording, and each has the detours of one CPU "
+        "(default the number of CPUs of the file; 1 for SPECs)",
+        .min = 1, .max = 65536),
+    ROW("block", OPT_TIME, block_ps, "TIME",
+        "length of the blocks in which phases without and with noise alternate (default 250ms)"),
+};
+static const struct opt prediction_rows[] = {
+    ROW("trials", OPT_COUNT, trials, "N", "number of blocks to simulate (default up to 400)", .min = 2,
+        .max = 1000000),
+};
+static const struct opt output_rows[] = {
+    SHOWN_OUTPUT_ROW(struct bench_opts, path, "FILE", "write the result as JSON, for report and --baseline"),
+    ROW("baseline", OPT_STRING, baseline, "FILE",
+        "a result of this command without noise, to report how much slower this run is"),
+};
+#undef ROW
+
+const struct opt_group bench_groups[BENCH_GROUP_COUNT] = {
+    OPT_GROUP("What is measured", what_rows, 0),
+    {"Noise, injected into every other block of phases", injection_rows, INJECTION_ROW_COUNT,
+     offsetof(struct bench_opts, injection), true},
+    OPT_GROUP("Blocks", block_rows, 0),
+    OPT_GROUP("Prediction", prediction_rows, 0),
+    {"Network of the prediction (default one whose operation takes what was measured)", net_rows,
+     NET_ROW_COUNT, offsetof(struct bench_opts, net), true},
+    SHOWN_GROUP("Output; csv has all phases", offsetof(struct bench_opts, shown)),
+    OPT_GROUP("Output; csv has all phases", output_rows, 0),
+};
+
+const struct bench_opts bench_defaults = {
+    .compute_ps = IW_PS_PER_MS,
+    .duration_ps = 10 * IW_PS_PER_S,
+    .block_ps = 250 * IW_PS_PER_MS,
+    .bytes = 8,
+    .injection = INJECTION_OPTS_INIT,
+    .net = NET_OPTS_INIT,
+};
+
+/* ---- checks ---- */
+
+static int find_op(const struct ui *ui, const char *name, iw_bench_op *op_p)
+{
+    struct suggestion suggestion;
+
+    suggest_begin(&suggestion, name);
+    for (int op = 0; op < IW_BENCH_OPS; op++) {
+        if (strcmp(name, iw_bench_op_name((iw_bench_op)op)) == 0) {
+            *op_p = (iw_bench_op)op;
+            return UI_DONE;
+        }
+        suggest_offer(&suggestion, iw_bench_op_name((iw_bench_op)op));
+    }
+    if (suggestion.best != NULL) {
+        return ui_usage(ui, "there is no operation '%s': did you mean '%s'?", name, suggestion.best);
+    }
+    return ui_usage(ui, "there is no operation '%s': barrier, allreduce and halo are", name);
+}
+
+iw_back_end bench_back_end(const struct bench_opts *opts)
+{
+    return opts->work == IW_BENCH_SLEEP ? IW_BACK_END_SLEEP : (iw_back_end)opts->injection.back_end;
+}
+
+bool bench_has_net(const struct bench_opts *opts)
+{
+    return opt_first_typed(net_rows, NET_ROW_COUNT, &opts->net, "") != NULL;
+}
+
+/* An option that needs --noise; NULL: none was typed. */
+static const char *option_of_noise(const struct bench_opts *opts)
+{
+    const struct {
+        const struct opt *rows;
+        size_t count;
+        const void *values;
+    } tables[] = {
+        {injection_rows, INJECTION_ROW_COUNT, &opts->injection},
+        {block_rows, sizeof block_rows / sizeof block_rows[0], opts},
+        {prediction_rows, sizeof prediction_rows / sizeof prediction_rows[0], opts},
+        {net_rows, NET_ROW_COUNT, &opts->net},
+    };
+    const char *option = NULL;
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && option == NULL; i++) {
+        option = opt_first_typed(tables[i].rows, tables[i].count, tables[i].values, "block");
+    }
+    return option;
+}
+
+static int check_noise(const struct ui *ui, const struct bench_opts *opts)
+{
+    const char *option = option_of_noise(opts);
+
+    if (opts->injection.noise.count == 0 && option != NULL) {
+        return ui_usage(ui, "--%s is about noise that is injected: add --noise", option);
+    }
+    if (bench_has_net(opts) && !opt_typed(&opts->net, name_or_path)) {
+        return ui_usage(ui, "--%s is of a network: add --net",
+                        opt_first_typed(net_rows, NET_ROW_COUNT, &opts->net, ""));
+    }
+    if (opts->block_ps < 10 * IW_PS_PER_MS) {
+        return ui_usage(ui, "--block needs 10 ms at least");
+    }
+    return injection_check(ui, &opts->injection);
+}
+
+int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_args *args, iw_bench_op *op_p)
+{
+    if (args->count == 0) {
+        return ui_usage(ui, "which operation? mpirun -n 2 idlewave bench barrier");
+    }
+    if (opts->compute_ps < IW_PS_PER_US || opts->compute_ps > 10 * IW_PS_PER_S) {
+        return ui_usage(ui, "--compute: from 1 us to 10 s");
+    }
+    if (opts->work == IW_BENCH_SLEEP && opts->compute_ps < 10 * IW_PS_PER_MS) {
+        return ui_usage(ui, "--work sleep needs a --compute of 10 ms at least: waking up takes a part of it");
+    }
+    if (opts->work == IW_BENCH_SLEEP && opt_typed(&opts->injection, back_end)) {
+        return ui_usage(ui, "--work sleep has detours of its own, that sleep too: leave --back-end out");
+    }
+    if (opts->duration_ps < IW_PS_PER_MS) {
+        return ui_usage(ui, "--duration needs a millisecond at least");
+    }
+    if (find_op(ui, args->values[0], op_p) != UI_DONE || check_noise(ui, opts) != UI_DONE) {
+        return UI_USAGE;
+    }
+    return UI_DONE;
+}
+
+/* ======== bench ======== */
 
 static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memory [options]", NULL};
 

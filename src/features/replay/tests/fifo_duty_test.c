@@ -1,7 +1,7 @@
 /* The account of a real-time thread's time: never more than its limit in any period.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/fifo_duty.h"
+#include "features/replay/injector.h"
 
 #include <stdio.h>
 #include <stdlib.h>

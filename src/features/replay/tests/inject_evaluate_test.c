@@ -1,7 +1,7 @@
 /* What calibration makes of the detours it met: costs that are known beforehand.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/inject_calibrate.h"
+#include "features/replay/injector.h"
 
 #include <math.h>
 

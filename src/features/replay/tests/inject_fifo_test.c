@@ -1,7 +1,7 @@
 /* Back end fifo on this machine: it takes the CPU, leaves nothing, and is kept from taking it for good.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/back_end_fifo.h"
+#include "features/replay/injector.h"
 
 #include <dirent.h>
 #include <sched.h>

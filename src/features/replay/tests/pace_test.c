@@ -1,7 +1,7 @@
 /* The walk through a plan: where nodes and phases begin, what comes next, clocks, pauses, the end.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/pace.h"
+#include "features/replay/injector.h"
 
 #include <stdlib.h>
 

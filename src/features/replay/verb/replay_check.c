@@ -2,7 +2,7 @@
  * plan.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/verb/replay_check.h"
+#include "features/replay/verb/replay_plan.h"
 
 #if IW_FEATURE_RECORD
 #include <sched.h>

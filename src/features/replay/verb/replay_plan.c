@@ -1,19 +1,78 @@
-/* From options to plans: noise, costs, which CPU's detours are this process's.
+/* The options of `replay`, the plans that follow from them, and what is said of these.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/replay/verb/replay_plan.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <idlewave/internal/mpi.h>
+
 #include "features/replay/verb/injected_noise.h"
+#include "features/replay/verb/replay_plan.h"
 #include "options/simulate_opts.h"
 #include "process/wall_clock.h"
+
+/* ======== options ======== */
+
+/* In the order of the enums in replay_plan.h. */
+static const char *const thread_choices[] = {"main", "all", NULL};
+static const char *const mpi_choices[] = {"auto", "none", "openmpi", "mpich", NULL};
+const char *const replay_mpis[] = {"auto", IW_PLUGIN_PLAIN, "openmpi", "mpich"};
+
+#define ROW(...) OPT_ROW(struct replay_opts, __VA_ARGS__)
+static const struct opt most_rows[] = {
+    ROW("most", OPT_STRING, most, "SHARE|all",
+        "use this share of the recording, then inject nothing; all: repeat it (default 1/3 of a file, all of "
+        "SPECs)"),
+};
+static const struct opt make_rows[] = {
+    ROW("threads", OPT_CHOICE, threads, "",
+        "which threads of the program get noise; with fifo the whole CPU does (default main)",
+        .choices = thread_choices),
+    ROW("calibrate", OPT_TIME, calibrate_ps, "TIME",
+        "how long to measure what a detour costs here (default 300ms)", .is_setting = true),
+    ROW("mpi", OPT_CHOICE, mpi, "",
+        "the MPI of the program, not checked (default auto: by its libraries, else the launcher's, else "
+        "none)",
+        .choices = mpi_choices, .is_setting = true),
+};
+static const struct opt check_rows[] = {
+    ROW("self-check", OPT_FLAG, is_check, "",
+        "run no program: inject into a thread that reads the clock, and compare what it observes with the "
+        "requested noise; exits with 2 if they differ"),
+    ROW("duration", OPT_TIME, check_ps, "TIME",
+        "how long to observe, plus half as long for the host's own noise (default 10s)"),
+    ROW("naive", OPT_FLAG, want_naive, "",
+        "also inject the noise unchanged (not scaled, subtracted or merged), for comparison"),
+};
+static const struct opt output_rows[] = {
+    ROW("dry-run", OPT_FLAG, is_dry, "", "report what would be injected here, and run nothing"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print nothing before and after the program", .letter = 'q'),
+};
+#undef ROW
+
+const struct opt_group replay_groups[REPLAY_GROUP_COUNT] = {
+    {"Noise", injection_rows, INJECTION_ROW_COUNT, offsetof(struct replay_opts, injection), false},
+    OPT_GROUP("Noise", most_rows, 0),
+    OPT_GROUP("How it is made", make_rows, 0),
+    OPT_GROUP("Checking it", check_rows, 0),
+    SHOWN_GROUP("Checking it", offsetof(struct replay_opts, shown)),
+    OPT_GROUP("Output", output_rows, 0),
+};
+
+const struct replay_opts replay_defaults = {
+    .check_ps = 10 * IW_PS_PER_S,
+    .calibrate_ps = IW_INJECT_CALIBRATE_NS * IW_PS_PER_NS,
+    .injection = INJECTION_OPTS_INIT,
+};
+
+/* ======== plans ======== */
 
 enum { MORE_ATTEMPTS = 2 };
 #define MOST_CALIBRATE_NS INT64_C(60000000000)
@@ -213,4 +272,79 @@ void replay_release(struct replay *replay)
         iw_inject_plan_free(replay->plans[k]);
     }
     iw_recording_free(replay->recording);
+}
+
+/* ======== words ======== */
+
+struct text {
+    char chars[24];
+};
+
+static const char *time_of(double ns, struct text *text)
+{
+    return iw_format_time((iw_time)(ns * (double)IW_PS_PER_NS), text->chars, sizeof text->chars);
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0.0 ? 100.0 * part / whole : 100.0;
+}
+
+void replay_summary(const struct replay *replay, char *text, size_t size)
+{
+    const iw_inject_facts *facts = iw_inject_plan_facts(replay->plans[0]);
+    struct text floor, p50, p99;
+    int used;
+
+    used = snprintf(text, size,
+                    "%s: floor %s, deadline error %s (1 of 100 above %s); as recorded %.1f %% of events and "
+                    "%.1f %% of noise time, the rest merged; %.3g %% of the time is noise",
+                    iw_back_end_name((iw_back_end)replay->opts->injection.back_end),
+                    time_of(replay->costs.floor_ns, &floor), time_of(replay->costs.late_p50_ns, &p50),
+                    time_of(replay->costs.late_p99_ns, &p99),
+                    percent((double)facts->as_recorded_count, (double)facts->event_count),
+                    percent(facts->as_recorded_ns, facts->noise_ns),
+                    percent(facts->made_ns, (double)facts->length_ns));
+    if (replay->is_of_file && used > 0 && (size_t)used < size) {
+        (void)snprintf(text + used, size - (size_t)used,
+                       "; recorded CPUs, which ranks of a host meet in turns: %zu",
+                       replay->recording->cpu_count);
+    }
+}
+
+static void describe_use(const struct replay *replay, const iw_inject_facts *facts)
+{
+    struct text length, used;
+
+    (void)printf("trace            %s", time_of((double)facts->length_ns, &length));
+    if (replay->inject.most_share > 0.0) {
+        (void)printf(", of which a run uses %s",
+                     time_of((double)facts->length_ns * replay->inject.most_share, &used));
+    }
+    (void)printf("\n");
+    if (replay->is_of_file) {
+        (void)printf("recorded CPUs    %zu, which ranks of a host meet in turns\n",
+                     replay->recording->cpu_count);
+    }
+}
+
+void replay_describe(const struct replay *replay)
+{
+    const iw_inject_facts *facts = iw_inject_plan_facts(replay->plans[0]);
+    const iw_inject_costs *costs = &replay->costs;
+    struct text a, b;
+
+    (void)printf("back end         %s\n", iw_back_end_name((iw_back_end)replay->opts->injection.back_end));
+    (void)printf("floor            %s\n", time_of(costs->floor_ns, &a));
+    (void)printf("overhead         %s, subtracted from each detour\n", time_of(costs->overhead_ns, &a));
+    (void)printf("deadline error   %s, 1 of 100 above %s\n", time_of(costs->late_p50_ns, &a),
+                 time_of(costs->late_p99_ns, &b));
+    describe_use(replay, facts);
+    (void)printf("events           %" PRIu64 ", as recorded %.1f %%\n", facts->event_count,
+                 percent((double)facts->as_recorded_count, (double)facts->event_count));
+    (void)printf("noise time       %s, as recorded %.1f %%\n", time_of(facts->noise_ns, &a),
+                 percent(facts->as_recorded_ns, facts->noise_ns));
+    (void)printf("to be made       %" PRIu64 " detours, %s\n", facts->made_count,
+                 time_of(facts->made_ns, &a));
+    (void)printf("share of time    %.4g %%\n", percent(facts->made_ns, (double)facts->length_ns));
 }

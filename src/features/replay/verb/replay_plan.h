@@ -1,14 +1,40 @@
-/* What one process of a replayed program is to meet: its noise, what a detour costs here, its plans.
+/* Between the files of `replay`: its options; what a process is to meet: its noise, what a detour costs here,
+ * its plans.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IW_CLI_REPLAY_PLAN_H
 #define IW_CLI_REPLAY_PLAN_H
 
+#include <idlewave/idlewave.h>
+#include <idlewave/internal/inject.h>
 #include <idlewave/internal/mpi.h>
 #include <idlewave/internal/replay.h>
 
-#include "features/replay/verb/replay_opts.h"
+#include "features/replay/verb/injected_noise.h"
+#include "options/shown_opts.h"
 #include "process/node_log.h"
+
+/* ======== options ======== */
+
+struct replay_opts {
+    struct opt_origins origins;
+    int threads, mpi;
+    iw_time calibrate_ps, check_ps;
+    const char *most; /* NULL: not given */
+    bool is_quiet, is_dry, is_check, want_naive;
+    struct injection_opts injection;
+    struct shown_opts shown; /* of the check */
+};
+
+enum { REPLAY_THREADS_MAIN, REPLAY_THREADS_ALL };
+enum { REPLAY_MPI_AUTO, REPLAY_MPI_NONE };
+
+extern const char *const replay_mpis[]; /* names of parts; the first is "auto" */
+extern const struct opt_group replay_groups[];
+enum { REPLAY_GROUP_COUNT = 6 };
+extern const struct replay_opts replay_defaults;
+
+/* ======== plans ======== */
 
 struct replay {
     const struct replay_opts *opts;
@@ -35,5 +61,18 @@ void replay_summary(const struct replay *replay, char *text, size_t size);
 
 /* The same at length, on stdout. */
 void replay_describe(const struct replay *replay);
+
+/* ======== the check ======== */
+
+struct replay_check_opts {
+    int64_t duration_ns; /* for which noise is made and watched; the host's own for half of it */
+    bool want_naive;     /* also the trace as it stands, without scale and compensation */
+    const struct shown_opts *shown;
+};
+
+/* Watches a thread of this process, first as it is, then under the noise of `replay`, which is prepared.
+ * Returns UI_NEGATIVE if it is not what was asked for. */
+int replay_self_check(struct ui *ui, const struct replay *replay, const iw_log *log,
+                      const struct replay_check_opts *opts);
 
 #endif

@@ -1,15 +1,33 @@
-/* Threads that move data at the same time: one pinned to each CPU of a domain, of which some work in a window
- * while the others sleep.
+/* Measuring memory: the domain whose cores take part, the threads on these, and what they run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_MEMORY_CREW_H
-#define IWI_MEMORY_CREW_H
+#ifndef IWI_MEMORY_MEASURE_H
+#define IWI_MEMORY_MEASURE_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include <idlewave/internal/memory_bench.h>
+#include <idlewave/noise.h>
 
 #include "kit/machine/cpus.h"
+
+/* ======== the domain ======== */
+
+struct iwi_memory_domain {
+    struct iwi_cpus cpus;
+    iw_cpu_set set; /* the same */
+    uint32_t numa_node;
+    uint64_t cache_bytes; /* all data caches that one of the CPUs uses; 0: not told */
+};
+
+/* The CPUs listed, which must share a NUMA node: IW_ERR_RANGE. NULL: of the first NUMA node with CPUs of the
+ * calling thread, one CPU of each core. */
+IW_NODISCARD iw_status iwi_memory_domain_find(const iw_log *log, const uint32_t *wanted, size_t count,
+                                              struct iwi_memory_domain *domain_p);
+void iwi_memory_domain_release(struct iwi_memory_domain *domain);
+
+/* ======== threads ======== */
 
 struct iwi_memory_crew;
 
@@ -49,5 +67,12 @@ IW_NODISCARD iw_status iwi_memory_crew_start(const iw_log *log, const struct iwi
 iw_memory_window iwi_memory_crew_move(struct iwi_memory_crew *crew, size_t active, int64_t window_ns);
 
 void iwi_memory_crew_release(struct iwi_memory_crew *crew);
+
+/* ======== what they run ======== */
+
+/* a[i] = b[i] + s c[i]: two numbers read and one written, 24 bytes as STREAM counts them. */
+enum { IWI_TRIAD_BYTES = 24 };
+
+void iwi_triad(double *a, const double *b, const double *c, size_t count);
 
 #endif
