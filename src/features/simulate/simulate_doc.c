@@ -41,29 +41,37 @@ static bool has_speeds(const void *object)
 static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, ranks),
     IWI_VALUE(iw_sim_result, trials),
-    IWI_VALUE(iw_sim_result, first_trial),
+    IWI_VALUE(iw_sim_result, first_trial, .about = "`--first-trial`"),
     IWI_VALUE(iw_sim_result, seed),
-    IWI_ENUM(iw_sim_result, engine, "engine", engine_name),
-    IWI_CHARS(iw_sim_result, engine_note),
+    IWI_ENUM(iw_sim_result, engine, "engine", engine_name, .about = "that ran"),
+    IWI_CHARS(iw_sim_result, engine_note,
+              .about = "why `auto` did not take flow, or why a trace had to be stored message by message"),
     IWI_ENUM(iw_sim_result, rules, "rules", rules_name),
     IWI_ENUM(iw_sim_result, rendezvous, "rendezvous", rendezvous_name),
     IWI_VALUE(iw_sim_result, lanes),
-    IWI_VALUE(iw_sim_result, threads),
-    IWI_VALUE(iw_sim_result, processes),
-    IWI_ENUM(iw_sim_result, parallel, "parallel", iwi_split_name),
-    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed"),
-    IWI_VALUE(iw_sim_result, messages),
-    IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns"),
-    IWI_VALUE(iw_sim_result, slowest_node, .is_there = has_speeds, .is_optional = true),
-    IWI_VALUE(iw_sim_result, engine_seconds),
-    IWI_REAL_OF("messages_per_second", iwi_messages_per_second),
-    IWI_VALUE(iw_sim_result, peak_rss_bytes),
+    IWI_VALUE(iw_sim_result, threads, .about = "of each process"),
+    IWI_VALUE(iw_sim_result, processes, .about = "1 without a launcher"),
+    IWI_ENUM(iw_sim_result, parallel, "parallel", iwi_split_name,
+             .about = "what processes and threads share"),
+    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed", .about = "from a restart point of `--checkpoint`"),
+    IWI_VALUE(iw_sim_result, messages, .about = "of one trial"),
+    IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns",
+             .about = "makespan without noise and without delays"),
+    IWI_VALUE(iw_sim_result, slowest_node, .is_there = has_speeds, .is_optional = true,
+              .about = "how many times as long the slowest node computes, where their speeds differ"),
+    IWI_VALUE(iw_sim_result, engine_seconds,
+              .about = "wall time of all trials, without the noiseless run and the explanation; of a resumed "
+                       "run since it resumed"),
+    IWI_REAL_OF("messages_per_second", iwi_messages_per_second, .about = "null for a resumed run"),
+    IWI_VALUE(iw_sim_result, peak_rss_bytes, .about = "of the process"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_sim_result, run_fields);
 
 static const struct iwi_field ends_fields[] = {
-    IWI_VALUE(iw_ends, is_of_ranks),
-    IWI_VALUES_BY_NAME(iw_ends, quantiles_ns, quantile_name),
+    IWI_VALUE(iw_ends, is_of_ranks,
+              .about = "end times of the ranks of a single trial; false: makespans of the trials"),
+    IWI_VALUES_BY_NAME(iw_ends, quantiles_ns, quantile_name,
+                       .about = "time by which this percentage has ended"),
 };
 static const struct iwi_schema ends_schema = IWI_SCHEMA(iw_ends, ends_fields);
 
@@ -75,8 +83,9 @@ static const struct iwi_field trial_fields[] = {
 static const struct iwi_schema trial_schema = IWI_SCHEMA(iw_trial, trial_fields);
 
 static const struct iwi_field source_fields[] = {
-    IWI_VALUE(iw_source_share, spec),
-    IWI_VALUE(iw_source_share, share),
+    IWI_VALUE(iw_source_share, spec, .about = "as given"),
+    IWI_VALUE(iw_source_share, share,
+              .about = "of the time that it takes in the long run; null for `bernoulli`"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, source_fields);
 
@@ -87,7 +96,8 @@ static const struct iwi_schema source_schema = IWI_SCHEMA(iw_source_share, sourc
 IWI_OF(bool, is_by_device, iw_net_costs, it->is_device_progress)
 static const struct iwi_field costs_fields[] = {
     COSTS(iw_net_costs),
-    IWI_VALUE(iw_net_costs, is_device_progress, .is_there = is_by_device, .is_optional = true),
+    IWI_VALUE(iw_net_costs, is_device_progress, .is_there = is_by_device, .is_optional = true,
+              .about = "a device moves messages"),
 };
 static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_net_costs, costs_fields);
 
@@ -98,9 +108,10 @@ static bool has_taper(const void *object)
 
 static const struct iwi_field inner_fields[] = {
     IWI_CHARS(iw_net_inner, name),
-    IWI_VALUE(iw_net_inner, ranks),
+    IWI_VALUE(iw_net_inner, ranks, .about = "of a group"),
     IWI_INLINE(iw_net_inner, costs, costs_schema),
-    IWI_VALUE(iw_net_inner, taper, .is_there = has_taper, .is_optional = true),
+    IWI_VALUE(iw_net_inner, taper, .is_there = has_taper, .is_optional = true,
+              .about = "how much narrower the links out of a group are"),
 };
 static const struct iwi_schema inner_schema = IWI_SCHEMA(iw_net_inner, inner_fields);
 
@@ -123,9 +134,9 @@ static bool has_nics(const void *object)
 static const struct iwi_field nics_fields[] = {
     IWI_VALUE(iw_net_nics, count),
     IWI_PER_BYTE(iw_net_nics, G, "G_ns_per_byte"),
-    IWI_VALUE(iw_net_nics, node_level),
-    IWI_VALUE(iw_net_nics, active),
-    IWI_VALUE_AS(iw_net_nics, has_rails, "rails"),
+    IWI_VALUE(iw_net_nics, node_level, .about = "which of `inner` is the node"),
+    IWI_VALUE(iw_net_nics, active, .about = "ranks of a node that share them at once; 0: all"),
+    IWI_VALUE_AS(iw_net_nics, has_rails, "rails", .about = "each rank has one of them"),
     IWI_ENUM(iw_net_nics, sharing, "sharing", sharing_name),
 };
 static const struct iwi_schema nics_schema = IWI_SCHEMA(iw_net_nics, nics_fields);
@@ -162,32 +173,37 @@ static const struct iwi_schema net_noise_schema = IWI_SCHEMA(iw_net_noise, net_n
 static const struct iwi_field net_fields[] = {
     IWI_CHARS(iw_net, name),
     IWI_INLINE(iw_net, costs, costs_schema),
-    IWI_VALUE(iw_net, S_bytes),
+    IWI_VALUE(iw_net, S_bytes, .about = "larger messages use rendezvous"),
     IWI_OBJECTS_IN_PLACE(iw_net, inner, inner_count, inner_schema, .is_there = has_levels,
-                         .is_optional = true),
+                         .is_optional = true, .about = "levels, from the inside out"),
     IWI_ENUM(iw_net, placement, "placement", placement_name, .is_there = has_levels, .is_optional = true),
-    IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true),
-    IWI_OBJECT(iw_net, memory, iwi_memory_schema, .is_there = has_memory, .is_optional = true),
-    IWI_OBJECT(iw_net, noise, net_noise_schema, .is_there = has_net_noise, .is_optional = true),
+    IWI_OBJECT(iw_net, nics, nics_schema, .is_there = has_nics, .is_optional = true,
+               .about = "where nodes have some"),
+    IWI_OBJECT(iw_net, memory, iwi_memory_schema, .is_there = has_memory, .is_optional = true,
+               .about = "where it is known"),
+    IWI_OBJECT(iw_net, noise, net_noise_schema, .is_there = has_net_noise, .is_optional = true,
+               .about = "of a network that delays messages"),
 };
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
 static const struct iwi_field segment_fields[] = {
-    IWI_VALUE(iw_net_segment, from_bytes),
+    IWI_VALUE(iw_net_segment, from_bytes, .about = "size from which on these costs hold"),
     COSTS(iw_net_segment),
 };
 static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
 
 static const struct iwi_field certainty_fields[] = {
     IWI_INLINE(iw_certainty, reach, iwi_reach_schema),
-    IWI_ESTIMATE(iw_certainty, slowdown),
+    IWI_ESTIMATE(iw_certainty, slowdown,
+                 .about = "T/T0 - 1, mean of the trials; the interval counts the trials, the recording and "
+                          "what is unseen. No upper end where it is a bound"),
 };
 static const struct iwi_schema certainty_schema = IWI_SCHEMA(iw_certainty, certainty_fields);
 
 static const struct iwi_field independence_fields[] = {
-    IWI_ESTIMATE(iw_independence, independent),
-    IWI_ESTIMATE(iw_independence, overstated),
-    IWI_VALUE(iw_independence, nodes),
+    IWI_ESTIMATE(iw_independence, independent, .about = "slowdown if nodes were independent"),
+    IWI_ESTIMATE(iw_independence, overstated, .about = "how much more that is, trial by trial"),
+    IWI_VALUE(iw_independence, nodes, .about = "of the job"),
     IWI_VALUE(iw_independence, recorded_nodes),
     IWI_INLINE(iw_independence, window, iwi_wall_window_schema),
 };
@@ -195,8 +211,8 @@ static const struct iwi_schema independence_schema = IWI_SCHEMA(iw_independence,
 
 static const struct iwi_field steady_fields[] = {
     IWI_VALUE(iw_steady, repetitions),
-    IWI_ESTIMATE(iw_steady, slowdown),
-    IWI_ESTIMATE(iw_steady, start_ns),
+    IWI_ESTIMATE(iw_steady, slowdown, .about = "of each later repetition, once the start is over"),
+    IWI_ESTIMATE(iw_steady, start_ns, .about = "what the start adds"),
 };
 static const struct iwi_schema steady_schema = IWI_SCHEMA(iw_steady, steady_fields);
 IWI_OF(bool, has_steady, iw_simulation, it->steady != NULL)
@@ -207,15 +223,19 @@ IWI_OF(bool, has_independence, iw_simulation, it->independence != NULL)
 IWI_OF(bool, has_node_wide, iw_simulation, it->node_wide != NULL)
 
 static const struct iwi_field traced_fields[] = {
-    IWI_VALUE(iw_traced, ranks),
-    IWI_VALUE(iw_traced, replicas),
-    IWI_TIME(iw_traced, run_ps, "run_ns"),
-    IWI_VALUE(iw_traced, mpi_share),
-    IWI_VALUE(iw_traced, cpu_share),
-    IWI_VALUE(iw_traced, is_by_cpu),
+    IWI_VALUE(iw_traced, ranks, .about = "that were traced"),
+    IWI_VALUE(iw_traced, replicas, .about = "how often they are simulated"),
+    IWI_TIME(iw_traced, run_ps, "run_ns", .about = "how long the traced run took, by the wall clock"),
+    IWI_VALUE(iw_traced, mpi_share,
+              .about = "of the time of all its ranks, in MPI; of training, in collectives"),
+    IWI_VALUE(iw_traced, cpu_share,
+              .about = "CPU time, as a share of the time between calls; null if the trace has no CPU times"),
+    IWI_VALUE(iw_traced, is_by_cpu, .about = "computation is predicted as CPU time, not by the wall clock"),
     IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
-    IWI_VALUE(iw_traced, has_p2p),
-    IWI_VALUE(iw_traced, is_training),
+    IWI_VALUE(iw_traced, has_p2p,
+              .about = "point-to-point messages are simulated; with more than one replica they carry delays "
+                       "no further than `ranks`"),
+    IWI_VALUE(iw_traced, is_training, .about = "a run of training, not of MPI"),
 };
 static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
 
@@ -238,37 +258,57 @@ static const char *loop_name(unsigned loop)
 }
 
 static const struct iwi_field simulation_fields[] = {
-    IWI_VALUE(iw_simulation, what),
+    IWI_VALUE(iw_simulation, what, .about = "patterns joined by `+`, or the file's name"),
     IWI_VALUE(iw_simulation, command),
     IWI_INLINE(iw_simulation, run, run_schema),
-    IWI_OBJECT(iw_simulation, makespan_ns, iwi_summary_schema),
-    IWI_OBJECT(iw_simulation, slowdown, iwi_summary_schema),
-    IWI_REAL_OF("median_level", median_level),
-    IWI_OBJECT(iw_simulation, distribution, ends_schema),
+    IWI_OBJECT(iw_simulation, makespan_ns, iwi_summary_schema, .about = "over the trials"),
+    IWI_OBJECT(iw_simulation, slowdown, iwi_summary_schema,
+               .about = "makespan / noiseless - 1: 0.5 is half as long again. The verdict is its mean"),
+    IWI_REAL_OF("median_level", median_level,
+                .about =
+                    "probability that the interval of the median covers the true one: 0.95 or a little more"),
+    IWI_OBJECT(iw_simulation, distribution, ends_schema,
+               .about = "when the trials end, or the ranks of a single one (up to 2^24)"),
     IWI_OBJECTS(iw_simulation, trial_times, trial_time_count, trial_schema, .is_row = true,
-                .is_there = has_few_trials),
+                .is_there = has_few_trials, .about = "null for more than 1,000; CSV has all"),
     IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
     IWI_ENUM(iw_simulation, sync, "sync", iwi_sync_name),
-    IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true),
+    IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true,
+             .about = "recorded nodes are aligned by the wall clock"),
     IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
-                .is_optional = true),
-    IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true),
-    IWI_POINTER(iw_simulation, node_wide, iwi_estimate_schema, .is_there = has_node_wide,
-                .is_optional = true),
-    IWI_VALUE(iw_simulation, ranks_per_node),
+                .is_optional = true, .about = "with `--align wall`: what independent nodes would give"),
+    IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true,
+                .about = "of a pattern that is repeated under noise"),
+    IWI_POINTER(iw_simulation, node_wide, iwi_estimate_schema, .is_there = has_node_wide, .is_optional = true,
+                .about = "slowdown if all noise hit the ranks of a node together, where several meet copies "
+                         "of one recorded CPU"),
+    IWI_VALUE(iw_simulation, ranks_per_node, .about = "0 if nothing is recorded"),
     IWI_VALUE(iw_simulation, cores_per_rank, .is_there = has_cores, .is_optional = true),
-    IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true),
-    IWI_VALUE(iw_simulation, recorded_cpus),
-    IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true),
-    IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true),
-    IWI_VALUE(iw_simulation, node_speed, .is_there = has_node_speed, .is_optional = true),
-    IWI_VALUE(iw_simulation, compute_bytes, .is_there = has_bytes, .is_optional = true),
-    IWI_VALUE(iw_simulation, delays),
-    IWI_POINTER(iw_simulation, net, net_schema),
-    IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema),
-    IWI_POINTER(iw_simulation, recording, certainty_schema),
-    IWI_POINTER(iw_simulation, traced, traced_schema),
-    IWI_POINTER(iw_simulation, explain, iwi_explained_schema),
+    IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
+             .about = "how the cores of a rank share compute phases"),
+    IWI_VALUE(iw_simulation, recorded_cpus,
+              .about = "CPUs that recordings have of a node, the most; equal to `ranks_per_node` where ranks "
+                       "are placed as recorded"),
+    IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true,
+              .about = "CPUs of recordings that were used; null: all"),
+    IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true,
+              .about = "of each node, left to the operating system"),
+    IWI_VALUE(iw_simulation, node_speed, .is_there = has_node_speed, .is_optional = true,
+              .about = "law or file of the speeds of nodes"),
+    IWI_VALUE(iw_simulation, compute_bytes, .is_there = has_bytes, .is_optional = true,
+              .about = "that each compute phase moves"),
+    IWI_VALUE(iw_simulation, delays, .about = "injected"),
+    IWI_POINTER(iw_simulation, net, net_schema,
+                .about =
+                    "as used, after `--net-scale` and single overrides; costs are those of a rank alone"),
+    IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema,
+                .about = "of measured networks, the costs from each size on"),
+    IWI_POINTER(iw_simulation, recording, certainty_schema,
+                .about = "what the recording behind the noise can show of this job: an estimate up to some "
+                         "number of ranks, a lower bound beyond"),
+    IWI_POINTER(iw_simulation, traced, traced_schema, .about = "of a trace, the run that was traced"),
+    IWI_POINTER(iw_simulation, explain, iwi_explained_schema,
+                .about = "with `--explain`: where the time went in the trial with the median makespan"),
     IWI_INLINE(iw_simulation, caveats, iwi_caveats_schema),
 };
 const struct iwi_schema iwi_simulation_schema = IWI_SCHEMA(iw_simulation, simulation_fields);
@@ -304,33 +344,34 @@ iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *
 IWI_OF(bool, is_possible, iw_way, it->refusal[0] == '\0')
 
 static const struct iwi_field way_fields[] = {
-    IWI_CHARS(iw_way, refusal),
-    IWI_VALUE(iw_way, workers, .is_there = is_possible),
+    IWI_CHARS(iw_way, refusal, .about = "why it is impossible; then all other keys are null"),
+    IWI_VALUE(iw_way, workers, .is_there = is_possible, .about = "threads with work, of all processes"),
     IWI_VALUE(iw_way, lanes, .is_there = is_possible),
-    IWI_VALUE(iw_way, batches, .is_there = is_possible),
-    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible),
-    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible),
+    IWI_VALUE(iw_way, batches, .is_there = is_possible, .about = "of the busiest worker"),
+    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible, .about = "for each lane"),
+    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible,
+                 .about = "of the busiest worker"),
     IWI_VALUE_AS(iw_way, exchanges, "exchanges_per_batch", .is_there = is_possible),
-    IWI_VALUE(iw_way, compute_s, .is_there = is_possible),
-    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible),
-    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible),
+    IWI_VALUE(iw_way, compute_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible, .about = "memory of one process"),
 };
 static const struct iwi_schema way_schema = IWI_SCHEMA(iw_way, way_fields);
 
 static const struct iwi_field forecast_fields[] = {
-    IWI_ENUM(iw_forecast, engine, "engine", engine_name),
-    IWI_CHARS(iw_forecast, engine_note),
+    IWI_ENUM(iw_forecast, engine, "engine", engine_name, .about = "that would run"),
+    IWI_CHARS(iw_forecast, engine_note, .about = "why not flow"),
     IWI_VALUE(iw_forecast, ranks),
     IWI_VALUE(iw_forecast, trials),
-    IWI_VALUE(iw_forecast, redrawn),
-    IWI_VALUE(iw_forecast, messages),
+    IWI_VALUE(iw_forecast, redrawn, .about = "of the trials, those for the interval of an extrapolation"),
+    IWI_VALUE(iw_forecast, messages, .about = "of one trial"),
     IWI_VALUE(iw_forecast, processes),
     IWI_VALUE(iw_forecast, nodes),
-    IWI_VALUE(iw_forecast, threads),
-    IWI_VALUE(iw_forecast, message_s),
-    IWI_VALUE(iw_forecast, room_bytes),
-    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name),
-    IWI_CHARS(iw_forecast, reason),
+    IWI_VALUE(iw_forecast, threads, .about = "of each process"),
+    IWI_VALUE(iw_forecast, message_s, .about = "per message, on one core of this machine"),
+    IWI_VALUE(iw_forecast, room_bytes, .about = "memory that one process can have on this machine"),
+    IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name, .about = "the faster split that fits"),
+    IWI_CHARS(iw_forecast, reason, .about = "why it was chosen"),
     IWI_OBJECT(iw_forecast, trials_split, way_schema),
     IWI_OBJECT(iw_forecast, ranks_split, way_schema),
 };
@@ -422,6 +463,7 @@ static void write_forecast(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_forecast_kind = {
     .name = "forecast",
     .schema_id = "idlewave.forecast/2",
+    .about = "What a simulation would take, from `idlewave simulate --dry-run --format json`",
     .schema = &forecast_schema,
     .write_doc = write_forecast,
 };

@@ -20,17 +20,24 @@ IWI_OF(bool, is_bound, iw_reach, it->is_bound)
 IWI_OF(bool, has_sensitivity, iw_reach, it->sensitivity.length_ns > 0)
 
 static const struct iwi_field reach_fields[] = {
-    IWI_VALUE_AS(iw_reach, recorded_s, "seconds"),
-    IWI_VALUE(iw_reach, cpus),
+    IWI_VALUE_AS(iw_reach, recorded_s, "seconds", .about = "length of the recording with the least CPU time"),
+    IWI_VALUE(iw_reach, cpus, .about = "that ranks use, of all nodes of a folder"),
     IWI_VALUE_AS(iw_reach, watched_s, "watched_seconds"),
-    IWI_VALUE(iw_reach, longest_ns),
-    IWI_VALUE(iw_reach, unseen),
-    IWI_VALUE(iw_reach, is_bound),
-    IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound),
-    IWI_VALUE(iw_reach, is_extrapolated),
-    IWI_VALUES(iw_reach, laws, law_count),
+    IWI_VALUE(iw_reach, longest_ns, .about = "its longest detour"),
+    IWI_VALUE(
+        iw_reach, unseen,
+        .about =
+            "what detours longer than the longest, of the recorded kinds, may add to the slowdown (95 %)"),
+    IWI_VALUE(iw_reach, is_bound,
+              .about = "that is too much for an estimate, so the slowdown is a lower bound"),
+    IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound,
+                 .about = "of a bound, about how long to record for an estimate"),
+    IWI_VALUE(iw_reach, is_extrapolated, .about = "with `--extrapolate`"),
+    IWI_VALUES(iw_reach, laws, law_count, .about = "that stand in for the recording"),
     IWI_OBJECT(iw_reach, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
-               .is_optional = true),
+               .is_optional = true,
+               .about = "where all ranks use more than a third of `watched_seconds` (with 20 trials or more "
+                        "a tenth): the slowdown if an interruption that was never recorded came"),
 };
 const struct iwi_schema iwi_reach_schema = IWI_SCHEMA(iw_reach, reach_fields);
 

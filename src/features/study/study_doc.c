@@ -13,11 +13,16 @@
 /* ======== a run ======== */
 
 static const struct iwi_field run_fields[] = {
-    IWI_VALUE(iw_study_outcome, folder),     IWI_VALUE(iw_study_outcome, shard),
-    IWI_VALUE(iw_study_outcome, shards),     IWI_VALUE(iw_study_outcome, cells),
-    IWI_VALUE(iw_study_outcome, found),      IWI_VALUE(iw_study_outcome, run),
-    IWI_VALUE(iw_study_outcome, others),     IWI_VALUE(iw_study_outcome, elsewhere),
-    IWI_VALUE(iw_study_outcome, is_stopped), IWI_VALUE(iw_study_outcome, seconds),
+    IWI_VALUE(iw_study_outcome, folder, .about = "where the results are"),
+    IWI_VALUE(iw_study_outcome, shard, .about = "number of this shard, from 1"),
+    IWI_VALUE(iw_study_outcome, shards),
+    IWI_VALUE(iw_study_outcome, cells, .about = "of this shard"),
+    IWI_VALUE(iw_study_outcome, found, .about = "that had finished before"),
+    IWI_VALUE(iw_study_outcome, run, .about = "by this process"),
+    IWI_VALUE(iw_study_outcome, others, .about = "cells that other processes finished meanwhile"),
+    IWI_VALUE(iw_study_outcome, elsewhere, .about = "cells that other processes still run"),
+    IWI_VALUE(iw_study_outcome, is_stopped, .about = "it was interrupted; the same command resumes it"),
+    IWI_VALUE(iw_study_outcome, seconds, .about = "that it took"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_study_outcome, run_fields);
 
@@ -72,6 +77,7 @@ static void write_run(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_study_run_kind = {
     .name = "study-run",
     .schema_id = "idlewave.study-run/1",
+    .about = "What a run of a study did, from `idlewave study --format json`; its results are in its folder",
     .schema = &run_schema,
     .write_doc = write_run,
     .check = check_run,
@@ -85,24 +91,30 @@ iw_doc iw_study_run_doc(const iw_study_outcome *outcome)
 /* ======== an estimate ======== */
 
 static const struct iwi_field row_fields[] = {
-    IWI_VALUE(iw_study_estimate_row, system),        IWI_VALUE(iw_study_estimate_row, work),
-    IWI_VALUE(iw_study_estimate_row, least_ranks),   IWI_VALUE(iw_study_estimate_row, most_ranks),
-    IWI_VALUE(iw_study_estimate_row, cells),         IWI_VALUE(iw_study_estimate_row, core_seconds),
-    IWI_VALUE(iw_study_estimate_row, largest_bytes),
+    IWI_VALUE(iw_study_estimate_row, system),
+    IWI_VALUE(iw_study_estimate_row, work),
+    IWI_VALUE(iw_study_estimate_row, least_ranks),
+    IWI_VALUE(iw_study_estimate_row, most_ranks),
+    IWI_VALUE(iw_study_estimate_row, cells, .about = "to run"),
+    IWI_VALUE(iw_study_estimate_row, core_seconds),
+    IWI_VALUE(iw_study_estimate_row, largest_bytes, .about = "memory of its largest cell"),
 };
 static const struct iwi_schema row_schema = IWI_SCHEMA(iw_study_estimate_row, row_fields);
 
 static const struct iwi_field estimate_fields[] = {
-    IWI_VALUE(iw_study_estimate, shard),
+    IWI_VALUE(iw_study_estimate, shard, .about = "number of this shard, from 1"),
     IWI_VALUE(iw_study_estimate, shards),
-    IWI_VALUE(iw_study_estimate, cells),
-    IWI_VALUE(iw_study_estimate, found),
+    IWI_VALUE(iw_study_estimate, cells, .about = "of this shard"),
+    IWI_VALUE(iw_study_estimate, found, .about = "that are finished"),
     IWI_VALUE(iw_study_estimate, processes),
-    IWI_VALUE(iw_study_estimate, threads),
-    IWI_VALUE(iw_study_estimate, core_seconds),
-    IWI_VALUE(iw_study_estimate, wall_seconds),
-    IWI_VALUE(iw_study_estimate, memory_bytes),
-    IWI_OBJECTS(iw_study_estimate, rows, row_count, row_schema, .is_row = true),
+    IWI_VALUE(iw_study_estimate, threads, .about = "of each process"),
+    IWI_VALUE(iw_study_estimate, core_seconds,
+              .about = "for all cells that are not finished, by a short calibration on this machine"),
+    IWI_VALUE(iw_study_estimate, wall_seconds, .about = "with all threads of all processes busy"),
+    IWI_VALUE(iw_study_estimate, memory_bytes,
+              .about = "of one process, with its largest cells side by side"),
+    IWI_OBJECTS(iw_study_estimate, rows, row_count, row_schema, .is_row = true,
+                .about = "one for each system and work with cells to run"),
 };
 static const struct iwi_schema estimate_schema = IWI_SCHEMA(iw_study_estimate, estimate_fields);
 
@@ -172,6 +184,7 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_study_estimate_kind = {
     .name = "study-estimate",
     .schema_id = "idlewave.study-estimate/2",
+    .about = "What a study would take, from `idlewave study --dry-run --format json`",
     .schema = &estimate_schema,
     .write_doc = write_estimate,
     .check = check_estimate,
