@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/order.h"
 #include "features/network/net_fit.h"
 #include "features/network/net_points.h"
 
@@ -163,7 +164,6 @@ iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples, iw_n
 
 /* From round trips to overheads and gaps at each size. */
 
-#include "core/base/order.h"
 
 static iw_estimate times(iw_estimate value, double factor)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 #include "features/replay/injector.h"
 
@@ -51,18 +52,10 @@ int64_t iwi_from_reference(const struct iwi_clock_map *map, int64_t ref_ns)
 /* The first detour that ends after `place_ns`. Joined detours never overlap, so ends ascend as starts do. */
 static size_t first_ending_after(const iw_inject_plan *plan, int64_t place_ns)
 {
-    size_t low = 0, high = plan->count;
+    size_t at;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (plan->start_ns[middle] + plan->duration_ns[middle] > place_ns) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    IWI_FIRST_NOT(at, 0, plan->count, plan->start_ns[at] + plan->duration_ns[at] <= place_ns);
+    return at;
 }
 
 /* The cursor to what follows `now_ns`. Of a detour that is under way there the rest is still to come, if it

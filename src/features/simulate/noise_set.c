@@ -12,6 +12,7 @@
 #include <idlewave/recording.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/noise/recording_cut.h"
 #include "core/noise/recording_head.h"
 #include "core/noise/recording_pieces.h"
@@ -188,9 +189,7 @@ void iwi_set_count(iw_noise_set *set)
             set->parts[set->part_count++] = part_of(&set->entries[i]);
         }
     }
-    if (set->part_count > 0) { /* else there may be no array */
-        qsort(set->parts, set->part_count, sizeof *set->parts, compare_parts);
-    }
+    iwi_sort(set->parts, set->part_count, compare_parts);
     number_parts(set);
 }
 

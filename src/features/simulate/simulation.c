@@ -198,7 +198,7 @@ iw_status iwi_count_places(const iw_log *log, const iw_path *paths, size_t count
             used += numbers[used] != IWI_NO_PLACE;
         }
     }
-    qsort(numbers, used, sizeof *numbers, iwi_compare_u32);
+    iwi_sort(numbers, used, iwi_compare_u32);
     for (size_t begin = 0, end; begin < used; begin = end) {
         for (end = begin + 1; end < used && numbers[end] == numbers[begin]; end++) {
         }

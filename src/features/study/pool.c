@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "core/base/order.h"
 #include "features/study/cells.h"
 
 #include "features/study/pool.h"
@@ -111,34 +112,19 @@ static void messages_hand_on(struct iwi_messages *messages, const iw_log *log)
 
 /* ======== states of cells ======== */
 
-/* A copy of each id beside its slot: qsort() and bsearch() hand over nothing else. */
-struct keyed {
-    const char *id;
-    struct iwi_tracked_cell *tracked;
-};
-
-static int compare_keyed(const void *left, const void *right)
-{
-    return strcmp(((const struct keyed *)left)->id, ((const struct keyed *)right)->id);
-}
+IWI_COMPARE(compare_named, struct iwi_named_cell, IWI_TEXT(id))
 
 static iw_status sort_by_id(const iw_log *log, struct iwi_cell_states *cells)
 {
-    struct keyed *keyed = iwi_new_array(log, cells->count, sizeof *keyed);
-
-    cells->by_id = iwi_new_array(log, cells->count, sizeof(struct iwi_tracked_cell *));
-    if (keyed == NULL || cells->by_id == NULL) {
-        free(keyed);
+    cells->by_id = iwi_new_array(log, cells->count, sizeof *cells->by_id);
+    if (cells->by_id == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < cells->count; i++) {
-        keyed[i] = (struct keyed){cells->study->cells[cells->items[i].task->cell].id, &cells->items[i]};
+        cells->by_id[i] =
+            (struct iwi_named_cell){cells->study->cells[cells->items[i].task->cell].id, &cells->items[i]};
     }
-    qsort(keyed, cells->count, sizeof *keyed, compare_keyed);
-    for (size_t i = 0; i < cells->count; i++) {
-        cells->by_id[i] = keyed[i].tracked;
-    }
-    free(keyed);
+    iwi_sort(cells->by_id, cells->count, compare_named);
     return IW_OK;
 }
 
@@ -189,30 +175,16 @@ void iwi_cell_states_set(struct iwi_cell_states *cells, struct iwi_tracked_cell 
     }
 }
 
-static struct iwi_tracked_cell *find_by_id(const struct iwi_cell_states *cells, const char *id)
-{
-    size_t low = 0, high = cells->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(id, cells->study->cells[cells->by_id[middle]->task->cell].id);
-
-        if (order == 0) {
-            return cells->by_id[middle];
-        }
-        low = order > 0 ? middle + 1 : low;
-        high = order < 0 ? middle : high;
-    }
-    return NULL;
-}
-
 void iwi_cell_states_note_found(struct iwi_cell_states *cells, const char *id)
 {
-    struct iwi_tracked_cell *tracked = find_by_id(cells, id);
+    const struct iwi_named_cell key = {.id = id};
+    const struct iwi_named_cell *found = iwi_find(&key, cells->by_id, cells->count, compare_named);
+    struct iwi_tracked_cell *tracked;
 
-    if (tracked == NULL) {
+    if (found == NULL) {
         return; /* of another shard, or of another version of the study */
     }
+    tracked = found->tracked;
     tracked->is_found = true;
     if (tracked->state == IWI_WAITING || tracked->state == IWI_HELD || tracked->state == IWI_FAILED) {
         iwi_cell_states_set(cells, tracked, IWI_FOUND);

@@ -52,7 +52,10 @@ struct iwi_cell_states {
     const iw_study *study;
     struct iwi_tracked_cell *items; /* largest first */
     size_t count;
-    struct iwi_tracked_cell **by_id;
+    struct iwi_named_cell {
+        const char *id;
+        struct iwi_tracked_cell *tracked;
+    } * by_id; /* in the order of ids */
     double all_seconds;
     size_t in[IWI_CELL_STATES]; /* how many */
     size_t first_waiting;       /* none before it waits */

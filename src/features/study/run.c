@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
 #include "core/base/output.h"
 #include "features/study/cells.h"
 #include "features/study/files/study_line.h"
@@ -233,12 +234,7 @@ iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir
 
 /* ======== estimating ======== */
 
-static int compare_bytes(const void *left, const void *right)
-{
-    const struct iwi_task *a = left, *b = right;
-
-    return (a->bytes < b->bytes) - (a->bytes > b->bytes);
-}
+IWI_COMPARE(compare_bytes, struct iwi_task, IWI_FALLING(bytes))
 
 /* The largest side by side, as far as a run would: up to half of what is available. Sorts the tasks anew. */
 static uint64_t most_memory(struct iwi_tasks *tasks, const iw_study_opts *opts, uint32_t threads)
@@ -246,7 +242,7 @@ static uint64_t most_memory(struct iwi_tasks *tasks, const iw_study_opts *opts, 
     const uint64_t budget = iwi_study_budget_bytes(opts);
     uint64_t sum = 0;
 
-    qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_bytes);
+    iwi_sort(tasks->items, tasks->count, compare_bytes);
     for (size_t i = 0; i < tasks->count && i < threads; i++) {
         const uint64_t bytes = tasks->items[i].bytes;
 

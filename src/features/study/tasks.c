@@ -11,6 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
+#include "core/base/order.h"
 #include "core/noise/stream.h"
 #include "core/program/program.h"
 #include "core/program/trace_program.h"
@@ -110,15 +111,7 @@ static double weight_of(const iw_cell *cell, const struct iwi_task *task)
 }
 
 /* Heaviest first; ties by id, not by place in the file. */
-static int compare_weights(const void *left, const void *right)
-{
-    const struct weighed *a = left, *b = right;
-
-    if (a->weight != b->weight) {
-        return a->weight < b->weight ? 1 : -1;
-    }
-    return strcmp(a->id, b->id);
-}
+IWI_COMPARE(compare_weights, struct weighed, IWI_FALLING(weight), IWI_TEXT(id))
 
 static uint32_t least_loaded(const double *loads, uint32_t shards)
 {
@@ -160,7 +153,7 @@ static iw_status deal(const iw_log *log, const iw_study *study, uint32_t shard, 
 
             order[i] = (struct weighed){tasks->items[i], cell->id, weight_of(cell, &tasks->items[i])};
         }
-        qsort(order, count, sizeof *order, compare_weights);
+        iwi_sort(order, count, compare_weights);
         keep_shard(order, count, loads, shard, shards, tasks);
     }
     free(order);
@@ -208,10 +201,7 @@ void iwi_tasks_release(struct iwi_tasks *tasks)
 
 /* ---- finding ---- */
 
-static int compare_ids(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
+IWI_COMPARE(compare_ids, char *const, strcmp(*left, *right))
 
 static iw_status mark_found(const iw_log *log, const iw_study *study, const iw_cell_result *results,
                             size_t count, struct iwi_tasks *tasks)
@@ -224,12 +214,12 @@ static iw_status mark_found(const iw_log *log, const iw_study *study, const iw_c
     for (size_t i = 0; i < count; i++) {
         ids[i] = results[i].id;
     }
-    qsort(ids, count, sizeof *ids, compare_ids);
+    iwi_sort(ids, count, compare_ids);
     for (size_t i = 0; i < tasks->count; i++) {
         struct iwi_task *task = &tasks->items[i];
         const char *id = study->cells[task->cell].id;
 
-        task->is_found = bsearch(&id, ids, count, sizeof *ids, compare_ids) != NULL;
+        task->is_found = iwi_find(&id, ids, count, compare_ids) != NULL;
         tasks->found += task->is_found;
     }
     free(ids);
@@ -525,10 +515,7 @@ static int compare_kinds(const iw_cell *a, const iw_cell *b)
     return (a->net_scale > b->net_scale) - (a->net_scale < b->net_scale);
 }
 
-static int compare_keyed(const void *left, const void *right)
-{
-    return compare_kinds(((const struct keyed *)left)->cell, ((const struct keyed *)right)->cell);
-}
+IWI_COMPARE(compare_keyed, struct keyed, compare_kinds(left->cell, right->cell))
 
 /* Fills `order` with the tasks that are not found, those of one kind side by side; returns their number. */
 static size_t sort_by_kind(const iw_study *study, struct iwi_tasks *tasks, struct keyed *keyed,
@@ -541,7 +528,7 @@ static size_t sort_by_kind(const iw_study *study, struct iwi_tasks *tasks, struc
             keyed[count++] = (struct keyed){&study->cells[tasks->items[i].cell], &tasks->items[i]};
         }
     }
-    qsort(keyed, count, sizeof *keyed, compare_keyed);
+    iwi_sort(keyed, count, compare_keyed);
     for (size_t i = 0; i < count; i++) {
         order[i] = keyed[i].task;
     }
@@ -618,15 +605,7 @@ static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, stru
     return IW_OK;
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-    const struct iwi_task *a = left, *b = right;
-
-    if (a->seconds != b->seconds) {
-        return a->seconds < b->seconds ? 1 : -1;
-    }
-    return (a->cell > b->cell) - (a->cell < b->cell);
-}
+IWI_COMPARE(compare_seconds, struct iwi_task, IWI_FALLING(seconds), IWI_RISING(cell))
 
 iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks)
 {
@@ -645,7 +624,7 @@ iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct i
         const size_t count = sort_by_kind(inputs->study, tasks, keyed, order);
 
         status = price_all(log, inputs, order, count);
-        qsort(tasks->items, tasks->count, sizeof *tasks->items, compare_seconds);
+        iwi_sort(tasks->items, tasks->count, compare_seconds);
     }
     free(keyed);
     free(order);

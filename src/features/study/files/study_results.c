@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "core/base/base.h"
+#include "core/base/lookup.h"
 #include "core/base/order.h"
 #include "features/study/files/study_line.h"
 #include "features/study/files/study_yaml.h"
@@ -27,8 +28,7 @@ struct collection {
     const iw_log *log;
     iw_cell_result *cells;
     size_t count, capacity;
-    size_t *slots; /* number of a cell + 1; 0: free. Open addressing, at most half full. */
-    size_t slot_count;
+    struct iwi_lookup by_id;
 };
 
 void iwi_results_file_name(uint32_t shard, uint32_t shards, uint32_t writer, char buf[64])
@@ -50,41 +50,6 @@ void iwi_cell_results_free(iw_cell_result *cells, size_t count)
         iwi_cell_result_release(&cells[i]);
     }
     free(cells);
-}
-
-/* ---- cells by id ---- */
-
-/* The slot of an id: its cell's, or the free one where it belongs. */
-static size_t find_slot(const struct collection *c, const char *id)
-{
-    size_t slot = (size_t)strtoull(id, NULL, 16) & (c->slot_count - 1);
-
-    while (c->slots[slot] != 0 && strcmp(c->cells[c->slots[slot] - 1].id, id) != 0) {
-        slot = (slot + 1) & (c->slot_count - 1);
-    }
-    return slot;
-}
-
-static iw_status make_room(struct collection *c)
-{
-    const size_t slot_count = c->slot_count == 0 ? 64 : 2 * c->slot_count;
-    size_t *slots;
-
-    IW_TRY(iwi_grow(c->log, (void **)&c->cells, &c->capacity, c->count + 1, sizeof *c->cells));
-    if (2 * (c->count + 1) <= c->slot_count) {
-        return IW_OK;
-    }
-    slots = iwi_new_array(c->log, slot_count, sizeof *slots);
-    if (slots == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    free(c->slots);
-    c->slots = slots;
-    c->slot_count = slot_count;
-    for (size_t i = 0; i < c->count; i++) {
-        c->slots[find_slot(c, c->cells[i].id)] = i + 1;
-    }
-    return IW_OK;
 }
 
 /* What is no number is equal to itself here. */
@@ -116,24 +81,30 @@ static bool is_same_result(const iw_cell_result *a, const iw_cell_result *b)
 /* Takes the cell over, whatever comes of it. */
 static iw_status add_cell(struct collection *c, const char *path, size_t number, iw_cell_result *cell)
 {
-    iw_status status = make_room(c);
-    size_t slot;
+    const uint64_t hash = strtoull(cell->id, NULL, 16);
+    iw_status status;
+    uint32_t known;
 
-    if (status != IW_OK) {
-        iwi_cell_result_release(cell);
-        return status;
+    for (size_t at = 0; (known = iwi_lookup_next(&c->by_id, hash, &at)) != IWI_LOOKUP_NONE;) {
+        if (strcmp(c->cells[known].id, cell->id) == 0) {
+            break;
+        }
     }
-    slot = find_slot(c, cell->id);
-    if (c->slots[slot] == 0) {
-        c->cells[c->count++] = *cell;
-        c->slots[slot] = c->count;
-        return IW_OK;
-    }
-    if (!is_same_result(cell, &c->cells[c->slots[slot] - 1])) {
-        status = iwi_fail(c->log, IW_ERR_FORMAT,
-                          "'%s:%zu': cell %s is there already with another result; delete the line that was "
-                          "not made by this version, and run the study again",
-                          path, number, cell->id);
+    if (known == IWI_LOOKUP_NONE) {
+        status = iwi_grow(c->log, (void **)&c->cells, &c->capacity, c->count + 1, sizeof *c->cells);
+        status = status == IW_OK ? iwi_lookup_add(c->log, &c->by_id, hash, (uint32_t)c->count) : status;
+        if (status == IW_OK) {
+            c->cells[c->count++] = *cell;
+            return IW_OK;
+        }
+    } else {
+        status =
+            is_same_result(cell, &c->cells[known])
+                ? IW_OK
+                : iwi_fail(c->log, IW_ERR_FORMAT,
+                           "'%s:%zu': cell %s is there already with another result; delete the line that "
+                           "was not made by this version, and run the study again",
+                           path, number, cell->id);
     }
     iwi_cell_result_release(cell);
     return status;
@@ -264,7 +235,7 @@ iw_status iwi_cell_results_load(const iw_log *log, const char *dir, iw_cell_resu
         free(entries[i]);
     }
     free(entries);
-    free(c.slots);
+    iwi_lookup_release(&c.by_id);
     if (status != IW_OK) {
         iwi_cell_results_free(c.cells, c.count);
         return status;
