@@ -27,9 +27,6 @@ const struct verb *const verbs[] = {
 #if IW_FEATURE_EXPLAIN
     &verb_explain,
 #endif
-#if IW_FEATURE_EXPLAIN
-    &verb_waits,
-#endif
 #if IW_FEATURE_REPLAY
     &verb_replay,
 #endif
@@ -53,9 +50,6 @@ const struct verb *const verbs[] = {
 #endif
 #if IW_FEATURE_TRAINING
     &verb_training,
-#endif
-#if IW_FEATURE_EXPLAIN
-    &verb_stragglers,
 #endif
 #if IW_FEATURE_WAVE
     &verb_wave,
@@ -103,9 +97,6 @@ const struct left_out verbs_left_out[] = {
 #if !IW_FEATURE_EXPLAIN
     {"explain", "explain"},
 #endif
-#if !IW_FEATURE_EXPLAIN
-    {"waits", "explain"},
-#endif
 #if !IW_FEATURE_REPLAY
     {"replay", "replay"},
 #endif
@@ -126,9 +117,6 @@ const struct left_out verbs_left_out[] = {
 #endif
 #if !IW_FEATURE_TRAINING
     {"training", "training"},
-#endif
-#if !IW_FEATURE_EXPLAIN
-    {"stragglers", "explain"},
 #endif
 #if !IW_FEATURE_WAVE
     {"wave", "wave"},

@@ -95,7 +95,7 @@ class Bench:
         line = ["mpirun", "-n", "2", "--bind-to", "core", str(self.idlewave), "trace", "-q", "--kernel", "-o", "run", "--", *self.prefix, *PROGRAMS[program]]
         subprocess.run(line, cwd=self.folder, env=environment, check=True, timeout=120, stdout=subprocess.DEVNULL)
         (self.folder / "hpccoutf.txt").unlink(missing_ok=True)
-        return json.loads(subprocess.run([str(self.idlewave), "explain", "--format", "json", "run"], cwd=self.folder, check=True,
+        return json.loads(subprocess.run([str(self.idlewave), "explain", "--only", "system", "--format", "json", "run"], cwd=self.folder, check=True,
                                          capture_output=True, text=True).stdout)
 
     def explain_disturbed(self, program, cpus, burst_ms, share):

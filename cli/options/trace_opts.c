@@ -150,6 +150,6 @@ void hint_at_traces(const struct ui *ui, const char *path)
 
     if (iw_is_folder(path) || (length > 5 && strcmp(path + length - 5, ".json") == 0) ||
         (length > 3 && strcmp(path + length - 3, ".gz") == 0)) {
-        ui_hint(ui, "'idlewave waits' and 'idlewave simulate' read traces and profiles of whole runs");
+        ui_hint(ui, "'idlewave explain' and 'idlewave simulate' read traces and profiles of whole runs");
     }
 }

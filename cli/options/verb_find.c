@@ -56,6 +56,8 @@ static const struct {
     {"noise fleet", "fleet"},
     {"noise digest", "fleet digest"},
     {"noise history", "fleet history"},
+    {"waits", "explain --only waits"},
+    {"stragglers", "explain --only stragglers"},
 };
 
 const char *verb_new_name(const char *name)

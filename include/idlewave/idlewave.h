@@ -29,6 +29,7 @@
 #include <idlewave/convert.h>
 #include <idlewave/digest.h>
 #include <idlewave/doc.h>
+#include <idlewave/explanation.h>
 #include <idlewave/files.h>
 #include <idlewave/fit.h>
 #include <idlewave/fleet.h>

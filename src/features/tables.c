@@ -18,6 +18,7 @@ const struct iwi_kind *const iwi_kinds[] = {
 #endif
 #if IW_FEATURE_EXPLAIN
     &iwi_explain_kind,
+    &iwi_explanation_kind,
 #endif
 #if IW_FEATURE_REPLAY
     &iwi_fidelity_kind,

@@ -12,6 +12,7 @@ extern const struct iwi_kind iwi_bench_kind;
 extern const struct iwi_kind iwi_check_kind;
 extern const struct iwi_kind iwi_coincidence_kind;
 extern const struct iwi_kind iwi_digest_kind;
+extern const struct iwi_kind iwi_explanation_kind;
 extern const struct iwi_kind iwi_fidelity_kind;
 extern const struct iwi_kind iwi_fit_kind;
 extern const struct iwi_kind iwi_fleet_kind;

@@ -35,6 +35,7 @@ EXAMPLES = {
                    "echo 0,$((k * 1500000000 + i * 100000)),50000,thread,cron; done; } > node.csv; "
                    "idlewave noise convert --length 62s node.csv together/$i.h5 >/dev/null; done; idlewave fleet coincidence together",
     "explain": None,  # an MPI, and the rights to see kernel events
+    "explanation": "idlewave explain $SOURCE/tests/data/traces/slow-rank",
     "fit": f"{NODE} >/dev/null && idlewave noise fit node.h5",
     "digest": "idlewave noise synth irq/tick=poisson:100Hz,exp:20us --duration 5s -o n1.h5 >/dev/null && "
               "idlewave fleet digest n1.h5 -o n1.digest && idlewave fleet show n1.digest",
@@ -47,13 +48,13 @@ EXAMPLES = {
     "memory": "idlewave bench memory --duration 50ms --size 2MiB",
     "model": "idlewave model --noise exp:10% --compute 1ms --net none --L 2us --ranks '3..3000 step x10' --check --check-ranks 300",
     "net": None,  # an MPI
-    "waits": "idlewave waits $SOURCE/tests/data/traces/slow-rank",
+    "waits": "idlewave explain --only waits $SOURCE/tests/data/traces/slow-rank",
     "wave": "idlewave simulate --pattern halo1d --ranks 9 --repeat 8 --compute 3ms --exchange split "
             "--delay rank=5,time=13.5ms --timeline run.h5 >/dev/null && idlewave wave run.h5",
     "trace": "idlewave report $SOURCE/tests/data/traces/liballprof-openmpi",
     "training": "idlewave training --model llama3-8b --tp 2 --pp 2 --dp 2 --microbatches 4 --rate 400TFLOP/s --noise python-gc --trials 6 --steps 3 --cost 2 -q",
     "stragglers": "python3 $SOURCE/tests/data/straggler/make_timeline.py --replicas 2 --stages 2 --microbatches 2 --slow 0,1,2 > t.json && "
-                  "idlewave stragglers t.json",
+                  "idlewave explain --only stragglers t.json",
     "study-run": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml -o run",
     "study-estimate": "idlewave study $SOURCE/tests/data/study/two-systems/study.yaml --dry-run",
     "noise": f"{NODE} >/dev/null && idlewave noise show node.h5",
@@ -68,7 +69,7 @@ EXAMPLES = {
     "whatif-plan": f"{JOB} --dry-run",
     "verify": "idlewave verify --sysroot $SOURCE/tests/data/nodes/container",
 }
-NEEDS = {"stragglers": "part-yajl", "waits": "part-otf2"}
+NEEDS = {"explanation": "part-otf2", "stragglers": "part-yajl", "waits": "part-otf2"}
 VARYING = {"forecast", "fidelity", "memory", "simulate", "study-estimate", "study-run", "whatif-plan"}  # what they print depends on the machine
 
 # Numbers need a description unless their key has the unit or belongs to a set that explains itself.

@@ -60,8 +60,8 @@ RETRIED = re.compile(r"^RETRIED: .*\n", re.MULTILINE)
 FEATURES = {
     "bench": "bench", "check": "check", "explain": "explain", "model": "model", "net": "network", "noise": "recordings",
     "fleet": "fleet", "record": "record", "replay": "replay",
-    "simulate": "simulate", "stragglers": "explain", "study": "study", "trace": "trace", "training": "training",
-    "iw_make_digests": "fleet", "iw_make_fleet": "fleet", "iw_make_kineto": "explain", "verify": "settings", "waits": "explain", "watch": "watch", "wave": "wave", "whatif": "whatif",
+    "simulate": "simulate", "study": "study", "trace": "trace", "training": "training",
+    "iw_make_digests": "fleet", "iw_make_fleet": "fleet", "iw_make_kineto": "explain", "verify": "settings", "watch": "watch", "wave": "wave", "whatif": "whatif",
 }
 CALLED = re.compile(r"\bidlewave\s+(?:help\s+)?(\w+)(?:\s+(\w+))?|\b(iw_make_\w+)")
 

@@ -53,6 +53,8 @@ class Explained(trace_run.Case):
         shown = subprocess.run([str(IDLEWAVE), "explain", "--format", "json", str(self.trace)], capture_output=True, text=True, check=False)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         found = json.loads(shown.stdout)
+        self.assertEqual(found["waits"]["traced_ranks"], 2)
+        found = found["system"]
         self.assertEqual((found["ranks"], found["watched_ranks"], found["unordered"]), (2, 2, 0))
         self.assertLess(found["clock_error_ns"], 100000)
         sources = {source["name"]: source for source in found["sources"]}

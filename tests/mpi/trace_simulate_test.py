@@ -139,7 +139,7 @@ class Simulate(trace_run.Case):
         done = self.idlewave("simulate", self.trace, "--ranks", 8, "--net", "chic")
         self.assertRegex(done.stderr, r"4 communicators keep their traced size on 8 ranks: rows \(2 ranks\), ")
         self.assertIn("communicator 3 (2 ranks)", done.stderr)
-        self.assertIn("communicator 3", self.idlewave("waits", self.trace).stdout)
+        self.assertIn("communicator 3", self.idlewave("explain", self.trace).stdout)
         more = self.messages("--ranks", 8, "--grow", "rows") - self.messages("--ranks", 8)
         self.assertGreater(more, 0)
         self.assertGreater(self.messages("--ranks", 8, "--grow", "communicator 3"), self.messages("--ranks", 8))

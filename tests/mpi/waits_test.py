@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traced programs in which one rank works longer than the others: `idlewave waits` names it.
+"""Traced programs in which one rank works longer than the others: `idlewave explain --only waits` names it.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -28,7 +28,7 @@ class Run(trace_run.Case):
         command = [IDLEWAVE, "trace", "-o", trace, "--", self.program("slow_rank"), kind, STEPS, WORK_US, slow, per_cent]
         done = run_mpi.launch(trace_run.MPI, ranks, list(map(str, command)), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        shown = subprocess.run([str(IDLEWAVE), "waits", "--format", "json", str(trace)], capture_output=True, text=True, check=False)
+        shown = subprocess.run([str(IDLEWAVE), "explain", "--only", "waits", "--format", "json", str(trace)], capture_output=True, text=True, check=False)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return json.loads(shown.stdout)
 
@@ -52,7 +52,7 @@ class Named(Run):
         command = [IDLEWAVE, "trace", "-o", trace, "--", self.program("slow_rank"), "allreduce", 40, 2000, 1, 100]
         done = run_mpi.launch(trace_run.MPI, 3, list(map(str, command)), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        page = subprocess.run([str(IDLEWAVE), "waits", "--format", "html", str(trace)], capture_output=True, text=True, check=True).stdout
+        page = subprocess.run([str(IDLEWAVE), "explain", "--only", "waits", "--format", "html", str(trace)], capture_output=True, text=True, check=True).stdout
         self.assertIn("Who waits, and for whom", page)
         self.assertIn("Time of an iteration", page)
 

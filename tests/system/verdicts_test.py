@@ -392,7 +392,7 @@ class Verdicts(unittest.TestCase):
         if make("iw_make_kineto", folder, f"tp={tp}", f"dp={dp}", f"pp={pp}", f"steps={steps}", f"seed={case.seed}", *pauses) is None:
             self.skipTest("no profiles: the build has no explain")
         (folder / "truth.json").unlink()
-        answer = say(self.folder, "waits", folder, codes=(0, 2))
+        answer = say(self.folder, "explain", "--only", "waits", folder, codes=(0, 2))
         whole = answer["run_ns"] * answer["traced_ranks"]
         parts = [answer[name] for name in ("computing_ns", "waiting_ns", "transfer_ns", "other_ns")]
         self.same(sum(parts), whole, 1e-3)  # ranks begin and end by their own clocks

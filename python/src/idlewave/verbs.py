@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import pathlib
 import tempfile
-from typing import Dict, Optional, Sequence, Type, TypeVar
+from typing import Dict, Literal, Optional, Sequence, Type, TypeVar, overload
 
 from . import kinds
 from .command import Option, Scalar, run_command
@@ -153,14 +153,20 @@ def wave(timeline: Path, **options: Option) -> kinds.Wave:
     return run_as(kinds.Wave, ["wave", timeline], options)
 
 
-def explain(run: Path, **options: Option) -> kinds.Explain:
-    """What delayed a run that was traced with `trace --kernel`."""
-    return run_as(kinds.Explain, ["explain", run], options)
+@overload
+def explain(*run: Path, only: None = None, **options: Option) -> kinds.Explanation: ...
+@overload
+def explain(*run: Path, only: Literal["waits"], **options: Option) -> kinds.Waits: ...
+@overload
+def explain(*run: Path, only: Literal["system"], **options: Option) -> kinds.Explain: ...
+@overload
+def explain(*run: Path, only: Literal["stragglers"], **options: Option) -> kinds.Stragglers: ...
 
 
-def waits(*run: Path, **options: Option) -> kinds.Waits:
-    """Which ranks made the others wait in a traced run: its folder, a file, or the files of all ranks."""
-    return run_as(kinds.Waits, ["waits", *run], options)
+def explain(*run: Path, only: Optional[str] = None, **options: Option) -> Result:
+    """Why a run was slow: its folder, a file, or the files of all ranks. ONLY is "waits", "system" or "stragglers"."""
+    kind: Type[Result] = {"waits": kinds.Waits, "system": kinds.Explain, "stragglers": kinds.Stragglers}.get(only or "", kinds.Explanation)
+    return run_as(kind, ["explain", *run], {"only": only, **options})
 
 
 def net(launcher: Launcher, **options: Option) -> kinds.Net:
@@ -181,11 +187,6 @@ def bench(operation: str, launcher: Launcher, **options: Option) -> kinds.Bench:
 def bench_memory(**options: Option) -> kinds.Memory:
     """What one core and all cores of a NUMA node move."""
     return run_as(kinds.Memory, ["bench", "memory"], options)
-
-
-def stragglers(timeline: Path, **options: Option) -> kinds.Stragglers:
-    """What a traced training job lost because its workers were not alike."""
-    return run_as(kinds.Stragglers, ["stragglers", timeline], options)
 
 
 def training(program: Optional[Path] = None, **options: Option) -> kinds.Training:

@@ -157,8 +157,8 @@ static iw_status refuse(const struct run *run, const char *path, bool is_folder)
         size += (size_t)snprintf(formats + size, sizeof formats - size, "%s%s", i > 0 ? "; " : "",
                                  readers[i]->what);
     }
-    return iwi_fail(run->log, IW_ERR_FORMAT, "'%s' %s; what is read: %s", path,
-                    is_folder ? "holds no trace of a run" : "is no trace of a run", formats);
+    return iwi_fail(run->log, IW_ERR_FORMAT, "'%s' %s; what is read: %s; timelines of pipelined training",
+                    path, is_folder ? "holds no trace of a run" : "is no trace of a run", formats);
 }
 
 /* *reader_p stays NULL where no format knows the file. */

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/explain/part_schemas.h"
 #include "features/tables.h"
 #include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"
@@ -89,7 +90,7 @@ static const struct iwi_field blame_fields[] = {
     IWI_OBJECTS(iw_blame, hits, hit_count, hit_schema,
                 .about = "the ten detours that cost the critical path most"),
 };
-static const struct iwi_schema blame_schema = IWI_SCHEMA(iw_blame, blame_fields);
+const struct iwi_schema iwi_blame_schema = IWI_SCHEMA(iw_blame, blame_fields);
 
 /* ---- words ---- */
 
@@ -309,9 +310,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_explain_kind = {
     .name = "explain",
     .schema_id = "idlewave.explain/1",
-    .about =
-        "What noise did to a run, from `idlewave explain RUN --format json`. CSV has a line for each source",
-    .schema = &blame_schema,
+    .about = "What the operating system took from a run, from `idlewave explain --only system FILE --format "
+             "json`. CSV has a line for each source",
+    .schema = &iwi_blame_schema,
     .write_doc = write_doc,
 };
 

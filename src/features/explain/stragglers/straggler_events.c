@@ -61,7 +61,7 @@ static iw_status read_op(struct reading *reading, uint8_t *op_p)
     }
     return event_fail(reading, IW_ERR_FORMAT,
                       "'%.60s' is no operation of such timelines (forward-compute, backward-send, ...): "
-                      "'idlewave waits' reads other traces",
+                      "'idlewave explain' reads other traces",
                       name);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "features/explain/part_schemas.h"
 #include "features/tables.h"
 
 enum { MOST_WORKERS = 10 };
@@ -78,7 +79,7 @@ static const struct iwi_field stragglers_fields[] = {
     IWI_OBJECTS(iw_stragglers, workers, worker_count, worker_schema, .about = "the slowest first"),
     IWI_OBJECTS(iw_stragglers, steps, step_count, step_schema, .is_row = true),
 };
-static const struct iwi_schema stragglers_schema = IWI_SCHEMA(iw_stragglers, stragglers_fields);
+const struct iwi_schema iwi_stragglers_schema = IWI_SCHEMA(iw_stragglers, stragglers_fields);
 
 /* ---- words ---- */
 
@@ -305,10 +306,11 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 const struct iwi_kind iwi_stragglers_kind = {
     .name = "stragglers",
     .schema_id = "idlewave.stragglers/2",
-    .about = "Who slows a run of training down, from `idlewave stragglers --format json`. CSV has a line for "
+    .about = "Who slows a run of training down, from `idlewave explain --only stragglers FILE --format "
+             "json`. CSV has a line for "
              "each step",
     .older_id = "idlewave.stragglers/1",
-    .schema = &stragglers_schema,
+    .schema = &iwi_stragglers_schema,
     .write_doc = write_doc,
     .check = check,
 };

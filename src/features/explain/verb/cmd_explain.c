@@ -1,94 +1,172 @@
 /* `idlewave explain`: why was this run slow?
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <idlewave/blame.h>
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
+#include "options/trace_opts.h"
 #include "options/verbs.h"
 
 struct explaining_opts {
     struct opt_origins origins;
+    int only;
+    const char *least;
+    uint64_t top;
+    const char *meta, *left_out;
     struct shown_opts shown;
 };
 
+/* In the order of iw_explain_part. */
+static const char *const parts[] = {"all", "waits", "system", "stragglers", NULL};
+
+#define ROW(...) OPT_ROW(struct explaining_opts, __VA_ARGS__)
+static const struct opt part_rows[] = {
+    ROW("only", OPT_CHOICE, only, "",
+        "who made the others wait, what the operating system took, or what stragglers cost (default all that "
+        "FILE can answer)",
+        .choices = parts),
+};
+static const struct opt waits_rows[] = {
+    ROW("least", OPT_STRING, least, "SHARE",
+        "name only ranks that were busy longer than their peers by this share of the run (default 1%)"),
+    ROW("top", OPT_COUNT, top, "N", "list N ranks, those that cost the most (default 10)", .min = 1,
+        .max = UINT32_MAX),
+};
+static const struct opt stragglers_rows[] = {
+    ROW("meta", OPT_STRING, meta, "FILE",
+        "the file of sizes that comes with the timeline: it is checked, and says how many GPUs there were"),
+    ROW("leave-out", OPT_STRING, left_out, "STEP[-STEP][,...]", "ignore these steps"),
+};
+#undef ROW
+
 static const struct opt_group groups[] = {
-    SHOWN_GROUP("Output; csv has one line per source", offsetof(struct explaining_opts, shown)),
+    OPT_GROUP("What is explained", part_rows, 0),
+    OPT_GROUP("Waits", waits_rows, 0),
+    OPT_GROUP("Stragglers", stragglers_rows, 0),
+    SHOWN_GROUP("Output; csv has one line per rank, source or step", offsetof(struct explaining_opts, shown)),
 };
 
-static const struct explaining_opts defaults = {.shown.plot = NULL};
+static const struct explaining_opts defaults = {.top = 10};
 
-static const char *const synopsis[] = {"[options] RUN", NULL};
+static const char *const synopsis[] = {"[options] FILE...", NULL};
 
-static const char description[] = "Reads a run that was traced with 'idlewave trace --kernel', and reports "
-                                  "which interrupts and which other "
-                                  "programs' threads delayed it: on the critical path of the run itself, "
-                                  "from rank to rank, with the MPI call, "
-                                  "the communicator and the iteration in which a delay was felt, and by "
-                                  "whom.\nFor each source it runs the trace again "
-                                  "without the detours of that source, and so says what the run would have "
-                                  "taken. The interval is for another run "
-                                  "without it, which meets the other sources at other times.\nWhat the "
-                                  "kernel does not report (the hypervisor, the "
-                                  "hardware) is not blamed on anybody, but widens the intervals.";
+static const char description[] =
+    "Explains why a run was slow: who made the others wait, what the operating system took, and what "
+    "stragglers cost; all that its files can answer, verdicts first.\n"
+    "waits: which ranks made the others wait, in which collectives they came last, all through the run or in "
+    "one period of it, and what that cost. A wait is followed to its cause: where a rank is late because it "
+    "waited itself, the rank that it waited for is blamed. The time of all ranks is split into computing, "
+    "transfer, imbalance (the same ranks are later every time) and noise (what varies), by node, stage, "
+    "group "
+    "and operation. Reads OTF2 traces of MPI programs ('idlewave trace' writes them) and, of training, "
+    "profiles of PyTorch, execution traces of Chakra and lines of NCCL's Inspector: a folder, a file, or the "
+    "files of all ranks. One rank alone gives bounds only.\n"
+    "system: which interrupts and which other programs' threads delayed the run on its critical path, from "
+    "rank to rank, with the MPI call in which each delay was felt. The trace is run again without each "
+    "source, which says what the run would have taken; the interval is for another run, which meets the "
+    "other sources at other times. Reads folders of 'idlewave trace --kernel'. What the kernel does not "
+    "report (the hypervisor, the hardware) is blamed on nobody, but widens the intervals.\n"
+    "stragglers: by which factor S a pipelined training job was slower than with the usual times, and how "
+    "much of that is due to slow workers, unequal stages, micro-batches of unequal length and communication. "
+    "Reads timelines of ByteDance's StragglerAnalysis, plain or gzipped.";
 
 static const struct example examples[] = {
     {"trace and ask", "mpirun -n 64 idlewave trace --kernel -o run -- ./app\n  idlewave explain run"},
-    {"a page of it", "idlewave explain run --format html > run.html"},
+    {"a page with a map of ranks and iterations", "idlewave explain run --format html > run.html"},
+    {"profiles of PyTorch, one file for each rank", "idlewave explain profiles"},
+    {"only who made the others wait, and only by 5 % of the run or more",
+     "idlewave explain run --only waits --least 5%"},
+    {"a published job of pipelined training",
+     "idlewave explain timeline-SE.json.gz --meta meta-SE.yaml --leave-out 31,32"},
     {NULL, NULL},
 };
 
-static iw_status blame_run(struct ui *ui, const char *path, iw_blame **blame_p)
+/* UI_DONE, or it has been reported. */
+static int read_opts(struct ui *ui, const struct explaining_opts *opts, const struct opt_args *args,
+                     iw_waits_opts *waits)
 {
-    iw_recording **kernel = NULL;
-    iw_trace *trace = NULL;
-    size_t count = 0;
-    iw_status status;
+    if (args->count == 0) {
+        return ui_usage(ui, "which run? idlewave explain FILE");
+    }
+    waits->top = (uint32_t)opts->top;
+    return opts->least != NULL ? ui_parse_share(ui, "--least", opts->least, &waits->least_share) : UI_DONE;
+}
 
-    status = iw_blame_load(&ui->log, path, &kernel, &count);
-    if (status != IW_OK) {
-        ui_hint(ui,
-                "trace the program with 'idlewave trace --kernel'; 'idlewave waits' needs no such recording");
-        return status;
+/* What was typed about a part that is not there. */
+static int check_typed(struct ui *ui, const struct explaining_opts *opts, const iw_explanation *explanation)
+{
+    if (explanation->waits == NULL && (opt_typed(opts, least) || opt_typed(opts, top))) {
+        return ui_usage(ui, "--least and --top are about waits, and the answer has none");
     }
-    status = iw_trace_open(&ui->log, path, &trace);
-    if (status == IW_OK) {
-        status = iw_blame_run(&ui->log, path, trace, (const iw_recording *const *)kernel, count, blame_p);
+    if (explanation->stragglers == NULL && (opts->meta != NULL || opts->left_out != NULL)) {
+        return ui_usage(ui, "--meta and --leave-out are about stragglers, and the answer has none");
     }
-    iw_trace_free(trace);
-    iw_recordings_free(kernel, count);
-    return status;
+    return UI_DONE;
+}
+
+/* Without --only all parts are in one document; else the part is a result of its own. */
+static int show(struct ui *ui, const struct explaining_opts *opts, const iw_explanation *explanation)
+{
+    switch ((iw_explain_part)opts->only) {
+    case IW_EXPLAIN_WAITS: return shown_write(ui, &opts->shown, iw_waits_doc(explanation->waits));
+    case IW_EXPLAIN_SYSTEM: return shown_write(ui, &opts->shown, iw_blame_doc(explanation->system));
+    case IW_EXPLAIN_STRAGGLERS:
+        return shown_write(ui, &opts->shown, iw_stragglers_doc(explanation->stragglers));
+    default: break;
+    }
+    if (opts->shown.format == OUTPUT_CSV && !iw_doc_has_format(iw_explanation_doc(explanation), IW_DOC_CSV)) {
+        return ui_usage(ui, "--format csv has one part: add --only waits or --only system");
+    }
+    return shown_write(ui, &opts->shown, iw_explanation_doc(explanation));
 }
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct explaining_opts *opts = values;
-    iw_blame *blame = NULL;
+    iw_waits_opts waits = IW_WAITS_OPTS_INIT;
+    iw_explain_opts how = IW_EXPLAIN_OPTS_INIT;
+    iw_explanation *explanation = NULL;
     iw_status status;
-    int code;
+    int code = read_opts(ui, opts, args, &waits);
 
-    if (args->count == 0) {
-        return ui_usage(ui, "which run? idlewave explain RUN");
+    if (code != UI_DONE) {
+        return code;
     }
-    status = blame_run(ui, args->values[0], &blame);
-    code = status == IW_OK ? shown_write(ui, &opts->shown, iw_blame_doc(blame)) : ui_exit_of(status);
-    iw_blame_free(blame);
+    how.only = (iw_explain_part)opts->only;
+    how.waits = &waits;
+    how.meta = opts->meta;
+    how.left_out = opts->left_out;
+    status = iw_explanation_make(&ui->log, args->values, args->count, &how, &explanation);
+    if (status != IW_OK) {
+        if (how.only == IW_EXPLAIN_SYSTEM) {
+            ui_hint(ui,
+                    "trace the program with 'idlewave trace --kernel'; --only waits needs no such recording");
+        }
+        return ui_exit_of(status);
+    }
+    if (explanation->stragglers != NULL) {
+        explanation->stragglers->command = ui->command;
+    }
+    code = check_typed(ui, opts, explanation);
+    code = code == UI_DONE ? show(ui, opts, explanation) : code;
+    iw_explanation_free(explanation);
     return code;
 }
 
 const struct verb verb_explain = {
     .name = "explain",
     .group = VERB_RUN,
-    .summary = "explain what delayed a traced run and how long it would have taken otherwise",
+    .summary = "explain why a run was slow: who made others wait, what the system took, stragglers",
     .synopsis = synopsis,
     .description = description,
-    .argument_name = "RUN",
-    .argument_help = "the folder of a trace, made with 'idlewave trace --kernel'",
+    .argument_name = "FILE",
+    .argument_help = "a trace or profile of a run: its folder, a file, or the files of all ranks",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
+    .most_used = "only least top format plot",
     .examples = examples,
     .defaults = &defaults,
     .values_size = sizeof(struct explaining_opts),
-    .most_arguments = 1,
+    .most_arguments = SIZE_MAX,
     .run = run,
 };

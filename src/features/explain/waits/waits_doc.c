@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
+#include "features/explain/part_schemas.h"
 #include "features/explain/waits/waits_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
@@ -143,7 +144,7 @@ static const struct iwi_field waits_fields[] = {
     IWI_OBJECTS(iw_waits, map, row_count, row_schema, .about = "by rank"),
     IWI_INLINE(iw_waits, caveats, iwi_caveats_schema),
 };
-static const struct iwi_schema waits_schema = IWI_SCHEMA(iw_waits, waits_fields);
+const struct iwi_schema iwi_waits_schema = IWI_SCHEMA(iw_waits, waits_fields);
 
 /* ---- words ---- */
 
@@ -323,9 +324,10 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 const struct iwi_kind iwi_waits_kind = {
     .name = "waits",
     .schema_id = "idlewave.waits/2",
-    .about = "Who made whom wait in a run, from `idlewave waits --format json`. CSV has a line for each rank",
+    .about = "Who made whom wait in a run, from `idlewave explain --only waits FILE --format json`. CSV has "
+             "a line for each rank",
     .older_id = "idlewave.waits/1",
-    .schema = &waits_schema,
+    .schema = &iwi_waits_schema,
     .write_doc = write_doc,
     .check = check,
 };

@@ -135,7 +135,7 @@ iw_status iwi_trace_refuse_foreign(const iw_log *log, const char *path, const st
     return iwi_fail(
         log, IW_ERR_UNSUPPORTED,
         "'%s' is %s, which is not read: %s%sread are OTF2 archives (traces.otf2 of 'idlewave trace', "
-        "Score-P, EZTrace), texts of liballprof, and what 'idlewave waits' reads of training; "
+        "Score-P, EZTrace), texts of liballprof, and what 'idlewave explain' reads of training; "
         "'mpirun -n N idlewave trace -o DIR -- PROGRAM' records one",
         path, foreign->what, foreign->way != NULL ? foreign->way : "", foreign->way != NULL ? "; " : "");
 }
