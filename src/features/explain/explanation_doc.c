@@ -10,10 +10,11 @@
 #include "features/tables.h"
 
 static const struct iwi_field fields[] = {
-    IWI_VALUE(iw_explanation, name),
-    IWI_POINTER(iw_explanation, waits, iwi_waits_schema),
-    IWI_POINTER(iw_explanation, system, iwi_blame_schema),
-    IWI_POINTER(iw_explanation, stragglers, iwi_stragglers_schema),
+    IWI_VALUE(iw_explanation, name, .about = "of the run"),
+    IWI_POINTER(iw_explanation, waits, iwi_waits_schema,
+                .about = "who made the others wait; null: nothing is known of it"),
+    IWI_POINTER(iw_explanation, system, iwi_blame_schema, .about = "what the operating system took"),
+    IWI_POINTER(iw_explanation, stragglers, iwi_stragglers_schema, .about = "what unequal workers cost"),
 };
 static const struct iwi_schema explanation_schema = IWI_SCHEMA(iw_explanation, fields);
 
