@@ -164,7 +164,6 @@ iw_status iw_net_evaluate(const iw_log *log, const iw_net_samples *samples, iw_n
 
 /* From round trips to overheads and gaps at each size. */
 
-
 static iw_estimate times(iw_estimate value, double factor)
 {
     return (iw_estimate){value.value * factor, value.low * factor, value.high * factor};

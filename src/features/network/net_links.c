@@ -1,4 +1,5 @@
-/* Medians, slow links and the split of time between ranks: what measuring itself needs, so MPI programs load it too.
+/* Medians, slow links and the split of time between ranks: what measuring itself needs, so MPI programs load
+ * it too.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
