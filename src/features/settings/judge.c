@@ -7,51 +7,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 #include "core/base/short_number.h"
-
-const struct iwi_mitigation_ops *const iwi_mitigations[] = {
-    &iwi_nohz_full,
-    &iwi_fair_server,
-    &iwi_ext_server,
-    &iwi_rcu_nocbs,
-    &iwi_isolation,
-    &iwi_services,
-    &iwi_threads_pinned,
-    &iwi_no_quota,
-    &iwi_core_spec,
-    &iwi_irq_affinity,
-    &iwi_rps,
-    &iwi_send_queues,
-    &iwi_block_queues,
-    &iwi_workqueue_mask,
-    &iwi_smt,
-    &iwi_timer_migration,
-    &iwi_skew_tick,
-    &iwi_nmi_watchdog,
-    &iwi_soft_watchdog,
-    &iwi_machine_checks,
-    &iwi_preemption,
-    &iwi_no_sched_ext,
-    &iwi_thp,
-    &iwi_ksm,
-    &iwi_numa_balancing,
-    &iwi_compaction,
-    &iwi_stat_interval,
-    &iwi_governor,
-    &iwi_epp,
-    &iwi_turbo,
-    &iwi_uncore,
-    &iwi_idle_states,
-    &iwi_clocksource,
-    &iwi_near_devices,
-    &iwi_no_smi,
-    &iwi_tuned,
-    &iwi_bare_metal,
-    NULL,
-};
+#include "core/numeric/numeric.h"
 
 /* ---- the case ---- */
 
@@ -153,59 +114,305 @@ bool iwi_source_patterns_have(const struct iwi_source_patterns *sources, const i
     return false;
 }
 
-/* CPUs of the case for a placeholder of an advice; words where there are none to name, or too many. */
-static const char *cpus_of_placeholder(const struct iwi_case *c, const char *name, char buf[IWI_LIST_SIZE])
-{
-    const bool is_known = !iw_cpu_set_is_empty(&c->quiet) && !iw_cpu_set_is_empty(&c->rest);
-
-    if (strncmp(name, "{quiet}", strlen("{quiet}")) == 0) {
-        return is_known ? iwi_list_text(&c->quiet, "CPUS", buf) : "CPUS";
-    }
-    if (strncmp(name, "{rest}", strlen("{rest}")) == 0) {
-        return is_known ? iwi_list_text(&c->rest, "OTHERS", buf) : "OTHERS";
-    }
-    iw_cpu_set_mask(&c->rest, buf, IWI_LIST_SIZE);
-    return is_known && strchr(buf, '.') == NULL ? buf : "MASK_OF_OTHERS";
-}
-
-static void fill_advice(const struct iwi_case *c, const char *template, iw_mitigation *m)
-{
-    char cpus[IWI_LIST_SIZE];
-
-    while (*template != '\0') {
-        const size_t length = strcspn(template, "{");
-
-        iwi_judge_say(m->advice, "%.*s", (int)length, template);
-        template += length;
-        if (*template == '{') {
-            iwi_judge_say(m->advice, "%s", cpus_of_placeholder(c, template, cpus));
-            template += strcspn(template, "}") + 1;
-        }
-    }
-}
-
-bool iwi_judge(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
-{
-    *m = (iw_mitigation){.name = ops->name,
-                         .removes = ops->removes,
-                         .state = IW_MITIGATION_UNKNOWN,
-                         .seen_hz = (double)NAN,
-                         .share = (double)NAN};
-    if (!ops->judge(c, ops, m)) {
-        return false;
-    }
-    if ((m->state == IW_MITIGATION_CONTRADICTED || m->state == IW_MITIGATION_ABSENT) &&
-        m->advice[0] == '\0' && ops->advice != NULL) {
-        fill_advice(c, ops->advice, m);
-    }
-    return true;
-}
-
 void iwi_conclude_setting(iw_mitigation *m, bool is_known, bool is_configured)
 {
     m->state =
         !is_known ? IW_MITIGATION_UNKNOWN : (is_configured ? IW_MITIGATION_CONFIGURED : IW_MITIGATION_ABSENT);
     if (!is_known) {
         iwi_judge_say(m->evidence, "the setting cannot be read here");
+    }
+}
+
+/* How often sources came to CPUs, and whether that is more than allowed, beyond chance. */
+
+enum { SHOWN_NAMES = 3, SHOWN_COLUMNS = 40, MOST_MERGED = 64 };
+
+/* A CPU of which counters tell counts as idle from here on: its tick stops without any setting. */
+static const double IDLE_SHARE = 0.5;
+
+/* ---- counting ---- */
+
+static bool is_class_asked(const struct iwi_source_patterns *sources, iw_class kind)
+{
+    const char *name = iw_class_name(kind);
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; sources->patterns[i] != NULL; i++) {
+        if (strncmp(sources->patterns[i], name, length) == 0 && sources->patterns[i][length] == '/') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool are_classes_told(const struct iwi_observed *seen, const struct iwi_source_patterns *sources)
+{
+    for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
+        if (is_class_asked(sources, kind) && !seen->tells[kind]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool are_classes_counted(const struct iwi_observed *seen, const struct iwi_source_patterns *sources)
+{
+    for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
+        if (is_class_asked(sources, kind) && seen->is_counted[kind]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The most frequent sources of one CPU, each with its rate. */
+static void name_worst(const struct iwi_observed *seen, size_t place,
+                       const struct iwi_source_patterns *sources, struct iwi_tally *tally)
+{
+    const struct iwi_seen_row *last = NULL;
+    size_t used = 0;
+
+    for (int shown = 0; shown < SHOWN_NAMES; shown++) {
+        const struct iwi_seen_row *best = NULL;
+        char rate[IWI_RATE_SIZE];
+
+        for (size_t i = 0; i < seen->row_count; i++) {
+            const struct iwi_seen_row *row = &seen->rows[i];
+            const bool is_behind =
+                last == NULL || row->count < last->count || (row->count == last->count && row > last);
+
+            if (row->place == place && is_behind && (best == NULL || row->count > best->count) &&
+                iwi_source_patterns_have(sources, &row->source)) {
+                best = row;
+            }
+        }
+        if (best == NULL || best->count == 0 || used >= sizeof tally->names) {
+            return;
+        }
+        used += (size_t)snprintf(
+            tally->names + used, sizeof tally->names - used, "%s%.*s %s", used > 0 ? ", " : "", SHOWN_COLUMNS,
+            best->source.name[0] != '\0' ? best->source.name : iw_class_name(best->source.kind),
+            iwi_hz_text((double)best->count / seen->seen_cpus[place].seconds, rate));
+        last = best;
+    }
+}
+
+/* Of one CPU. */
+struct place_sum {
+    uint64_t count, bursts;
+    double busy_ns;
+    const uint64_t *slots[MOST_MERGED]; /* of further sources are left out: then there are more bursts */
+    size_t merged;
+};
+
+/* A login is several threads, but one burst. What comes in a slot and in the next one may be one, too. */
+static uint64_t count_bursts(const struct place_sum *sum, size_t slot_count)
+{
+    uint64_t bursts = 0;
+
+    for (size_t slot = 0; sum->merged > 0 && slot < slot_count; slot++) {
+        uint64_t word = 0;
+
+        for (size_t i = 0; i < sum->merged; i++) {
+            word |= sum->slots[i][slot / 64];
+        }
+        if (word == 0) {
+            slot |= 63;
+        } else if ((word >> (slot % 64) & 1) != 0) {
+            bursts++;
+            slot++;
+        }
+    }
+    return bursts;
+}
+
+static void sum_place(const struct iwi_observed *seen, size_t place,
+                      const struct iwi_source_patterns *sources, struct place_sum *sum)
+{
+    *sum = (struct place_sum){.count = 0};
+    for (size_t i = 0; i < seen->row_count; i++) {
+        const struct iwi_seen_row *row = &seen->rows[i];
+
+        if (row->place != place || !iwi_source_patterns_have(sources, &row->source)) {
+            continue;
+        }
+        sum->count += row->count;
+        sum->busy_ns += row->busy_ns;
+        if (sum->merged < MOST_MERGED) {
+            sum->slots[sum->merged++] = row->slots;
+        }
+    }
+    sum->bursts = count_bursts(sum, seen->slot_count);
+}
+
+/* True: no CPU before had a higher rate. */
+static bool keep_worst(const struct iwi_seen_cpu *cpu, const struct place_sum *sum, struct iwi_tally *tally)
+{
+    const double hz = (double)sum->count / cpu->seconds;
+
+    if (sum->bursts >= tally->most_bursts) {
+        tally->most_bursts = sum->bursts;
+        tally->most_bursts_seconds = cpu->seconds;
+    }
+    if (tally->worst_seconds > 0.0 && hz <= (double)tally->worst_count / tally->worst_seconds) {
+        return false;
+    }
+    tally->worst_cpu = cpu->cpu;
+    tally->worst_count = sum->count;
+    tally->worst_seconds = cpu->seconds;
+    tally->is_worst_idle = cpu->idle > IDLE_SHARE;
+    return true;
+}
+
+void iwi_tally(const struct iwi_case *c, const iw_cpu_set *cpus, const struct iwi_source_patterns *sources,
+               struct iwi_tally *tally)
+{
+    const struct iwi_observed *seen = c->seen;
+    double idle = 0.0, busy_s = 0.0;
+    size_t worst = 0;
+
+    *tally = (struct iwi_tally){
+        .is_told = are_classes_told(seen, sources),
+        .tellable_bursts = are_classes_counted(seen, sources) ? 1 : (seen->slot_count + 1) / 2,
+    };
+    for (size_t i = 0; i < seen->cpu_count; i++) {
+        const struct iwi_seen_cpu *cpu = &seen->seen_cpus[i];
+        struct place_sum sum;
+
+        if (!iw_cpu_set_has(cpus, cpu->cpu) || !(cpu->seconds > 0.0)) {
+            continue;
+        }
+        sum_place(seen, i, sources, &sum);
+        tally->cpu_count++;
+        tally->count += sum.count;
+        tally->seconds += cpu->seconds;
+        busy_s += sum.busy_ns * 1e-9;
+        tally->is_cut |= cpu->least_count > 0 && are_classes_counted(seen, sources);
+        idle += isnan(cpu->idle) ? 0.0 : cpu->idle;
+        worst = keep_worst(cpu, &sum, tally) ? i : worst;
+    }
+    if (tally->cpu_count > 0) {
+        tally->share = busy_s / tally->seconds;
+        /* preemptions without names say something only where there are none at all */
+        tally->is_told &= !seen->lacks_names || !is_class_asked(sources, IW_CLASS_THREAD) ||
+                          (tally->count == 0 && strcmp(sources->patterns[0], "thread/*") == 0);
+        tally->is_idle = idle / (double)tally->cpu_count > IDLE_SHARE;
+        name_worst(seen, worst, sources, tally);
+    }
+}
+
+/* ---- chance ---- */
+
+/* So many within the time on the worst of the CPUs are beyond chance. */
+static bool is_loud(const struct iwi_tally *tally, uint64_t count, double seconds, double allowed_hz)
+{
+    return count > 0 &&
+           iwi_poisson_above(count - 1, allowed_hz * seconds) * (double)tally->cpu_count < IWI_CHANCE;
+}
+
+/* `loud_hz`: a rate that must not be missed: watched so long that none of it would come with IWI_CHANCE only.
+ */
+static enum iwi_finding weigh(const struct iwi_case *c, const struct iwi_tally *tally, double allowed_hz,
+                              double loud_hz)
+{
+    const double burst_seconds = tally->most_bursts_seconds;
+    bool is_often;
+
+    if (c->seen->by == IWI_SEEN_BY_NONE) {
+        return IWI_NOT_WATCHED;
+    }
+    if (tally->cpu_count == 0) {
+        return IWI_ELSEWHERE;
+    }
+    if (!tally->is_told || (tally->is_cut && tally->count == 0)) {
+        return IWI_NOT_NAMED;
+    }
+    is_often = is_loud(tally, tally->worst_count, tally->worst_seconds, allowed_hz);
+    if (is_often && (allowed_hz >= 1.0 || is_loud(tally, tally->most_bursts, burst_seconds, allowed_hz))) {
+        return IWI_LOUD;
+    }
+    if (is_often && !is_loud(tally, tally->tellable_bursts, burst_seconds, allowed_hz)) {
+        return IWI_ONE_BURST;
+    }
+    return exp(-loud_hz * tally->worst_seconds) < IWI_CHANCE ? IWI_QUIET : IWI_TOO_SHORT;
+}
+
+/* ---- the verdict on one setting ---- */
+
+static void say_untold(const struct iwi_case *c, iw_mitigation *m)
+{
+    if (c->seen->by == IWI_SEEN_BY_COUNTERS) {
+        iwi_judge_say(m->evidence, "counters do not tell; 'idlewave record' as root does");
+    } else {
+        iwi_judge_say(m->evidence, "the recording does not name such sources (rung %s); record as root",
+                      iw_rung_name(c->seen->rung));
+    }
+}
+
+static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *check,
+                        const struct iwi_tally *tally, enum iwi_finding finding, iw_mitigation *m)
+{
+    char rate[IWI_RATE_SIZE], list[IWI_LIST_SIZE];
+
+    switch (finding) {
+    case IWI_NOT_WATCHED: break;
+    case IWI_ELSEWHERE:
+        iwi_judge_say(m->evidence, "other CPUs were watched; record on CPUs %s to tell",
+                      iwi_list_text(check->cpus, "of this setting", list));
+        break;
+    case IWI_NOT_NAMED: say_untold(c, m); break;
+    case IWI_ONE_BURST:
+        iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 "%s", tally->names, tally->worst_cpu,
+                      check->is_configured ? ", maybe all at once: record a minute as root to tell" : "");
+        break;
+    case IWI_TOO_SHORT:
+        iwi_judge_say(m->evidence, "nothing unusual, but %s s are too short to tell: watch %.0f s",
+                      iwi_short(tally->worst_seconds, 3).text, ceil(-log(IWI_CHANCE) / check->loud_hz));
+        break;
+    case IWI_QUIET:
+        if (tally->count == 0) {
+            iwi_judge_say(m->evidence, "none in %s s", iwi_short(tally->worst_seconds, 3).text);
+        } else {
+            iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 ", the worst", tally->names, tally->worst_cpu);
+        }
+        break;
+    case IWI_LOUD:
+        iwi_judge_say(m->evidence, "%s on CPU %" PRIu32, tally->names, tally->worst_cpu);
+        if (check->is_configured) {
+            iwi_judge_say(m->evidence, ", allowed: %s", iwi_hz_text(check->allowed_hz, rate));
+        }
+        break;
+    }
+}
+
+static iw_mitigation_state state_of(const struct iwi_rate_check *check, enum iwi_finding finding)
+{
+    if (!check->is_configured) {
+        return IW_MITIGATION_ABSENT;
+    }
+    switch (finding) {
+    case IWI_LOUD: return IW_MITIGATION_CONTRADICTED;
+    case IWI_QUIET: return IW_MITIGATION_EFFECTIVE;
+    case IWI_NOT_WATCHED: return IW_MITIGATION_CONFIGURED;
+    default: return check->is_sure ? IW_MITIGATION_CONFIGURED : IW_MITIGATION_UNKNOWN;
+    }
+}
+
+void iwi_conclude(const struct iwi_case *c, const struct iwi_rate_check *check, iw_mitigation *m)
+{
+    struct iwi_tally tally;
+    enum iwi_finding finding;
+
+    iwi_tally(c, check->cpus, check->sources, &tally);
+    finding = weigh(c, &tally, check->allowed_hz, check->loud_hz);
+    m->state = state_of(check, finding);
+    m->is_felt = finding == IWI_LOUD || (finding == IWI_ONE_BURST && !check->is_configured);
+    if (tally.cpu_count > 0 && tally.is_told) {
+        m->seen_hz = (double)tally.worst_count / tally.worst_seconds;
+        m->share = c->seen->by == IWI_SEEN_BY_RECORDING ? tally.share : (double)NAN;
+    }
+    /* who has not set it up is told of what it would remove only */
+    if (m->is_felt || (check->is_configured && !(check->is_sure && finding != IWI_QUIET))) {
+        say_finding(c, check, &tally, finding, m);
     }
 }

@@ -112,11 +112,6 @@ enum iwi_finding {
  * come by themselves. */
 #define IWI_CHANCE 0.001
 
-/* `loud_hz`: a rate that must not be missed: watched so long that none of it would come with IWI_CHANCE only.
- */
-enum iwi_finding iwi_weigh(const struct iwi_case *c, const struct iwi_tally *tally, double allowed_hz,
-                           double loud_hz);
-
 /* How a setting is judged by what was seen. */
 struct iwi_rate_check {
     bool is_configured;

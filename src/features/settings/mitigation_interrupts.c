@@ -1,4 +1,4 @@
-/* Device interrupts on CPUs that are to be quiet.
+/* Mitigations of interrupts: where they go, queues of devices, watchdogs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
@@ -268,4 +268,252 @@ const struct iwi_mitigation_ops iwi_irq_affinity = {
     .removes = "interrupts of devices",
     .sources = {any_irq, vectors},
     .judge = judge_irq_affinity,
+};
+
+/* Where devices hand work, and whether the application is near them. */
+
+static const double SOFTIRQ_HZ = 1.0;
+
+/* ---- packets ---- */
+
+/* Packets on these CPUs may be the application's own: they are held against nobody who has it configured. */
+static bool judge_rps(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_cpu_fact *rps = &c->node->rps;
+    const bool is_off = iw_cpu_set_is_empty(&rps->cpus);
+    const bool is_configured =
+        is_off || (!iw_cpu_set_is_empty(&c->quiet) && !iw_cpu_set_meets(&rps->cpus, &c->quiet));
+    const struct iwi_rate_check check = {false, &c->looked_at, &ops->sources, STRAY_HZ, SOFTIRQ_HZ, true};
+    char cpus[IWI_CPUS_SIZE];
+
+    if (!rps->is_known) {
+        return false;
+    }
+    if (is_off) {
+        iwi_judge_say(m->setting, "no steering by software");
+    } else {
+        iwi_judge_say(m->setting, "%s to %s", c->node->rps_device, iwi_cpus_text(&rps->cpus, cpus));
+    }
+    if (is_configured) {
+        iwi_conclude_setting(m, true, true);
+    } else {
+        iwi_conclude(c, &check, m);
+    }
+    return true;
+}
+
+static const char *const net_rx[] = {"softirq/NET_RX", NULL};
+const struct iwi_mitigation_ops iwi_rps = {
+    .name = "RPS off quiet CPUs",
+    .removes = "packets of others, by receive packet steering",
+    .sources = {net_rx, NULL},
+    .advice = "for f in /sys/class/net/*/queues/rx-*/rps_cpus; do echo {rest_mask} > $f; done",
+    .judge = judge_rps,
+};
+
+/* ---- queues ---- */
+
+/* A queue that CPUs of both kinds share interrupts one of them, whoever has asked for the data. */
+static bool judge_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                         const struct iwi_queues *queues, iw_mitigation *m)
+{
+    const struct iwi_rate_check check = {false, &c->looked_at, &ops->sources, STRAY_HZ, SOFTIRQ_HZ, true};
+    size_t shared = 0;
+
+    if (queues->count == 0 || iw_cpu_set_is_empty(&c->quiet) || iw_cpu_set_is_empty(&c->rest)) {
+        return false;
+    }
+    for (size_t i = 0; i < queues->count; i++) {
+        shared +=
+            iw_cpu_set_meets(&queues->cpus[i], &c->quiet) && iw_cpu_set_meets(&queues->cpus[i], &c->rest);
+    }
+    iwi_judge_say(m->setting, "%zu of %zu queues are shared with other CPUs", shared, queues->count);
+    if (shared == 0) {
+        iwi_conclude_setting(m, true, true);
+    } else {
+        iwi_conclude(c, &check, m);
+    }
+    return true;
+}
+
+static bool judge_block_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    return judge_queues(c, ops, &c->node->block_queues, m);
+}
+
+/* By which queue a CPU sends (XPS): its completions come by the interrupt of that queue. */
+static bool judge_send_queues(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                              iw_mitigation *m)
+{
+    return judge_queues(c, ops, &c->node->send_queues, m);
+}
+
+static const char *const send_sources[] = {"softirq/NET_TX", NULL};
+const struct iwi_mitigation_ops iwi_send_queues = {
+    .name = "own send queues",
+    .removes = "completions of what others send, by transmit packet steering",
+    .sources = {send_sources, NULL},
+    .advice =
+        "write masks into /sys/class/net/*/queues/tx-*/xps_cpus that have either quiet CPUs or others, and "
+        "bind the interrupts of the latter's queues to {rest}",
+    .judge = judge_send_queues,
+};
+
+static const char *const block_sources[] = {"softirq/BLOCK", "irq/nvme*", "irq/virtio*-req*", NULL};
+const struct iwi_mitigation_ops iwi_block_queues = {
+    .name = "own drive queues",
+    .removes = "drives that others use",
+    .sources = {block_sources, NULL},
+    .advice =
+        "boot with isolcpus=managed_irq,domain,{quiet}, so that shared queues interrupt other CPUs; more "
+        "queues (nvme.write_queues, nvme.poll_queues) make fewer of them shared",
+    .judge = judge_block_queues,
+};
+
+/* ---- NUMA ---- */
+
+static bool judge_near_devices(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    size_t near = 0, far = 0, unknown = 0;
+
+    (void)ops;
+    if (node->numa_node_count < 2 || node->device_count == 0 || !c->is_told) {
+        return false;
+    }
+    for (size_t i = 0; i < node->device_count; i++) {
+        const struct iwi_device *device = &node->devices[i];
+
+        if (device->numa_node < 0) {
+            unknown++;
+        } else if (iw_cpu_set_meets(&device->near, &c->quiet)) {
+            near++;
+        } else {
+            iwi_judge_say(m->evidence, "%s%s %s is on node %ld, of which the application has no CPU",
+                          far > 0 ? "; " : "", device->is_network ? "network" : "accelerator", device->name,
+                          device->numa_node);
+            far++;
+        }
+    }
+    iwi_judge_say(m->setting, "%zu of %zu GPUs and network cards are near", near, node->device_count);
+    iwi_conclude_setting(m, near + far > 0, far == 0);
+    m->is_felt = far > 0;
+    if (near + far > 0 && unknown > 0) {
+        iwi_judge_say(m->evidence, "%sof %zu the firmware does not tell", far > 0 ? "; " : "", unknown);
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_near_devices = {
+    .name = "near GPUs and NICs",
+    .removes = "the way over other NUMA nodes",
+    .advice = "lstopo shows what is near: bind ranks to CPUs of the device's node (srun --gpus-per-task with "
+              "--gpu-bind=closest, --cpu-bind=map_cpu)",
+    .judge = judge_near_devices,
+};
+
+/* The kernel's watchdogs. */
+
+/* The hard lockup detector comes every ten seconds of busy time. */
+static const double NMI_ALLOWED_HZ = 1.0 / 60.0, NMI_LOUD_HZ = 0.1;
+
+static bool judge_nmi_watchdog(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    const long value = c->node->nmi_watchdog;
+    const struct iwi_rate_check check = {value == 0,     &c->looked_at, &ops->sources,
+                                         NMI_ALLOWED_HZ, NMI_LOUD_HZ,   true};
+    char parameter[IWI_NODE_TEXT_SIZE];
+
+    if (value == IWI_NOT_TOLD) {
+        iwi_conclude_setting(m, false, false);
+        return true;
+    }
+    iwi_judge_say(m->setting, "kernel.nmi_watchdog=%ld", value);
+    if (value != 0 && iwi_node_parameter(c->node, "nmi_watchdog", parameter, sizeof parameter) &&
+        strcmp(parameter, "0") == 0) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_judge_say(m->evidence, "the command line says nmi_watchdog=0, but somebody has switched it on");
+        return true;
+    }
+    iwi_conclude(c, &check, m);
+    if (m->state == IW_MITIGATION_CONTRADICTED) {
+        iwi_judge_say(m->advice,
+                      "other users of NMIs: stop perf and profilers, look for machine checks (mcelog, "
+                      "rasdaemon) and for NMIs that a management controller sends");
+    }
+    return true;
+}
+
+static const char *const nmi[] = {"nmi/*", NULL};
+const struct iwi_mitigation_ops iwi_nmi_watchdog = {
+    .name = "NMI watchdog off",
+    .removes = "NMIs",
+    .sources = {nmi, NULL},
+    .advice = "sysctl kernel.nmi_watchdog=0; to keep it, boot with nmi_watchdog=0",
+    .judge = judge_nmi_watchdog,
+};
+
+static bool judge_soft_watchdog(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    const bool is_elsewhere = node->watchdog_cpus.is_known && !iw_cpu_set_is_empty(&c->quiet) &&
+                              !iw_cpu_set_meets(&node->watchdog_cpus.cpus, &c->quiet);
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    iwi_conclude_setting(m, node->watchdog != IWI_NOT_TOLD, node->watchdog == 0 || is_elsewhere);
+    if (node->watchdog != IWI_NOT_TOLD) {
+        iwi_judge_say(m->setting, "kernel.watchdog=%ld", node->watchdog);
+    }
+    if (node->watchdog != 0 && is_elsewhere) {
+        iwi_judge_say(m->setting, " on %s", iwi_cpus_text(&node->watchdog_cpus.cpus, cpus));
+    }
+    return true;
+}
+
+static const char *const watchdog_threads[] = {"thread/watchdog/*", NULL};
+const struct iwi_mitigation_ops iwi_soft_watchdog = {
+    .name = "soft watchdog off",
+    .removes = "a timer and a thread every 4 s",
+    .sources = {watchdog_threads, NULL},
+    .advice = "sysctl kernel.watchdog_cpumask={rest} (or kernel.watchdog=0)",
+    .judge = judge_soft_watchdog,
+};
+
+/* Each CPU looks for corrected errors after each interval, and more often once it has found some. */
+static bool judge_machine_checks(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                 iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    char parameter[IWI_NODE_TEXT_SIZE];
+    const bool is_asked = iwi_node_parameter(node, "mce", parameter, sizeof parameter) &&
+                          (strcmp(parameter, "ignore_ce") == 0 || strcmp(parameter, "off") == 0);
+
+    (void)ops;
+    if (node->mce_interval_s == IWI_NOT_TOLD) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "check_interval=%ld%s", node->mce_interval_s,
+                  node->mce_ignores == 1 ? ", ignore_ce=1" : "");
+    iwi_conclude_setting(m, true, node->mce_interval_s == 0 || node->mce_ignores == 1);
+    if (strcmp(parameter, "ignore_ce") == 0 && is_asked && node->mce_ignores == 0 &&
+        node->mce_interval_s > 0) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_judge_say(m->evidence, "the command line says mce=ignore_ce, but somebody has switched it back");
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_machine_checks = {
+    .name = "no MCE polls",
+    .removes = "a timer on each CPU every five minutes",
+    .advice =
+        "boot with mce=ignore_ce, or echo 0 > "
+        "/sys/devices/system/machinecheck/machinecheck0/check_interval; corrected errors of memory then "
+        "go unseen",
+    .judge = judge_machine_checks,
 };

@@ -1,10 +1,12 @@
-/* CPUs set apart: isolcpus and partitions, core specialisation, the workqueues' mask, SMT.
+/* Mitigations of CPUs that are set apart: ticks, isolation, threads and services that stay away.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/short_number.h"
 #include "features/settings/judge.h"
 
 /* A login or a cron job a minute may stray; a daemon that wakes up each second may not. */
@@ -286,4 +288,421 @@ const struct iwi_mitigation_ops iwi_smt = {
     .advice = "give the application one thread of each core (srun --hint=nomultithread), or echo off > "
               "/sys/devices/system/cpu/smt/control",
     .judge = judge_smt,
+};
+
+/* The tick and what comes with it: nohz_full, the deadline server, RCU callbacks, timers. */
+
+/* A CPU without tick keeps a remote one a second, and timers of its own task. */
+static const double TICK_ALLOWED_HZ = 2.0, TICK_LOUD_HZ = 10.0;
+static const double SOFTIRQ_ALLOWED_HZ = 1.0, SOFTIRQ_LOUD_HZ = 10.0;
+
+static const char *const tick_patterns[] = {"irq/local_timer*", "irq/arch_timer*", NULL};
+static const struct iwi_source_patterns tick = {tick_patterns, NULL};
+
+/* Its files tell; where they cannot be seen, the version: mainline has it from 6.12 on. */
+static bool has_fair_server(const struct iwi_node_facts *node)
+{
+    const bool is_new = node->major > 6 || (node->major == 6 && node->minor >= 12);
+
+    return node->fair_server_ns != IWI_NOT_TOLD || (is_new && !node->lacks_fair_server);
+}
+
+static void explain_tick(const struct iwi_case *c, iw_mitigation *m)
+{
+    char cpus[IWI_LIST_SIZE];
+
+    iwi_judge_say(m->evidence, ". The tick came back");
+    if (has_fair_server(c->node) && c->node->fair_server_ns != 0) {
+        iwi_judge_say(
+            m->advice,
+            "the deadline server (mainline: since 6.12) keeps the tick alive: as root, for c in "
+            "/sys/kernel/debug/sched/fair_server/cpu*; do echo 0 > $c/runtime; done; watch again, and take "
+            "a kernel with the fix. If it stays: ");
+    }
+    iwi_judge_say(
+        m->advice,
+        "run one task on each of CPUs %s only, no SCHED_FIFO task beside it, and look at the events "
+        "timer:tick_stop for what keeps the tick",
+        iw_cpu_set_text(&c->node->nohz_full.cpus, cpus, sizeof cpus));
+}
+
+/* The idle loop stops the tick of its CPU, and all that comes with it, without any setting; what still comes
+ * there are timers, not the tick. */
+static void doubt_idle(const struct iwi_case *c, const struct iwi_rate_check *check, iw_mitigation *m)
+{
+    struct iwi_tally tally;
+
+    iwi_tally(c, check->cpus, check->sources, &tally);
+    if ((m->state == IW_MITIGATION_EFFECTIVE && tally.is_idle) ||
+        (m->state == IW_MITIGATION_CONTRADICTED && tally.is_worst_idle)) {
+        m->state = IW_MITIGATION_UNKNOWN;
+        iwi_judge_say(m->evidence, ", but the CPUs were idle: 'idlewave record' keeps them busy and tells");
+    }
+}
+
+/* The command line asks for it, and the kernel does not do it. */
+static bool is_refused(const struct iwi_node_facts *node, iw_mitigation *m)
+{
+    char list[IWI_CPUS_SIZE];
+
+    if (iw_cpu_set_is_empty(&node->nohz_full_asked.cpus) || !iw_cpu_set_is_empty(&node->nohz_full.cpus)) {
+        return false;
+    }
+    m->state = IW_MITIGATION_CONTRADICTED;
+    iwi_judge_say(m->setting, "nohz_full=%s on the command line",
+                  iw_cpu_set_text(&node->nohz_full_asked.cpus, list, sizeof list));
+    iwi_judge_say(m->evidence, "the kernel does not do it%s",
+                  node->lacks_nohz_full ? ": it was built without CONFIG_NO_HZ_FULL" : "");
+    iwi_judge_say(m->advice, node->lacks_nohz_full ? "take a kernel with CONFIG_NO_HZ_FULL"
+                                                   : "dmesg | grep -i nohz says why");
+    return true;
+}
+
+static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_cpu_fact *fact = &c->node->nohz_full;
+    const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
+    const iw_cpu_set concerned = iwi_concerned(c, &fact->cpus);
+    const struct iwi_rate_check check = {is_configured, is_configured ? &concerned : &c->looked_at,
+                                         &tick,         TICK_ALLOWED_HZ,
+                                         TICK_LOUD_HZ,  false};
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    if (!fact->is_known) {
+        iwi_conclude_setting(m, false, false);
+        return true;
+    }
+    if (is_refused(c->node, m)) {
+        return true;
+    }
+    if (is_configured) {
+        iwi_judge_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
+    }
+    if (is_configured && iw_cpu_set_is_empty(&concerned)) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_judge_say(m->evidence, "none of them is the application's (%s)", iwi_cpus_text(&c->quiet, cpus));
+        return true;
+    }
+    iwi_conclude(c, &check, m);
+    doubt_idle(c, &check, m);
+    if (m->state == IW_MITIGATION_CONTRADICTED) {
+        explain_tick(c, m);
+    }
+    if (is_configured) {
+        iwi_say_outside(c, &fact->cpus, m);
+    }
+    if (m->state == IW_MITIGATION_ABSENT && c->node->lacks_nohz_full) {
+        iwi_judge_say(m->advice,
+                      "this kernel was built without CONFIG_NO_HZ_FULL: take another one and verify again");
+    }
+    return true;
+}
+
+static const char *const nohz_patterns[] = {"irq/local_timer*", "irq/arch_timer*", "softirq/TIMER",
+                                            "softirq/SCHED", NULL};
+const struct iwi_mitigation_ops iwi_nohz_full = {
+    .name = "nohz_full",
+    .removes = "the periodic tick",
+    .sources = {nohz_patterns, NULL},
+    .advice = "boot with nohz_full={quiet}, and run one task on each of these CPUs",
+    .judge = judge_nohz_full,
+};
+
+static bool judge_fair_server(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                              iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+
+    (void)ops;
+    if (iw_cpu_set_is_empty(&node->nohz_full.cpus) || !has_fair_server(node)) {
+        return false;
+    }
+    if (node->fair_server_ns == IWI_NOT_TOLD) {
+        iwi_judge_say(m->evidence, "%s: /sys/kernel/debug/sched/fair_server tells",
+                      node->hides_fair_server ? "only root may look" : "debugfs is not mounted");
+        return true;
+    }
+    iwi_judge_say(m->setting, "runtime %ld us", node->fair_server_ns / 1000);
+    iwi_conclude_setting(m, true, node->fair_server_ns == 0);
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_fair_server = {
+    .name = "dl_server off",
+    .removes = "ticks that the deadline server arms",
+    .advice = "for c in /sys/kernel/debug/sched/fair_server/cpu*; do echo 0 > $c/runtime; done",
+    .judge = judge_fair_server,
+};
+
+/* A CPU that ticks raises the softirq whether its callbacks are its own or not: only without tick it tells.
+ */
+static bool judge_rcu_nocbs(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_cpu_fact *fact = &c->node->rcu_nocbs;
+    const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
+    const iw_cpu_set tickless = iw_cpu_set_and(&fact->cpus, &c->node->nohz_full.cpus);
+    const iw_cpu_set concerned = iwi_concerned(c, &tickless);
+    const struct iwi_rate_check check = {is_configured,   is_configured ? &concerned : &c->looked_at,
+                                         &ops->sources,   SOFTIRQ_ALLOWED_HZ,
+                                         SOFTIRQ_LOUD_HZ, false};
+    char cpus[IWI_CPUS_SIZE];
+
+    if (!fact->is_known || (is_configured && iw_cpu_set_is_empty(&concerned))) {
+        iwi_conclude_setting(m, fact->is_known, is_configured);
+    } else {
+        iwi_conclude(c, &check, m);
+        doubt_idle(c, &check, m);
+    }
+    if (is_configured) {
+        iwi_judge_say(m->setting, "%s", iwi_cpus_text(&fact->cpus, cpus));
+        iwi_say_outside(c, &fact->cpus, m);
+    }
+    if (m->state == IW_MITIGATION_CONTRADICTED) {
+        iwi_judge_say(m->advice,
+                      "boot with rcu_nocb_poll too, and look for the tick: it raises the RCU softirq");
+    }
+    return true;
+}
+
+static const char *const rcu_patterns[] = {"softirq/RCU", NULL};
+const struct iwi_mitigation_ops iwi_rcu_nocbs = {
+    .name = "rcu_nocbs",
+    .removes = "RCU callbacks",
+    .sources = {rcu_patterns, NULL},
+    .advice = "boot with rcu_nocbs={quiet}",
+    .judge = judge_rcu_nocbs,
+};
+
+/* Off, timers stay where they were set: it works against isolation. Where nothing is set apart, it is just
+ * not configured. */
+static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                  iw_mitigation *m)
+{
+    const long value = c->node->timer_migration;
+    const iw_cpu_set apart = iw_cpu_set_or(&c->node->isolated.cpus, &c->node->nohz_full.cpus);
+    const iw_cpu_set concerned = iwi_concerned(c, &apart);
+    const struct iwi_rate_check check = {true, &concerned, &ops->sources, SOFTIRQ_ALLOWED_HZ, SOFTIRQ_LOUD_HZ,
+                                         true};
+
+    iwi_conclude_setting(m, value != IWI_NOT_TOLD, value == 1);
+    if (value == IWI_NOT_TOLD) {
+        return true;
+    }
+    iwi_judge_say(m->setting, "kernel.timer_migration=%ld", value);
+    if (value == 0 && !iw_cpu_set_is_empty(&concerned)) {
+        iwi_conclude(c, &check, m);
+        if (m->state != IW_MITIGATION_CONTRADICTED) {
+            m->state = IW_MITIGATION_ABSENT;
+            m->evidence[0] = '\0';
+            iwi_judge_say(m->evidence, "timers stay on the CPUs that are to be quiet");
+        }
+        m->is_felt = true;
+    }
+    return true;
+}
+
+static const char *const timer_patterns[] = {"softirq/TIMER", NULL};
+const struct iwi_mitigation_ops iwi_timer_migration = {
+    .name = "timer migration",
+    .removes = "timers of others",
+    .sources = {timer_patterns, NULL},
+    .advice = "sysctl kernel.timer_migration=1",
+    .judge = judge_timer_migration,
+};
+
+static bool judge_skew_tick(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    (void)ops;
+    iwi_conclude_setting(m, c->node->skew_tick != IWI_NOT_TOLD, c->node->skew_tick == 1);
+    return true;
+}
+
+/* No advice: ticks that come apart meet on fewer locks, but hit the ranks of a node at different times. */
+const struct iwi_mitigation_ops iwi_skew_tick = {
+    .name = "skew_tick",
+    .removes = "ticks that meet on locks",
+    .judge = judge_skew_tick,
+};
+
+/* How threads are scheduled: quotas, preemption, schedulers of others, where services may run. */
+
+/* ---- quotas ---- */
+
+/* Whose quota it is matters only inside of a job or a container. */
+static bool judge_no_quota(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_quota *quota = &c->node->quota;
+
+    (void)ops;
+    if (!quota->is_known || (!quota->is_set && !c->node->job.is_known && c->node->container[0] == '\0')) {
+        return false;
+    }
+    iwi_conclude_setting(m, true, !quota->is_set);
+    if (!quota->is_set) {
+        iwi_judge_say(m->setting, "no limit of CPU time");
+        return true;
+    }
+    iwi_judge_say(m->setting, "%s CPUs in each %s ms", iwi_short(quota->cpus, 3).text,
+                  iwi_short(1e-3 * (double)quota->period_us, 3).text);
+    if (quota->throttled > 0) {
+        m->is_felt = true;
+        iwi_judge_say(m->evidence, "stopped in %s %% of its periods so far, for %s s in all",
+                      iwi_short_percent((double)quota->throttled / fmax((double)quota->periods, 1.0), 2).text,
+                      iwi_short(quota->throttled_s, 3).text);
+    } else {
+        iwi_judge_say(m->evidence, "it was never stopped so far");
+    }
+    if (quota->pressure > 0.0) {
+        iwi_judge_say(m->evidence, "; in the last minute threads waited for a CPU %s %% of the time",
+                      iwi_short_percent(quota->pressure, 2).text);
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_no_quota = {
+    .name = "no CPU quota",
+    .removes = "stops of all threads until the next period",
+    .advice = "take the limit away and give whole CPUs instead: in Kubernetes equal integer requests and "
+              "limits with the kubelet's cpu-manager-policy=static, in Docker cpuset-cpus, systemctl "
+              "set-property UNIT CPUQuota=; or echo max > cpu.max of the group",
+    .judge = judge_no_quota,
+};
+
+/* ---- preemption ---- */
+
+static bool judge_preemption(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    char asked[IWI_NODE_TEXT_SIZE];
+
+    (void)ops;
+    if (node->preemption[0] == '\0' || node->is_realtime) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%.32s", node->preemption);
+    iwi_conclude_setting(m, true, strcmp(node->preemption, "full") != 0);
+    if (iwi_node_parameter(node, "preempt", asked, sizeof asked) && strcmp(asked, node->preemption) != 0) {
+        m->state = IW_MITIGATION_CONTRADICTED;
+        iwi_judge_say(m->evidence, "the command line says preempt=%.32s", asked);
+        iwi_judge_say(m->advice,
+                      "cat /sys/kernel/debug/sched/preempt lists what this kernel can (from 7.0 on full and "
+                      "lazy only); echo lazy > it, and find who changed it");
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_preemption = {
+    .name = "preemption not full",
+    .removes = "switches inside of the kernel",
+    .advice = "boot with preempt=lazy, or voluntary on older kernels",
+    .judge = judge_preemption,
+};
+
+/* ---- schedulers of others ---- */
+
+static bool judge_no_sched_ext(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                               iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    const bool is_off = strcmp(node->sched_ext, "disabled") == 0;
+
+    (void)ops;
+    if (node->sched_ext[0] == '\0') {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%.32s%s%.64s", node->sched_ext, is_off ? "" : ", ",
+                  is_off ? "" : node->sched_ext_ops);
+    iwi_conclude_setting(m, true, is_off);
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_no_sched_ext = {
+    .name = "no BPF scheduler",
+    .removes = "rules of a scheduler that is not the kernel's own (sched_ext)",
+    .advice = "stop the program that has loaded it: systemctl stop scx, or find it by bpftool struct_ops",
+    .judge = judge_no_sched_ext,
+};
+
+/* It lets ordinary tasks run beside those of a BPF scheduler, as the fair server does beside real-time ones.
+ */
+static bool judge_ext_server(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+
+    (void)ops;
+    if (node->ext_server_ns == IWI_NOT_TOLD) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "runtime=%ld", node->ext_server_ns);
+    iwi_conclude_setting(m, true, node->ext_server_ns == 0);
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_ext_server = {
+    .name = "ext_server off",
+    .removes = "the deadline server of BPF schedulers",
+    .advice = "for c in /sys/kernel/debug/sched/ext_server/cpu*; do echo 0 > $c/runtime; done",
+    .judge = judge_ext_server,
+};
+
+/* ---- services ---- */
+
+static bool judge_services(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    const bool is_confined = !iw_cpu_set_meets(&node->service_cpus, &c->quiet);
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    if (!node->has_services || iw_cpu_set_is_empty(&c->quiet) || iw_cpu_set_is_empty(&c->rest)) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%zu may use %s", node->service_count,
+                  iwi_cpus_text(&node->service_cpus, cpus));
+    iwi_conclude_setting(m, true, is_confined);
+    if (node->free_service_count > 0) {
+        iwi_judge_say(m->evidence, "%.32s%s may run everywhere", node->service,
+                      node->free_service_count > 1 ? " and others" : "");
+    }
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_services = {
+    .name = "services confined",
+    .removes = "daemons of the system",
+    .advice = "systemctl set-property system.slice AllowedCPUs={rest}, or CPUAffinity={rest} in "
+              "/etc/systemd/system.conf",
+    .judge = judge_services,
+};
+
+/* ---- threads of the job ---- */
+
+static bool judge_threads_pinned(const struct iwi_case *c, const struct iwi_mitigation_ops *ops,
+                                 iw_mitigation *m)
+{
+    const struct iwi_node_facts *node = c->node;
+    const bool is_doubled = !iw_cpu_set_is_empty(&node->pinned_twice);
+    char cpus[IWI_CPUS_SIZE];
+
+    (void)ops;
+    if (node->thread_count == 0) {
+        return false;
+    }
+    iwi_judge_say(m->setting, "%zu of %zu threads that work are bound to a core",
+                  node->thread_count - node->loose_thread_count, node->thread_count);
+    iwi_conclude_setting(m, true, node->loose_thread_count == 0 && !is_doubled);
+    if (is_doubled) {
+        iwi_judge_say(m->evidence, "several share %s", iwi_cpus_text(&node->pinned_twice, cpus));
+    }
+    m->is_felt = is_doubled;
+    return true;
+}
+
+const struct iwi_mitigation_ops iwi_threads_pinned = {
+    .name = "threads pinned",
+    .removes = "threads of the job that move, or share a CPU",
+    .advice = "bind ranks and their threads: srun --cpu-bind=cores with cpus-per-task, OMP_PROC_BIND=close "
+              "OMP_PLACES=cores; threads of libraries (MPI progress, I/O) need a CPU of their own",
+    .judge = judge_threads_pinned,
 };

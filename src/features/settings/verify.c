@@ -15,6 +15,95 @@
 #include "core/base/sysfile.h"
 #include "features/settings/judge.h"
 
+const struct iwi_mitigation_ops *const iwi_mitigations[] = {
+    &iwi_nohz_full,
+    &iwi_fair_server,
+    &iwi_ext_server,
+    &iwi_rcu_nocbs,
+    &iwi_isolation,
+    &iwi_services,
+    &iwi_threads_pinned,
+    &iwi_no_quota,
+    &iwi_core_spec,
+    &iwi_irq_affinity,
+    &iwi_rps,
+    &iwi_send_queues,
+    &iwi_block_queues,
+    &iwi_workqueue_mask,
+    &iwi_smt,
+    &iwi_timer_migration,
+    &iwi_skew_tick,
+    &iwi_nmi_watchdog,
+    &iwi_soft_watchdog,
+    &iwi_machine_checks,
+    &iwi_preemption,
+    &iwi_no_sched_ext,
+    &iwi_thp,
+    &iwi_ksm,
+    &iwi_numa_balancing,
+    &iwi_compaction,
+    &iwi_stat_interval,
+    &iwi_governor,
+    &iwi_epp,
+    &iwi_turbo,
+    &iwi_uncore,
+    &iwi_idle_states,
+    &iwi_clocksource,
+    &iwi_near_devices,
+    &iwi_no_smi,
+    &iwi_tuned,
+    &iwi_bare_metal,
+    NULL,
+};
+
+/* CPUs of the case for a placeholder of an advice; words where there are none to name, or too many. */
+static const char *cpus_of_placeholder(const struct iwi_case *c, const char *name, char buf[IWI_LIST_SIZE])
+{
+    const bool is_known = !iw_cpu_set_is_empty(&c->quiet) && !iw_cpu_set_is_empty(&c->rest);
+
+    if (strncmp(name, "{quiet}", strlen("{quiet}")) == 0) {
+        return is_known ? iwi_list_text(&c->quiet, "CPUS", buf) : "CPUS";
+    }
+    if (strncmp(name, "{rest}", strlen("{rest}")) == 0) {
+        return is_known ? iwi_list_text(&c->rest, "OTHERS", buf) : "OTHERS";
+    }
+    iw_cpu_set_mask(&c->rest, buf, IWI_LIST_SIZE);
+    return is_known && strchr(buf, '.') == NULL ? buf : "MASK_OF_OTHERS";
+}
+
+static void fill_advice(const struct iwi_case *c, const char *template, iw_mitigation *m)
+{
+    char cpus[IWI_LIST_SIZE];
+
+    while (*template != '\0') {
+        const size_t length = strcspn(template, "{");
+
+        iwi_judge_say(m->advice, "%.*s", (int)length, template);
+        template += length;
+        if (*template == '{') {
+            iwi_judge_say(m->advice, "%s", cpus_of_placeholder(c, template, cpus));
+            template += strcspn(template, "}") + 1;
+        }
+    }
+}
+
+bool iwi_judge(const struct iwi_case *c, const struct iwi_mitigation_ops *ops, iw_mitigation *m)
+{
+    *m = (iw_mitigation){.name = ops->name,
+                         .removes = ops->removes,
+                         .state = IW_MITIGATION_UNKNOWN,
+                         .seen_hz = (double)NAN,
+                         .share = (double)NAN};
+    if (!ops->judge(c, ops, m)) {
+        return false;
+    }
+    if ((m->state == IW_MITIGATION_CONTRADICTED || m->state == IW_MITIGATION_ABSENT) &&
+        m->advice[0] == '\0' && ops->advice != NULL) {
+        fill_advice(c, ops->advice, m);
+    }
+    return true;
+}
+
 enum { MOST_REMARKS = 8 };
 
 const char *iw_mitigation_state_name(iw_mitigation_state state)
