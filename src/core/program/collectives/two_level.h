@@ -40,35 +40,35 @@ void iwi_two_level_role(const struct iwi_two_level *two, uint64_t index, uint32_
                         struct iwi_role *role);
 
 /* The functions of a struct iwi_algorithm whose file has `plan(op, &two)`. */
-#define IWI_TWO_LEVEL_FUNCTIONS(plan)                                                               \
-    static uint64_t round_count(const struct iwi_operation *op)                                     \
-    {                                                                                               \
-        struct iwi_two_level two;                                                                   \
-                                                                                                    \
-        plan(op, &two);                                                                             \
-        return iwi_two_level_rounds(&two);                                                          \
-    }                                                                                               \
-    static uint64_t message_count(const struct iwi_operation *op)                                   \
-    {                                                                                               \
-        struct iwi_two_level two;                                                                   \
-                                                                                                    \
-        plan(op, &two);                                                                             \
-        return iwi_two_level_messages(&two);                                                        \
-    }                                                                                               \
-    static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round) \
-    {                                                                                               \
-        struct iwi_two_level two;                                                                   \
-                                                                                                    \
-        plan(op, &two);                                                                             \
-        iwi_two_level_round(&two, index, round);                                                    \
-    }                                                                                               \
-    static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,            \
-                          struct iwi_role *role)                                                    \
-    {                                                                                               \
-        struct iwi_two_level two;                                                                   \
-                                                                                                    \
-        plan(op, &two);                                                                             \
-        iwi_two_level_role(&two, index, rank, role);                                                \
+#define IWI_TWO_LEVEL_FUNCTIONS(plan)                                                                    \
+    static uint64_t two_level_round_count(const struct iwi_operation *op)                                \
+    {                                                                                                    \
+        struct iwi_two_level two;                                                                        \
+                                                                                                         \
+        plan(op, &two);                                                                                  \
+        return iwi_two_level_rounds(&two);                                                               \
+    }                                                                                                    \
+    static uint64_t two_level_message_count(const struct iwi_operation *op)                              \
+    {                                                                                                    \
+        struct iwi_two_level two;                                                                        \
+                                                                                                         \
+        plan(op, &two);                                                                                  \
+        return iwi_two_level_messages(&two);                                                             \
+    }                                                                                                    \
+    static void two_level_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round) \
+    {                                                                                                    \
+        struct iwi_two_level two;                                                                        \
+                                                                                                         \
+        plan(op, &two);                                                                                  \
+        iwi_two_level_round(&two, index, round);                                                         \
+    }                                                                                                    \
+    static void two_level_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,            \
+                               struct iwi_role *role)                                                    \
+    {                                                                                                    \
+        struct iwi_two_level two;                                                                        \
+                                                                                                         \
+        plan(op, &two);                                                                                  \
+        iwi_two_level_role(&two, index, rank, role);                                                     \
     }
 
 #endif

@@ -1,11 +1,62 @@
-/* Broadcast as a binomial scatter of blocks and an allgather of them (van de Geijn; MPICH for long messages).
+/* Broadcasts.
  * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/program/collectives/han.h"
+#include "core/program/collectives/tree.h"
+#include "core/program/collectives/two_level.h"
+
+const struct iwi_algorithm iwi_bcast_binomial = {
+    .kind = IWI_BCAST,
+    .name = "binomial",
+    .summary = "binomial tree",
+    .round_count = iwi_binomial_rounds,
+    .message_count = iwi_binomial_messages,
+    .round = iwi_binomial_round,
+    .role = iwi_binomial_role,
+};
+
+/* Broadcast down a complete binary tree, pipelined by segments. */
+
+const struct iwi_algorithm iwi_bcast_binary = {
+    .kind = IWI_BCAST,
+    .name = "binary",
+    .summary = "binary tree, pipelined by segments",
+    .round_count = iwi_binary_rounds,
+    .message_count = iwi_binary_messages,
+    .round = iwi_binary_round,
+    .role = iwi_binary_role,
+};
+
+/* Broadcast along a chain of all ranks, pipelined by segments (Open MPI's pipeline). */
+
+const struct iwi_algorithm iwi_bcast_chain = {
+    .kind = IWI_BCAST,
+    .name = "chain",
+    .summary = "chain, pipelined by segments",
+    .round_count = iwi_chain_rounds,
+    .message_count = iwi_chain_messages,
+    .round = iwi_chain_round,
+    .role = iwi_chain_role,
+};
+
+/* Broadcast by the root to one rank after the other, in rank order. */
+
+const struct iwi_algorithm iwi_bcast_linear = {
+    .kind = IWI_BCAST,
+    .name = "linear",
+    .summary = "the root sends to each rank",
+    .round_count = iwi_star_rounds,
+    .message_count = iwi_star_messages,
+    .round = iwi_star_round,
+    .role = iwi_star_role,
+};
+
+/* Broadcast as a binomial scatter of blocks and an allgather of them (van de Geijn; MPICH for long messages).
  *
  * As in MPICH: blocks have ceil(bytes / P) bytes, so the last ones may be short or empty; the scatter skips
  * empty messages, the allgather does not. The allgather is recursive doubling for powers of two and at most
  * 512 KiB, else a ring.
  */
-#include "core/program/collectives/tree.h"
 
 #define DOUBLING_MAX_BYTES (UINT64_C(512) * 1024)
 
@@ -123,4 +174,45 @@ const struct iwi_algorithm iwi_bcast_scatter_allgather = {
     .message_count = message_count,
     .round = fill_round,
     .role = fill_role,
+};
+
+/* Broadcast of two levels: over the leaders of the nodes, then inside each node (MPICH). */
+
+#define SHORT_BYTES (UINT64_C(12) * 1024) /* MPICH's limits for what runs over the leaders */
+#define FEW_NODES 8
+
+static void plan_bcast(const struct iwi_operation *op, struct iwi_two_level *two)
+{
+    iwi_two_level_init(two, op, true);
+    two->down = (struct iwi_inside){.exists = true, .bytes = op->bytes};
+    two->across.algorithm = op->bytes <= SHORT_BYTES || two->map.count < FEW_NODES
+                                ? &iwi_bcast_binomial
+                                : &iwi_bcast_scatter_allgather;
+    iwi_two_level_ready(two);
+}
+
+IWI_TWO_LEVEL_FUNCTIONS(plan_bcast)
+
+const struct iwi_algorithm iwi_bcast_two_level = {
+    .kind = IWI_BCAST,
+    .name = "two-level",
+    .summary = "over the leaders of nodes, then binomial inside",
+    .uses_nodes = true,
+    .round_count = two_level_round_count,
+    .message_count = two_level_message_count,
+    .round = two_level_round,
+    .role = two_level_role,
+};
+
+/* Broadcast of two levels by segments (Open MPI's han). */
+
+const struct iwi_algorithm iwi_bcast_han = {
+    .kind = IWI_BCAST,
+    .name = "han",
+    .summary = "over leaders, then inside nodes, by segments",
+    .uses_nodes = true,
+    .round_count = iwi_han_rounds,
+    .message_count = iwi_han_messages,
+    .round = iwi_han_round,
+    .role = iwi_han_role,
 };

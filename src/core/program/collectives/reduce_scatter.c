@@ -1,8 +1,27 @@
-/* Reduce-scatter by recursive halving (MPICH): the far half of the blocks goes to the partner first. The
- * keeper of a folded pair works on both blocks of the pair and hands the extra's block back at the end.
+/* Reduce-scatters.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/collectives/fold.h"
+#include "core/program/collectives/rounds.h"
+
+static void pairwise_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    iwi_round_shift(round, op->ranks, (uint32_t)index + 1, op->bytes, op->bytes);
+}
+
+const struct iwi_algorithm iwi_reduce_scatter_pairwise = {
+    .kind = IWI_REDUCE_SCATTER,
+    .name = "pairwise",
+    .summary = "own contribution straight to each block's owner",
+    .round_count = iwi_other_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = pairwise_round,
+    .role = iwi_streaming_role,
+};
+
+/* Reduce-scatter by recursive halving (MPICH): the far half of the blocks goes to the partner first. The
+ * keeper of a folded pair works on both blocks of the pair and hands the extra's block back at the end.
+ */
 
 static void make_fold(const struct iwi_operation *op, struct iwi_fold *fold)
 {
@@ -28,7 +47,7 @@ static uint64_t message_count(const struct iwi_operation *op)
     return iwi_fold_messages(&fold);
 }
 
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+static void recursive_halving_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     struct iwi_fold fold;
 
@@ -77,6 +96,24 @@ const struct iwi_algorithm iwi_reduce_scatter_recursive_halving = {
     .summary = "half of what is left to the rank 2^k away",
     .round_count = round_count,
     .message_count = message_count,
-    .round = fill_round,
+    .round = recursive_halving_round,
     .role = fill_role,
+};
+
+/* Reduce-scatter around a ring: each round passes one partial block to the next rank. */
+
+static void ring_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)index;
+    iwi_round_shift(round, op->ranks, 1, op->bytes, op->bytes);
+}
+
+const struct iwi_algorithm iwi_reduce_scatter_ring = {
+    .kind = IWI_REDUCE_SCATTER,
+    .name = "ring",
+    .summary = "one partial block to the next rank each round",
+    .round_count = iwi_other_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = ring_round,
+    .role = iwi_streaming_role,
 };

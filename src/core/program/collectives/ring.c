@@ -1,16 +1,39 @@
-/* A token once around the ring, from the root back to the root.
+/* Rings: all shift at once, or a token goes around.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/collectives/rounds.h"
 
-static uint64_t round_count(const struct iwi_operation *op)
+static uint64_t shift_round_count(const struct iwi_operation *op)
+{
+    return op->ranks > 1;
+}
+
+static void shift_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)index;
+    iwi_round_shift(round, op->ranks, 1, op->bytes, 0);
+}
+
+const struct iwi_algorithm iwi_ring_shift = {
+    .kind = IWI_RING,
+    .name = "shift",
+    .summary = "every rank sends to the next one",
+    .round_count = shift_round_count,
+    .message_count = iwi_all_send_messages,
+    .round = shift_round,
+    .role = iwi_streaming_role,
+};
+
+/* A token once around the ring, from the root back to the root. */
+
+static uint64_t token_round_count(const struct iwi_operation *op)
 {
     return op->ranks > 1 ? op->ranks : 0;
 }
 
 static uint64_t message_count(const struct iwi_operation *op)
 {
-    return round_count(op);
+    return token_round_count(op);
 }
 
 static uint32_t holder(const struct iwi_operation *op, uint64_t index)
@@ -18,7 +41,7 @@ static uint32_t holder(const struct iwi_operation *op, uint64_t index)
     return iwi_rank_of_virtual(op->ranks, op->root, (uint32_t)index);
 }
 
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+static void token_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     iwi_round_clear(round);
     iwi_round_add(round, holder(op, index), 2, 1);
@@ -41,8 +64,8 @@ const struct iwi_algorithm iwi_ring_token = {
     .kind = IWI_RING,
     .name = "token",
     .summary = "a token once around",
-    .round_count = round_count,
+    .round_count = token_round_count,
     .message_count = message_count,
-    .round = fill_round,
+    .round = token_round,
     .role = fill_role,
 };

@@ -1,8 +1,72 @@
-/* Allgather of two levels: gather inside each node, allgather over the leaders, broadcast inside (Open MPI's
- * han).
+/* Allgathers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "core/program/collectives/rounds.h"
 #include "core/program/collectives/two_level.h"
+
+static void ring_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    (void)index;
+    iwi_round_shift(round, op->ranks, 1, op->bytes, 0);
+}
+
+const struct iwi_algorithm iwi_allgather_ring = {
+    .kind = IWI_ALLGATHER,
+    .name = "ring",
+    .summary = "one block to the next rank each round",
+    .round_count = iwi_other_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = ring_round,
+    .role = iwi_streaming_role,
+};
+
+/* Allgather by Bruck's algorithm: round k gets the next 2^k blocks from the rank 2^k ahead. */
+
+static void bruck_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    const uint32_t distance = UINT32_C(1) << index;
+    const uint32_t blocks = distance < op->ranks - distance ? distance : op->ranks - distance;
+
+    iwi_round_shift(round, op->ranks, op->ranks - distance, op->bytes * blocks, 0);
+}
+
+const struct iwi_algorithm iwi_allgather_bruck = {
+    .kind = IWI_ALLGATHER,
+    .name = "bruck",
+    .summary = "2^k blocks from the rank 2^k ahead in round k",
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = bruck_round,
+    .role = iwi_streaming_role,
+};
+
+/* Allgather by recursive doubling: all that is known is exchanged with the rank 2^k away in round k.
+ *
+ * For ranks that are no power of two Bruck's algorithm takes its place (as in Open MPI).
+ */
+
+static void recursive_doubling_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    if (iwi_is_power_of_two(op->ranks)) {
+        iwi_round_flip(round, op->ranks, UINT32_C(1) << index, op->bytes << index, 0);
+    } else {
+        iwi_allgather_bruck.round(op, index, round);
+    }
+}
+
+const struct iwi_algorithm iwi_allgather_recursive_doubling = {
+    .kind = IWI_ALLGATHER,
+    .name = "recursive-doubling",
+    .summary = "exchange with the rank 2^k away in round k",
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = recursive_doubling_round,
+    .role = iwi_streaming_role,
+};
+
+/* Allgather of two levels: gather inside each node, allgather over the leaders, broadcast inside (Open MPI's
+ * han).
+ */
 
 /* Of all ranks together: MPICH's limit between Bruck and the ring. */
 #define LONG_BYTES (UINT64_C(80) * 1024)
@@ -88,8 +152,8 @@ const struct iwi_algorithm iwi_allgather_two_level = {
     .name = "two-level",
     .summary = "gather inside nodes, bruck or ring over leaders, broadcast",
     .uses_nodes = true,
-    .round_count = round_count,
-    .message_count = message_count,
-    .round = fill_round,
-    .role = fill_role,
+    .round_count = two_level_round_count,
+    .message_count = two_level_message_count,
+    .round = two_level_round,
+    .role = two_level_role,
 };

@@ -1,8 +1,28 @@
-/* Barrier by recursive doubling; ranks beyond a power of two report to a partner first and are released last
- * (as Open MPI).
+/* Barriers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/collectives/rounds.h"
+#include "core/program/collectives/tree.h"
+#include "core/program/collectives/two_level.h"
+
+static void dissemination_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+{
+    iwi_round_shift(round, op->ranks, UINT32_C(1) << index, 1, 0);
+}
+
+const struct iwi_algorithm iwi_barrier_dissemination = {
+    .kind = IWI_BARRIER,
+    .name = "dissemination",
+    .summary = "1 byte to the rank 2^k ahead in round k",
+    .round_count = iwi_log2_ranks,
+    .message_count = iwi_all_send_messages,
+    .round = dissemination_round,
+    .role = iwi_streaming_role,
+};
+
+/* Barrier by recursive doubling; ranks beyond a power of two report to a partner first and are released last
+ * (as Open MPI).
+ */
 
 struct shape {
     uint32_t core, steps, extras; /* ranks [0, core) exchange; rank core + i reports to rank i */
@@ -34,7 +54,7 @@ static bool is_exchange(const struct shape *s, uint64_t index)
     return s->extras == 0 || (index > 0 && index <= s->steps);
 }
 
-static void fill_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+static void recursive_doubling_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     const struct shape s = shape_of(op);
 
@@ -86,6 +106,54 @@ const struct iwi_algorithm iwi_barrier_recursive_doubling = {
     .summary = "exchange with the rank 2^k away in round k",
     .round_count = round_count,
     .message_count = message_count,
-    .round = fill_round,
+    .round = recursive_doubling_round,
     .role = fill_role,
+};
+
+/* Barrier up and down a binomial tree of rank 0. */
+
+const struct iwi_algorithm iwi_barrier_tree = {
+    .kind = IWI_BARRIER,
+    .name = "tree",
+    .summary = "binomial tree: all report, then are released",
+    .round_count = iwi_binomial_rounds,
+    .message_count = iwi_binomial_messages,
+    .round = iwi_binomial_round,
+    .role = iwi_binomial_role,
+};
+
+/* Barrier by rank 0, which hears from and then releases one rank after the other. */
+
+const struct iwi_algorithm iwi_barrier_linear = {
+    .kind = IWI_BARRIER,
+    .name = "linear",
+    .summary = "rank 0 hears from each rank, then releases each",
+    .round_count = iwi_star_rounds,
+    .message_count = iwi_star_messages,
+    .round = iwi_star_round,
+    .role = iwi_star_role,
+};
+
+/* Barrier of two levels: each node reports to its leader, leaders disseminate, each node is released (MPICH).
+ */
+
+static void plan_barrier(const struct iwi_operation *op, struct iwi_two_level *two)
+{
+    iwi_two_level_init(two, op, false);
+    two->up = two->down = (struct iwi_inside){.exists = true, .bytes = 1};
+    two->across.algorithm = &iwi_barrier_dissemination;
+    iwi_two_level_ready(two);
+}
+
+IWI_TWO_LEVEL_FUNCTIONS(plan_barrier)
+
+const struct iwi_algorithm iwi_barrier_two_level = {
+    .kind = IWI_BARRIER,
+    .name = "two-level",
+    .summary = "binomial inside nodes, dissemination over their leaders",
+    .uses_nodes = true,
+    .round_count = two_level_round_count,
+    .message_count = two_level_message_count,
+    .round = two_level_round,
+    .role = two_level_role,
 };
