@@ -1,12 +1,49 @@
-/* A compute phase on several cores: it ends with the last of them, or when all together have done the work.
+/* What detours took: by source, and the worst of them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/noise/cores.h"
-
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/noise/cores.h"
 #include "core/noise/source.h"
+#include "core/noise/stream.h"
+
+/* Whether `a` comes before `b` in a list of what took most. */
+static bool is_worse(const iw_hit *a, const iw_hit *b)
+{
+    if (a->lost_ps != b->lost_ps) {
+        return a->lost_ps > b->lost_ps;
+    }
+    if (a->at_ps != b->at_ps) {
+        return a->at_ps < b->at_ps;
+    }
+    return a->rank != b->rank ? a->rank < b->rank : a->source < b->source;
+}
+
+/* Looks whether it is among the worst; not in the sums. */
+static void lost_keep(const struct iwi_lost *lost, iw_hit hit)
+{
+    size_t at = lost->worst_count;
+
+    while (at > 0 && is_worse(&hit, &lost->worst[at - 1])) {
+        at--;
+        if (at + 1 < lost->worst_count) {
+            lost->worst[at + 1] = lost->worst[at];
+        }
+    }
+    if (at < lost->worst_count) {
+        lost->worst[at] = hit;
+    }
+}
+
+void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
+{
+    lost->by_source[hit.source] += hit.lost_ps;
+    lost_keep(lost, hit);
+}
+
+/* A compute phase on several cores: it ends with the last of them, or when all together have done the work.
+ */
 
 /* Time of several cores together: up to 2^10 times 2^62. */
 __extension__ typedef __int128 wide;
@@ -97,7 +134,7 @@ static void add_to_sum(struct sum *sum, iw_time at, iw_time taken, uint32_t sour
 {
     sum->by_source[source] += taken;
     if (taken >= sum->cores) { /* a phase of K cores is longer by its K-th part */
-        iwi_lost_keep(sum->lost, (iw_hit){at, taken / sum->cores, sum->rank, source});
+        lost_keep(sum->lost, (iw_hit){at, taken / sum->cores, sum->rank, source});
     }
 }
 

@@ -1,13 +1,22 @@
-/* Recordings in memory: their CPUs, their list of sources, and the facts about where they come from.
+/* Recordings: made, checked, grown, and what stands at their head.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/recording.h>
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <idlewave/time.h>
+
 #include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/noise/detour_builder.h"
+#include "core/noise/recording_check.h"
+#include "core/noise/recording_head.h"
+#include "core/noise/recording_join.h"
 
 #define NAME_OF(names, number) \
     ((size_t)(number) < sizeof(names) / sizeof(names)[0] ? (names)[number] : "unknown")
@@ -180,4 +189,479 @@ const char *iw_recording_get(const iw_recording *recording, const char *name)
     const iw_attribute *attribute = find_attribute(recording, name);
 
     return attribute != NULL ? attribute->value : NULL;
+}
+
+/* Checks recordings: those of files before others see them, those of callers before they are used or written.
+ */
+
+#define MAX_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
+
+struct checker {
+    const iw_log *log;
+    const char *name;
+    const iw_recording *recording;
+    iw_status fault;
+};
+
+static bool is_time(int64_t ns)
+{
+    return ns >= 0 && ns <= MAX_NS;
+}
+
+static bool is_positive(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static iw_status check_detours(const struct checker *c, const iw_detours *detours)
+{
+    int64_t end_ns = 0;
+
+    for (size_t i = 0; i < detours->count; i++) {
+        const int64_t start_ns = detours->start_ns[i], duration_ns = detours->duration_ns[i];
+
+        if (!is_time(start_ns) || !is_time(duration_ns) || !is_time(start_ns + duration_ns)) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", detour %zu (start %" PRId64 " ns, duration %" PRId64
+                            " ns) is not between 0 and 240h",
+                            c->name, detours->cpu, i, start_ns, duration_ns);
+        }
+        if (start_ns < end_ns) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", detour %zu starts at %" PRId64
+                            " ns, before the end of the one before it at %" PRId64 " ns",
+                            c->name, detours->cpu, i, start_ns, end_ns);
+        }
+        if (detours->source[i] >= c->recording->source_count) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", detour %zu is of source %" PRIu32
+                            ", but there are only %zu sources",
+                            c->name, detours->cpu, i, detours->source[i], c->recording->source_count);
+        }
+        end_ns = start_ns + duration_ns;
+    }
+    return IW_OK;
+}
+
+static iw_status check_parts(const struct checker *c, const iw_detours *detours)
+{
+    uint64_t least = 0;
+
+    for (size_t i = 0; i < detours->part_count; i++) {
+        const uint64_t detour = detours->part_detour[i];
+
+        if (detour >= detours->count || detour < least) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", part %zu is of detour %" PRIu64
+                            ", but must be of one from %" PRIu64 " on, below %zu",
+                            c->name, detours->cpu, i, detour, least, detours->count);
+        }
+        if (detours->part_source[i] >= c->recording->source_count || !is_time(detours->part_ns[i])) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", part %zu (source %" PRIu32 " of %zu, %" PRId64
+                            " ns) is out of range",
+                            c->name, detours->cpu, i, detours->part_source[i], c->recording->source_count,
+                            detours->part_ns[i]);
+        }
+        least = detour;
+    }
+    return IW_OK;
+}
+
+static iw_status check_samples(const struct checker *c, const iw_detours *detours)
+{
+    int64_t least_ns = 0;
+
+    for (size_t i = 0; i < detours->sample_count; i++) {
+        const int64_t start_ns = detours->sample_start_ns[i];
+
+        if (!is_time(start_ns) || start_ns < least_ns || !is_positive(detours->sample[i])) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': CPU %" PRIu32 ", sample %zu (start %" PRId64
+                            " ns, value %g) is negative, too large or out of order",
+                            c->name, detours->cpu, i, start_ns, detours->sample[i]);
+        }
+        least_ns = start_ns;
+    }
+    return IW_OK;
+}
+
+static iw_status check_cpu(const struct checker *c, const iw_detours *detours)
+{
+    if (!is_time(detours->length_ns) || !is_positive(detours->t_min_ns) ||
+        !is_positive(detours->threshold_ns)) {
+        return iwi_fail(c->log, c->fault,
+                        "'%s': CPU %" PRIu32 ": length %" PRId64
+                        " ns, t_min %g ns or threshold %g ns is not between 0 and 240h",
+                        c->name, detours->cpu, detours->length_ns, detours->t_min_ns, detours->threshold_ns);
+    }
+    IW_TRY(check_detours(c, detours));
+    IW_TRY(check_parts(c, detours));
+    return check_samples(c, detours);
+}
+
+static iw_status check_sources(const struct checker *c)
+{
+    const iw_recording *recording = c->recording;
+
+    if (recording->source_count == 0 || recording->sources[0].kind != IW_CLASS_UNKNOWN) {
+        return iwi_fail(c->log, c->fault, "'%s': source 0 must be the unknown one", c->name);
+    }
+    for (size_t i = 0; i < recording->source_count; i++) {
+        const iw_source *source = &recording->sources[i];
+
+        if ((unsigned)source->kind >= IW_CLASSES || memchr(source->name, '\0', sizeof source->name) == NULL) {
+            return iwi_fail(c->log, c->fault,
+                            "'%s': source %zu is of class %d (there are %d), or its name has no end", c->name,
+                            i, (int)source->kind, IW_CLASSES);
+        }
+    }
+    return IW_OK;
+}
+
+iw_status iwi_recording_check(const iw_log *log, const char *name, const iw_recording *recording,
+                              iw_status fault)
+{
+    const struct checker c = {log, name, recording, fault};
+
+    if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_RUNGS ||
+        !is_time(recording->quantum_ns)) {
+        return iwi_fail(log, fault, "'%s': probe %d, rung %d or a quantum of %" PRId64 " ns is unknown", name,
+                        (int)recording->probe, (int)recording->rung, recording->quantum_ns);
+    }
+    IW_TRY(check_sources(&c));
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        IW_TRY(check_cpu(&c, &recording->cpus[i]));
+    }
+    return IW_OK;
+}
+
+/* What recordings that are made from others share: their head, and lists of what there is, for messages. */
+
+bool iwi_is_of_the_whole(const char *attribute)
+{
+    static const char *const names[] = {"start_raw_ns",         "start_wall_ns", "steal_ms",
+                                        "involuntary_switches", "kernel_events", "kernel_events_matched",
+                                        "recorder_ms",          "interrupts"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(attribute, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t iwi_common_length_ns(const iw_recording *recording)
+{
+    int64_t length_ns = recording->cpu_count > 0 ? INT64_MAX : 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        length_ns = iwi_min(length_ns, recording->cpus[i].length_ns);
+    }
+    return length_ns;
+}
+
+void iwi_edit_count(iw_edit *edit, const iw_recording *recording)
+{
+    edit->recording_count++;
+    edit->cpu_count += recording->cpu_count;
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        const iw_detours *cpu = &recording->cpus[i];
+
+        edit->detour_count += cpu->count;
+        edit->sample_count += cpu->sample_count;
+        edit->watched_ns += (double)cpu->length_ns;
+        for (size_t k = 0; k < cpu->count; k++) {
+            edit->busy_ns += (double)cpu->duration_ns[k];
+        }
+    }
+}
+
+/* Appends `item`, with the separator where it is not the first; false, and "..." instead, if it does not fit.
+ */
+static bool append(char *buf, size_t size, const char *separator, const char *item)
+{
+    static const char more[] = "...";
+    const size_t used = strlen(buf), need = strlen(separator) + strlen(item);
+
+    if (used + need + strlen(separator) + sizeof more > size) {
+        snprintf(buf + used, size - used, "%s%s", used > 0 ? separator : "", more);
+        return false;
+    }
+    snprintf(buf + used, size - used, "%s%s", used > 0 ? separator : "", item);
+    return true;
+}
+
+/* Sorts `numbers`. */
+static void list_numbers(uint32_t *numbers, size_t count, char *buf, size_t size)
+{
+    char item[32];
+    bool has_room = true;
+
+    iwi_sort(numbers, count, iwi_compare_u32);
+    for (size_t first = 0, next; first < count && has_room; first = next) {
+        for (next = first + 1; next < count && numbers[next] - numbers[first] == next - first; next++) {
+        }
+        snprintf(item, sizeof item, next - first > 1 ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32, numbers[first],
+                 numbers[next - 1]);
+        has_room = append(buf, size, ",", item);
+    }
+}
+
+char *iwi_list_cpus(const iw_recording *recording, char *buf, size_t size)
+{
+    uint32_t *numbers = iwi_new_array(NULL, recording->cpu_count, sizeof *numbers);
+
+    buf[0] = '\0';
+    for (size_t i = 0; numbers != NULL && i < recording->cpu_count; i++) {
+        numbers[i] = recording->cpus[i].cpu;
+    }
+    if (numbers != NULL) {
+        list_numbers(numbers, recording->cpu_count, buf, size);
+    }
+    free(numbers);
+    return buf;
+}
+
+char *iwi_source_text(const iw_source *source, char buf[IWI_SOURCE_TEXT_SIZE])
+{
+    snprintf(buf, IWI_SOURCE_TEXT_SIZE, "%s%s%s", iw_class_name(source->kind),
+             source->name[0] != '\0' ? "/" : "", source->name);
+    for (char *c = buf; *c != '\0'; c++) {
+        *c = iscntrl((unsigned char)*c) ? '?' : *c; /* threads choose their names, terminals obey them */
+    }
+    return buf;
+}
+
+/* A source whose part is 0 ns counts too: it is there to be dropped. */
+static void mark_used(const iw_recording *recording, bool *is_used)
+{
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        const iw_detours *cpu = &recording->cpus[i];
+
+        for (size_t k = 0; k < cpu->count; k++) {
+            is_used[cpu->source[k]] = true;
+        }
+        for (size_t k = 0; k < cpu->part_count; k++) {
+            is_used[cpu->part_source[k]] = true;
+        }
+    }
+}
+
+char *iwi_list_sources(const iw_recording *recording, char *buf, size_t size)
+{
+    bool *is_used = iwi_new_array(NULL, recording->source_count, sizeof *is_used), has_room = true;
+    char text[IWI_SOURCE_TEXT_SIZE];
+
+    buf[0] = '\0';
+    if (is_used == NULL) {
+        return buf;
+    }
+    mark_used(recording, is_used);
+    for (size_t i = 0; i < recording->source_count && has_room; i++) {
+        has_room = !is_used[i] || append(buf, size, ", ", iwi_source_text(&recording->sources[i], text));
+    }
+    free(is_used);
+    return buf;
+}
+
+/* Puts recordings of the same CPUs one behind the other in time. */
+
+enum { LIST_SIZE = 200 };
+
+/* One CPU of one input on its way to its place. */
+struct appender {
+    struct iwi_detour_builder builder;
+    const uint32_t *map;
+    int64_t end_ns;   /* of the input: what lies behind is cut off */
+    int64_t later_ns; /* where its time 0 goes */
+};
+
+static const iw_detours *find_cpu(const iw_recording *recording, uint32_t number)
+{
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        if (recording->cpus[i].cpu == number) {
+            return &recording->cpus[i];
+        }
+    }
+    return NULL;
+}
+
+static iw_status check_cpus(const struct iwi_join *j)
+{
+    const iw_recording *first = j->inputs[0].recording;
+    char ours[LIST_SIZE], theirs[LIST_SIZE];
+
+    for (size_t i = 1; i < j->count; i++) {
+        const iw_recording *other = j->inputs[i].recording;
+        bool is_same = other->cpu_count == first->cpu_count;
+
+        for (size_t c = 0; c < first->cpu_count && is_same; c++) {
+            is_same = find_cpu(other, first->cpus[c].cpu) != NULL;
+        }
+        if (!is_same) {
+            return iwi_fail(j->log, IW_ERR_RANGE,
+                            "'%s' is of CPUs %s, but '%s' of CPUs %s: only recordings of the same CPUs can "
+                            "follow each other",
+                            j->inputs[i].name, iwi_list_cpus(other, theirs, sizeof theirs), j->inputs[0].name,
+                            iwi_list_cpus(first, ours, sizeof ours));
+        }
+    }
+    return IW_OK;
+}
+
+/* Where an input ends: with its shortest CPU, so that all CPUs go on at the same instant. */
+static int64_t shortest_ns(const iw_recording *recording)
+{
+    int64_t shortest = recording->cpu_count > 0 ? INT64_MAX : 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        shortest = iwi_min(shortest, recording->cpus[i].length_ns);
+    }
+    return shortest;
+}
+
+static iw_status check_length(const struct iwi_join *j)
+{
+    const int64_t most_ns = IW_TIME_INPUT_MAX / IW_PS_PER_NS;
+    int64_t sum_ns = 0;
+
+    for (size_t i = 0; i < j->count; i++) {
+        const iw_recording *recording = j->inputs[i].recording;
+
+        for (size_t c = 0; c < recording->cpu_count; c++) {
+            const iw_detours *cpu = &recording->cpus[c];
+            const int64_t last_ns =
+                cpu->count > 0 ? cpu->start_ns[cpu->count - 1] + cpu->duration_ns[cpu->count - 1] : 0;
+
+            if (sum_ns + iwi_max(cpu->length_ns, last_ns) > most_ns) {
+                return iwi_fail(j->log, IW_ERR_RANGE,
+                                "'%s' would end after 240 h, longer than a noise file may be",
+                                j->inputs[i].name);
+            }
+        }
+        sum_ns += shortest_ns(recording);
+    }
+    return IW_OK;
+}
+
+static iw_status add_piece(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+{
+    struct appender *a = arg;
+
+    return iwi_detour_add(&a->builder, a->map[source], iwi_min(end_ns, a->end_ns) - start_ns);
+}
+
+/* A detour that goes on where the one before it was cut by the seam. */
+static bool is_continued(const struct appender *a, int64_t start_ns)
+{
+    const iw_detours *cpu = a->builder.cpu;
+
+    return start_ns == 0 && a->later_ns > 0 && cpu->count > 0 &&
+           cpu->start_ns[cpu->count - 1] + cpu->duration_ns[cpu->count - 1] == a->later_ns;
+}
+
+static iw_status append_detour(struct appender *a, const struct iwi_detour_row *row)
+{
+    const int64_t start_ns = row->cpu->start_ns[row->detour];
+    const bool is_cut = start_ns + row->cpu->duration_ns[row->detour] > a->end_ns;
+
+    if (is_continued(a, start_ns)) {
+        IW_TRY(iwi_detour_reopen(&a->builder));
+    } else if (is_cut) {
+        iwi_detour_open(&a->builder, start_ns + a->later_ns);
+    } else {
+        return iwi_detour_copy(&a->builder, row, a->later_ns, a->map);
+    }
+    IW_TRY(iwi_detour_pieces(row, add_piece, a));
+    return iwi_detour_close(&a->builder);
+}
+
+static void append_samples(const struct appender *a, const iw_detours *from, iw_detours *to)
+{
+    for (size_t i = 0; i < from->sample_count && from->sample_start_ns[i] < a->end_ns; i++) {
+        to->sample_start_ns[to->sample_count] = from->sample_start_ns[i] + a->later_ns;
+        to->sample[to->sample_count++] = from->sample[i];
+    }
+}
+
+static iw_status append_cpu(struct appender *a, const iw_detours *from)
+{
+    iw_detours *to = a->builder.cpu;
+
+    for (struct iwi_detour_row row = iwi_detour_first(from);
+         row.detour < from->count && from->start_ns[row.detour] < a->end_ns; iwi_detour_next(&row)) {
+        IW_TRY(append_detour(a, &row));
+    }
+    append_samples(a, from, to);
+    to->dropped += a->end_ns >= from->length_ns ? from->dropped : 0;
+    to->length_ns = a->later_ns + iwi_min(a->end_ns, from->length_ns);
+    to->t_min_ns = fmin(to->t_min_ns, from->t_min_ns);
+    to->threshold_ns = fmax(to->threshold_ns, from->threshold_ns);
+    return IW_OK;
+}
+
+static iw_status begin_cpu(const struct iwi_join *j, size_t index)
+{
+    const iw_detours *first = &j->inputs[0].recording->cpus[index];
+    iw_detours *to = &j->joined->cpus[index];
+    size_t samples = 0;
+
+    for (size_t i = 0; i < j->count; i++) {
+        samples += find_cpu(j->inputs[i].recording, first->cpu)->sample_count;
+    }
+    to->cpu = first->cpu;
+    to->t_min_ns = first->t_min_ns;
+    to->sample_start_ns = iwi_new_array(j->log, samples, sizeof *to->sample_start_ns);
+    to->sample = iwi_new_array(j->log, samples, sizeof *to->sample);
+    return to->sample_start_ns != NULL && to->sample != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static iw_status join_cpu(const struct iwi_join *j, size_t index, int64_t *total_ns)
+{
+    iw_detours *to = &j->joined->cpus[index];
+    struct appender a = {.builder = {.log = j->log, .cpu = to, .total_ns = total_ns}};
+
+    IW_TRY(begin_cpu(j, index));
+    for (size_t i = 0; i < j->count; i++) {
+        const iw_recording *from = j->inputs[i].recording;
+        const int64_t shortest = shortest_ns(from);
+
+        a.map = j->maps[i];
+        a.end_ns = i + 1 < j->count ? shortest : INT64_MAX;
+        IW_TRY(append_cpu(&a, find_cpu(from, to->cpu)));
+        a.later_ns += shortest;
+    }
+    return IW_OK;
+}
+
+static iw_status join_all(struct iwi_join *j)
+{
+    int64_t *total_ns = iwi_new_array(j->log, j->joined->source_count, sizeof *total_ns);
+    iw_status status = total_ns != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t i = 0; i < j->joined->cpu_count && status == IW_OK; i++) {
+        status = join_cpu(j, i, total_ns);
+    }
+    free(total_ns);
+    return status;
+}
+
+iw_status iw_recording_append(const iw_log *log, const iw_merge_input *inputs, size_t count,
+                              iw_recording **recording_p, iw_edit *edit_p)
+{
+    struct iwi_join j = {.log = log, .inputs = inputs, .count = count, .edit = {.kind = IW_EDIT_APPEND}};
+    iw_status status = iwi_join_begin(&j, count > 0 ? inputs[0].recording->cpu_count : 0);
+
+    if (status == IW_OK) {
+        status = check_cpus(&j);
+    }
+    if (status == IW_OK) {
+        status = check_length(&j);
+    }
+    if (status == IW_OK) {
+        status = join_all(&j);
+    }
+    return iwi_join_end(&j, status, recording_p, edit_p);
 }

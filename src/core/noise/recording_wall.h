@@ -17,7 +17,4 @@ struct iwi_wall {
 /* False: it does not say. */
 bool iwi_recording_wall(const iw_recording *recording, struct iwi_wall *wall_p);
 
-/* What the wall clock gains on the recording's own in the first `ns` of it. */
-int64_t iwi_wall_gain_ns(const struct iwi_wall *wall, int64_t ns);
-
 #endif

@@ -30,9 +30,6 @@ struct iwi_lost {
     size_t worst_count;
 };
 
-/* Looks whether it is among the worst; not in the sums. */
-void iwi_lost_keep(const struct iwi_lost *lost, iw_hit hit);
-
 /* Puts down one of them. */
 void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit);
 

@@ -26,21 +26,12 @@ struct iwi_trace_shapes {
 };
 
 /* No member yet. */
-IW_NODISCARD iw_status iwi_trace_shape_begin(const iw_log *log, struct iwi_trace_shapes *shapes,
-                                             uint32_t comm, uint32_t *shape_p);
-IW_NODISCARD iw_status iwi_trace_shape_add(const iw_log *log, struct iwi_trace_shapes *shapes,
-                                           const struct iwi_call *call, uint32_t *shape_p);
 
 /* The messages of a collective of that shape (trace_messages.c), kept by the program. */
 struct iwi_trace_shaped {
     uint8_t op;
     uint32_t comm, root, shape;
 };
-
-IW_NODISCARD iw_status iwi_trace_messages(struct iwi_trace_build *build,
-                                          const struct iwi_trace_shapes *shapes,
-                                          const struct iwi_trace_shaped *shaped,
-                                          const struct iwi_message_list **list_p);
 
 /* Checks that the ranks agree on their collectives, and chooses an algorithm for each (trace_collectives.c).
  */

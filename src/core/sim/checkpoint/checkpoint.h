@@ -83,18 +83,9 @@ IW_NODISCARD iw_status iwi_checkpointer_load(const struct iwi_checkpointer *keep
 
 /* ---- files (checkpoint_file.c, checkpoint_block.c) ---- */
 
-IW_NODISCARD iw_status iwi_point_read(const iw_log *log, const struct iwi_checkpoint *checkpoint,
-                                      struct iwi_point *point);
-void iwi_point_release(struct iwi_point *point);
 /* Failures are not logged: errno tells. */
-bool iwi_point_write(const struct iwi_checkpoint *checkpoint, const struct iwi_point *point);
 /* `point`: what the part belongs to; but for its parts. */
-bool iwi_block_file_write(const struct iwi_checkpoint *checkpoint, const struct iwi_point *point,
-                          const struct iwi_flow *flow);
-IW_NODISCARD iw_status iwi_block_file_read(const iw_log *log, const struct iwi_checkpoint *checkpoint,
-                                           uint64_t part, struct iwi_flow *flow);
 /* Removes parts of other generations than this; has_ended: and the point and the lock. */
-void iwi_point_clean(const char *dir, uint64_t generation, bool has_ended);
 /* For one process of all that work on this run. */
 IW_NODISCARD iw_status iwi_point_lock(const iw_log *log, struct iwi_checkpoint *checkpoint);
 

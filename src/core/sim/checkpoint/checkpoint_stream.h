@@ -28,22 +28,12 @@ struct iwi_file_stream {
 };
 
 /* False: errno tells. */
-bool iwi_file_open(struct iwi_file_stream *stream, const char *path);
-bool iwi_file_create(struct iwi_file_stream *stream, const char *path);
-bool iwi_file_put(struct iwi_file_stream *stream, const void *data, size_t bytes);
 /* False: the file has ended, or errno tells. */
-bool iwi_file_get(struct iwi_file_stream *stream, void *data, size_t bytes);
 
 /* The file is on the disk, or not at all; what was read is what was written. Both close it. */
-bool iwi_file_end_writing(struct iwi_file_stream *stream, bool is_good);
-bool iwi_file_end_reading(struct iwi_file_stream *stream, bool is_good);
 
 /* False: the name is too long; errno says so. */
-bool iwi_file_path(char path[IWI_FILE_PATH_SIZE], const char *dir, const char *name);
-bool iwi_block_file_path(char path[IWI_FILE_PATH_SIZE], const char *dir, uint64_t generation,
-                         uint32_t first_rank);
 
 /* Logs that the file is damaged, and what to do. */
-iw_status iwi_file_refuse(const iw_log *log, const char *path);
 
 #endif

@@ -1,14 +1,199 @@
-/* The event engine's message side: matching, and what it tells sender and receiver (rules 5 and 7).
+/* A binary heap of events.
  * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/sim/event/event_queue.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/base/heap.h"
+#include "core/sim/event/event_path.h"
+
+static iw_status event_there(struct event_run *run, size_t index, iw_time arrival);
+
+static bool is_before(const struct iwi_event *a, const struct iwi_event *b)
+{
+    if (a->time != b->time) {
+        return a->time < b->time;
+    }
+    if (a->kind != b->kind) {
+        return a->kind < b->kind;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank;
+    }
+    return a->sequence < b->sequence;
+}
+
+IWI_HEAP(heap, iwi_event, is_before)
+
+iw_status iwi_event_push(const iw_log *log, struct iwi_event_queue *queue, struct iwi_event event)
+{
+    void *heap = queue->heap;
+
+    IW_TRY(iwi_grow(log, &heap, &queue->capacity, queue->count + 1, sizeof event));
+    queue->heap = heap;
+    heap_put(queue->heap, queue->count++, event);
+    return IW_OK;
+}
+
+bool iwi_event_pop(struct iwi_event_queue *queue, struct iwi_event *event_p)
+{
+    if (queue->count == 0) {
+        return false;
+    }
+    *event_p = heap_take(queue->heap, queue->count--);
+    return true;
+}
+
+void iwi_event_queue_release(struct iwi_event_queue *queue)
+{
+    free(queue->heap);
+    *queue = (struct iwi_event_queue){NULL, 0, 0};
+}
+
+/* The event engine's NICs with queues (docs/explanation/semantics.md, rule 12): messages that leave a node
+ * wait for a NIC of theirs in the order of time, and for one of their receiver's.
+ */
+
+static size_t nic_of(const struct event_run *run, uint32_t rank)
+{
+    const struct event_nics *nics = &run->nics;
+    const uint32_t place = iwi_level_place(&run->job->levels, rank);
+
+    return (size_t)(place / nics->ranks) * nics->rails + place % nics->ranks % nics->rails;
+}
+
+static size_t count_nics(const struct event_run *run)
+{
+    size_t count = 0;
+
+    for (uint32_t rank = 0; rank < run->schedule->ranks; rank++) {
+        const size_t nic = nic_of(run, rank);
+
+        count = nic >= count ? nic + 1 : count;
+    }
+    return count;
+}
+
+iw_status iwi_event_nics_init(struct event_run *run)
+{
+    const iw_net *net = run->job->net;
+    struct event_nics *nics = &run->nics;
+    size_t count;
+
+    if (!iwi_net_has_queues(net)) {
+        return IW_OK;
+    }
+    nics->level = net->nics.node_level;
+    nics->ranks = net->inner[nics->level].ranks;
+    nics->rails = net->nics.has_rails ? net->nics.count : 1;
+    nics->G = net->nics.has_rails ? net->nics.G : llround((double)net->nics.G / net->nics.count);
+    count = count_nics(run);
+    nics->out = iwi_new_array(run->log, count, sizeof *nics->out);
+    nics->in = iwi_new_array(run->log, count, sizeof *nics->in);
+    if (run->paths != NULL) {
+        nics->out_path = iwi_new_array(run->log, count, sizeof *nics->out_path);
+        nics->in_path = iwi_new_array(run->log, count, sizeof *nics->in_path);
+    }
+    return nics->out != NULL && nics->in != NULL &&
+                   (run->paths == NULL || (nics->out_path != NULL && nics->in_path != NULL))
+               ? IW_OK
+               : IW_ERR_NOMEM;
+}
+
+void iwi_event_nics_release(struct event_nics *nics)
+{
+    free(nics->out);
+    free(nics->in);
+    free(nics->out_path);
+    free(nics->in_path);
+}
+
+/* From `time` on the message could leave its node; `path` leads there, or is NULL. */
+static iw_status event_to_nic(struct event_run *run, size_t message, iw_time time, const iw_split *path)
+{
+    const struct event_message *leaving = &run->messages[message];
+
+    if (path != NULL) {
+        run->paths->on_way[leaving->send] = *path;
+    }
+    return iwi_event_push(run->log, &run->queue,
+                          (struct iwi_event){.time = iwi_max(run->now, time),
+                                             .kind = IWI_EVENT_NIC_OUT,
+                                             .rank = leaving->source,
+                                             .sequence = message,
+                                             .object = message});
+}
+
+/* A message takes its turn at a NIC that is free from *free_p on: who waits has been led there by who was
+ * before. Returns when its first byte passes. `path` is that of the message, or NULL. */
+static iw_time take_turn(struct event_run *run, uint64_t send, iw_time *free_p, iw_split *free_path,
+                         iw_split *path)
+{
+    const struct iwi_cost cost = iwi_event_cost(run, send);
+    const uint64_t bytes = run->schedule->nodes[send].amount;
+    const iw_time busy = iwi_bytes_cost(run->nics.G, bytes > 0 ? bytes - 1 : 0);
+    const iw_time start = iwi_max(run->now, *free_p);
+
+    if (path != NULL) {
+        *path = path_of_later(run->now, path, *free_p, free_path);
+        *free_path = *path;
+        iwi_path_add(free_path, &cost, IW_PART_BYTES, busy);
+    }
+    *free_p = start + busy;
+    run->is_too_late |= *free_p >= IWI_LATEST;
+    return start;
+}
+
+iw_status iwi_event_nic_out(struct event_run *run, size_t message)
+{
+    const struct event_message *leaving = &run->messages[message];
+    const struct iwi_cost cost = iwi_event_cost(run, leaving->send);
+    const iw_time latency = cost.wire - cost.bytes_part;
+    const size_t nic = nic_of(run, leaving->source);
+    iw_split *path = run->paths == NULL ? NULL : &run->paths->on_way[leaving->send];
+    const iw_time start = take_turn(run, leaving->send, &run->nics.out[nic],
+                                    path == NULL ? NULL : &run->nics.out_path[nic], path);
+
+    if (path != NULL) {
+        iwi_path_add(path, &cost, IW_PART_LATENCY, latency);
+        path->hops++;
+    }
+    return iwi_event_push(run->log, &run->queue,
+                          (struct iwi_event){.time = start + latency,
+                                             .kind = IWI_EVENT_NIC_IN,
+                                             .rank = leaving->source,
+                                             .sequence = message,
+                                             .object = message});
+}
+
+iw_status iwi_event_nic_in(struct event_run *run, size_t message)
+{
+    const struct event_message *coming = &run->messages[message];
+    const struct iwi_cost cost = iwi_event_cost(run, coming->send);
+    const size_t nic = nic_of(run, run->schedule->nodes[coming->send].peer);
+    iw_split *path = run->paths == NULL ? NULL : &run->paths->on_way[coming->send];
+    const iw_time start =
+        take_turn(run, coming->send, &run->nics.in[nic], path == NULL ? NULL : &run->nics.in_path[nic], path);
+    const struct event_node *send = &run->nodes[coming->send];
+    const iw_time delay =
+        iwi_event_delay(run, coming->send, IWI_CARRIED_DATA, cost.is_rendezvous ? send->known : send->sent);
+
+    if (path != NULL) {
+        iwi_path_add(path, &cost, IW_PART_BYTES, cost.bytes_part);
+        path->part_ps[IW_PART_NETWORK] += delay;
+    }
+    return event_there(run, message, start + cost.bytes_part + delay);
+}
+
+/* The event engine's message side: matching, and what it tells sender and receiver (rules 5 and 7).
  *
  * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, whatever
  * arrives first; so a message can be matched as soon as it is sent. On a rank with wildcards messages
  * are matched when they are noticed: in the order (time, source, sequence), without overtaking in a pair.
  */
-#include <stdlib.h>
-
-#include "core/base/base.h"
-#include "core/sim/event/event_path.h"
 
 static bool accepts(const struct iwi_node *recv, const struct event_message *message)
 {
@@ -121,8 +306,8 @@ static iw_status meet(struct event_run *run, uint64_t recv, struct event_message
         if (iwi_event_has_nic(run, message->send)) {
             message->is_under_way = true;
             message->recv = recv;
-            return iwi_event_to_nic(run, (size_t)(message - run->messages), send->known,
-                                    run->paths == NULL ? NULL : &path);
+            return event_to_nic(run, (size_t)(message - run->messages), send->known,
+                                run->paths == NULL ? NULL : &path);
         }
     } else {
         receive->known = message->arrival;
@@ -324,13 +509,14 @@ iw_status iwi_event_message(struct event_run *run, uint64_t send)
     run->messages[index] = message;
     run->message_count++;
     if (message.is_under_way) {
-        IW_TRY(iwi_event_to_nic(run, index, sent, run->paths == NULL ? NULL : &run->paths->sent[send]));
+        IW_TRY(event_to_nic(run, index, sent, run->paths == NULL ? NULL : &run->paths->sent[send]));
     }
     return run->ranks[node->peer].has_wildcards ? append_to_pair(run, index, node->peer)
                                                 : iwi_event_notice(run, index);
 }
 
-iw_status iwi_event_there(struct event_run *run, size_t index, iw_time arrival)
+/* NICs have said when a message arrives, now or later. */
+static iw_status event_there(struct event_run *run, size_t index, iw_time arrival)
 {
     struct event_message *message = &run->messages[index];
     const uint32_t destination = run->schedule->nodes[message->send].peer;

@@ -192,7 +192,6 @@ static inline bool iwi_event_has_nic(const struct event_run *run, uint64_t send)
 
 /* ---- engine_event.c: the order of things ---- */
 
-IW_NODISCARD iw_status iwi_event_loop(struct event_run *run);
 IW_NODISCARD iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind,
                                     uint32_t rank, uint64_t object);
 
@@ -247,16 +246,11 @@ IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
 IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
 
 /* NICs have said when a message arrives, now or later. */
-IW_NODISCARD iw_status iwi_event_there(struct event_run *run, size_t message, iw_time arrival);
 
 /* ---- event_nic.c: NICs with queues ---- */
 
 IW_NODISCARD iw_status iwi_event_nics_init(struct event_run *run);
 void iwi_event_nics_release(struct event_nics *nics);
-
-/* From `time` on the message could leave its node; `path` leads there, or is NULL. */
-IW_NODISCARD iw_status iwi_event_to_nic(struct event_run *run, size_t message, iw_time time,
-                                        const iw_split *path);
 
 /* It is its turn to wait for the NIC of its sender, and of its receiver. */
 IW_NODISCARD iw_status iwi_event_nic_out(struct event_run *run, size_t message);

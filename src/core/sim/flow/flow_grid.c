@@ -1,5 +1,238 @@
-/* Halos in the flow engine: passes over vectors of neighbouring elements.
+/* Where the messages of a streaming pass change their level.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two ranks that move together, r and r + shift, stay at their level while both stay within a group of the
+ * innermost level: groups of the others begin where some of these begin.
+ */
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/sim/flow/flow_grid.h"
+#include "core/sim/flow/flow_pass.h"
+#include "core/sim/flow/flow_step.h"
+#include "core/sim/flow/flow_waits.h"
+
+static uint32_t peer_of(const struct iwi_hop *hop, uint32_t rank, uint32_t ranks)
+{
+    if (hop->is_flip) {
+        return rank ^ hop->flip;
+    }
+    return rank < ranks - hop->shift ? rank + hop->shift : rank - (ranks - hop->shift);
+}
+
+/* How many ranks from `rank` on have their peers at the level that its own has. */
+static uint32_t levels_stretch(const struct iwi_levels *levels, const struct iwi_hop *hop, uint32_t rank,
+                               uint32_t ranks, uint32_t own)
+{
+    const uint32_t peer = peer_of(hop, rank, ranks);
+    uint32_t count = own;
+
+    if (hop->is_flip && levels->nodes == 0 && levels->places == NULL &&
+        levels->ranks[0] % (2 * hop->flip) == 0) {
+        return count; /* it stays in the group */
+    }
+    if (hop->is_flip) {
+        count = (uint32_t)iwi_min(count, hop->flip - rank % hop->flip);
+    } else {
+        count = (uint32_t)iwi_min(count, ranks - peer);
+    }
+    return (uint32_t)iwi_min(count, iwi_level_stretch(levels, peer));
+}
+
+struct iwi_level_run iwi_level_run_at(const struct iwi_flow *flow, const struct iwi_span *span,
+                                      const struct iwi_pass *pass, size_t k, size_t end)
+{
+    const struct iwi_levels *levels = &flow->job->levels;
+    const uint32_t ranks = flow->job->program->ranks;
+    const size_t row = k >> span->width_shift, column = k - (row << span->width_shift);
+    const size_t at = span->first + row * span->stride + column;
+    const size_t i = at < flow->count ? at : at - flow->count;
+    const uint32_t rank = flow->first_rank + (uint32_t)(i >> flow->lane_shift);
+    const size_t row_end = span->width_shift < 63 ? (row + 1) << span->width_shift : end;
+    uint32_t count = (uint32_t)iwi_min(iwi_level_stretch(levels, rank), ranks - rank);
+    struct iwi_level_run run = {.count = (row_end < end ? row_end : end) - k};
+
+    if (pass->has_receive) {
+        run.in = iwi_level_between(levels, rank, peer_of(&pass->levels->from, rank, ranks));
+        count = levels_stretch(levels, &pass->levels->from, rank, ranks, count);
+    }
+    if (pass->has_send) {
+        run.out = iwi_level_between(levels, rank, peer_of(&pass->levels->to, rank, ranks));
+        count = levels_stretch(levels, &pass->levels->to, rank, ranks, count);
+    }
+    if ((size_t)count << flow->lane_shift < run.count + (i & (flow->lanes - 1))) {
+        run.count = ((size_t)count << flow->lane_shift) - (i & (flow->lanes - 1));
+    }
+    return run;
+}
+
+/* Work of many elements side by side, and compute phases, in the flow engine. */
+
+enum { STRIDE = 8, BLOCK = 512 };
+
+/* Element i, of which `done` would pass the next detour. */
+static iw_time finish_one(struct iwi_flow *flow, size_t i, iw_time start, iw_time done)
+{
+    return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
+                              &flow->next_detour[i], start, done - start, NULL);
+}
+
+/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
+ * becomes the true one. */
+static void flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start,
+                            iw_time *done)
+{
+    const iw_time *next = flow->next_detour + i;
+
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, flow->next_detour + i, start, count);
+    }
+    for (size_t n = 0; n < count; n += STRIDE) {
+        const size_t end = n + STRIDE < count ? n + STRIDE : count;
+        iw_time slack = 0;
+
+        for (size_t k = n; k < end; k++) {
+            slack |= next[k] - done[k];
+        }
+        for (size_t k = n; slack < 0 && k < end; k++) {
+            if (next[k] < done[k]) {
+                done[k] = finish_one(flow, i + k, start[k], done[k]);
+            }
+        }
+    }
+}
+
+struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size_t i)
+{
+    const struct iwi_job *job = flow->job;
+    const size_t others = i * (flow->cores - 1);
+
+    return (struct iwi_cores){
+        .noise = job->noise,
+        .id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank * flow->cores},
+        .words = flow->noise_words + i * flow->words,
+        .next = &flow->next_detour[i],
+        .other_words = flow->other_words + others * flow->words,
+        .other_next = flow->other_next + others};
+}
+
+/* A phase on several cores. */
+static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work, iw_time delay)
+{
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        const size_t i = iwi_flow_at(flow, rank) + lane;
+        const struct iwi_cores cores = iwi_flow_cores(flow, rank, i);
+        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        const iw_time begin = flow->cpu[i];
+
+        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay,
+                                       split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, begin, delay, work, flow->cpu[i] - begin - work - delay);
+        }
+        flow->is_too_late |= flow->cpu[i] >= IWI_LATEST;
+        if (split != NULL) {
+            split->part_ps[IW_PART_COMPUTE] += work;
+            split->part_ps[IW_PART_DELAY] += delay;
+        }
+    }
+}
+
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
+{
+    const struct iwi_job *job = flow->job;
+    const iw_time cpu_work = iwi_job_work(job, rank, amount);
+    const iw_time work = iwi_max(cpu_work, job->memory_ps); /* nobody waits for others' use of memory here */
+    const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
+    const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
+
+    if (flow->cores > 1) {
+        phase_on_cores(flow, rank, phase, work, delay);
+        return;
+    }
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        const size_t i = iwi_flow_at(flow, rank) + lane;
+        const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
+        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        iw_time extra = 0;
+
+        if (has_phase_noise) {
+            extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
+                                    &flow->next_detour[i], phase, flow->cpu[i], work,
+                                    split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        }
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);
+        }
+        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
+        if (split != NULL) {
+            split->part_ps[IW_PART_COMPUTE] += cpu_work;
+            split->part_ps[IW_PART_MEMORY] += work - cpu_work;
+            split->part_ps[IW_PART_DELAY] += delay;
+        }
+    }
+}
+
+/* Elements i ... i + count - 1 work for d. */
+IWI_VECTOR_VERSIONS static void work_all(struct iwi_flow *flow, size_t i, size_t count, iw_time d)
+{
+    iw_time *restrict cpu = flow->cpu + i;
+    const iw_time *restrict next = flow->next_detour + i;
+    iw_time start[BLOCK];
+    iw_time slack = 0;
+
+    for (size_t n = 0; n < count; n++) {
+        start[n] = cpu[n];
+        cpu[n] += d;
+        slack |= next[n] - cpu[n];
+    }
+    if (slack < 0) {
+        flow_finish_all(flow, i, count, start, cpu);
+    }
+}
+
+bool iwi_flow_has_even_phases(const struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    return flow->cores == 1 && job->node_factors == NULL && flow->cpu_split == NULL &&
+           flow->watch.open == NULL && !(job->noise != NULL && iwi_noise_has_phases(job->noise));
+}
+
+/* Ranks rank ... end - 1, of which none has a delay. */
+static void phase_of_many(struct iwi_flow *flow, uint32_t rank, uint32_t end, iw_time amount)
+{
+    const size_t last = iwi_flow_at(flow, end);
+
+    for (size_t i = iwi_flow_at(flow, rank); i < last; i += BLOCK) {
+        work_all(flow, i, last - i < BLOCK ? last - i : BLOCK, iwi_max(amount, flow->job->memory_ps));
+    }
+}
+
+void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount)
+{
+    const struct iwi_job *job = flow->job;
+    const uint32_t end = flow->first_rank + flow->ranks;
+    const size_t delays = job->has_delays ? job->program->delay_count : 0;
+    uint32_t rank = flow->first_rank;
+
+    for (; !iwi_flow_has_even_phases(flow) && rank < end; rank++) {
+        iwi_flow_phase(flow, rank, phase, amount);
+    }
+    for (size_t k = 0; k < delays && rank < end; k++) { /* by rank */
+        const iw_delay *delay = &job->program->delays[k];
+
+        if (delay->step == phase + 1 && delay->rank >= rank && delay->rank < end) {
+            phase_of_many(flow, rank, delay->rank, amount);
+            iwi_flow_phase(flow, delay->rank, phase, amount);
+            rank = delay->rank + 1;
+        }
+    }
+    phase_of_many(flow, rank, end, amount);
+}
+
+/* Halos in the flow engine: passes over vectors of neighbouring elements.
  *
  * As any round, one has two passes: all ranks send, then all wait. What differs from rank to rank is whether
  * there is a neighbour, how far away, and at which level of the network. All that is the same for stretches
@@ -7,12 +240,6 @@
  * the order of arrival: the arrivals of a block are sorted by a network of comparisons, each of them a loop
  * over the block.
  */
-#include "core/sim/flow/flow_grid.h"
-
-#include <string.h>
-
-#include "core/base/base.h"
-#include "core/sim/flow/flow_waits.h"
 
 /* Where a pass is in each direction, and what it needs next from elsewhere. */
 struct places {
@@ -21,7 +248,7 @@ struct places {
 };
 
 /* Ranks side by side whose messages in one direction are alike. */
-struct stretch {
+struct grid_stretch {
     uint32_t count;
     bool has_peer, is_away; /* away: another member has the peers */
     int64_t offset;         /* of the peers, in elements */
@@ -85,14 +312,15 @@ static struct places places_of(const struct iwi_halo_grid *grid, uint32_t first_
 }
 
 /* The stretch that begins at `rank`, of at most so many ranks; `bands` goes behind it. */
-static inline struct stretch stretch_at(const struct iwi_halo_grid *grid, struct iwi_bands *bands,
-                                        uint32_t rank, uint32_t most, const bool has_levels)
+static inline struct grid_stretch stretch_at(const struct iwi_halo_grid *grid, struct iwi_bands *bands,
+                                             uint32_t rank, uint32_t most, const bool has_levels)
 {
     const struct iwi_levels *levels = &grid->flow->job->levels;
     const struct iwi_band_run *run = &bands->runs[bands->at];
-    struct stretch stretch = {.count = bands->left < most ? (uint32_t)bands->left : most,
-                              .has_peer = run->has_peer,
-                              .offset = grid->flow->is_alike ? 0 : run->offset * (int64_t)grid->flow->lanes};
+    struct grid_stretch stretch = {.count = bands->left < most ? (uint32_t)bands->left : most,
+                                   .has_peer = run->has_peer,
+                                   .offset =
+                                       grid->flow->is_alike ? 0 : run->offset * (int64_t)grid->flow->lanes};
     const uint32_t peer = (uint32_t)(rank + run->offset);
 
     if (grid->flow->partition != NULL && run->has_peer) {
@@ -108,8 +336,8 @@ static inline struct stretch stretch_at(const struct iwi_halo_grid *grid, struct
 }
 
 /* Where the peers of a stretch from element i on have their values: in `here`, or as they came. */
-static inline const iw_time *values_of(const struct iwi_flow *flow, const struct stretch *stretch, size_t i,
-                                       const iw_time *here, const iw_time **away_p)
+static inline const iw_time *values_of(const struct iwi_flow *flow, const struct grid_stretch *stretch,
+                                       size_t i, const iw_time *here, const iw_time **away_p)
 {
     const iw_time *away = *away_p;
 
@@ -129,7 +357,7 @@ static void send_hit(struct iwi_flow *flow, size_t i, size_t count, iw_time gap,
     for (size_t n = 0; n < count; n++) {
         start[n] = flow->send_gap[i + n] - gap;
     }
-    iwi_flow_finish_all(flow, i, count, start, flow->cpu + i);
+    flow_finish_all(flow, i, count, start, flow->cpu + i);
     memcpy(sent, flow->cpu + i, count * sizeof *sent);
 }
 
@@ -163,7 +391,7 @@ IWI_STEP void send_block(const struct iwi_halo_grid *grid, struct places *to, ui
 
     for (uint32_t k = 0; k < grid->fan; k++) {
         iw_time *sent = flow->slots + k * flow->count;
-        struct stretch stretch = {.count = ranks, .has_peer = true};
+        struct grid_stretch stretch = {.count = ranks, .has_peer = true};
 
         for (uint32_t done = 0; done < ranks; done += stretch.count) {
             const size_t i = iwi_flow_at(flow, rank + done);
@@ -206,7 +434,7 @@ IWI_STEP void fill_arrivals(const struct iwi_halo_grid *grid, struct places *fro
 
     for (uint32_t k = 0; k < grid->fan; k++) {
         const iw_time *sent = flow->slots + k * flow->count;
-        struct stretch stretch;
+        struct grid_stretch stretch;
 
         for (uint32_t done = 0; done < ranks; done += stretch.count) {
             const size_t i = iwi_flow_at(flow, rank + done), at = (size_t)done << flow->lane_shift;
@@ -252,7 +480,7 @@ IWI_STEP void receive_row(const struct iwi_halo_grid *grid, size_t i, size_t cou
         slack |= next[n] - cpu[n];
     }
     if (slack < 0) {
-        iwi_flow_finish_all(flow, i, count, start, cpu);
+        flow_finish_all(flow, i, count, start, cpu);
     }
 }
 
@@ -278,7 +506,7 @@ IWI_STEP void wait_for_sends(const struct iwi_halo_grid *grid, struct places *to
     struct iwi_flow *flow = grid->flow;
 
     for (uint32_t k = 0; k < grid->fan; k++) {
-        struct stretch stretch;
+        struct grid_stretch stretch;
 
         for (uint32_t done = 0; done < ranks; done += stretch.count) {
             const size_t i = iwi_flow_at(flow, rank + done);

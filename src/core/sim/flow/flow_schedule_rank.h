@@ -33,7 +33,4 @@ struct schedule_run {
     size_t work_count;
 };
 
-/* Goes on with a rank as far as it gets; its partners may be able to go on then. */
-IW_NODISCARD iw_status iwi_schedule_run_rank(struct schedule_run *run, uint32_t rank);
-
 #endif

@@ -135,10 +135,6 @@ bool iwi_flow_has_even_phases(const struct iwi_flow *flow);
 /* The cores of element i, which is of that rank. */
 struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size_t i);
 
-/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
- * becomes the true one. */
-void iwi_flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start, iw_time *done);
-
 /* All ranks are at their end: so are their last steps. */
 void iwi_flow_end_steps(struct iwi_flow *flow);
 

@@ -52,8 +52,6 @@ struct iwi_pass iwi_run_pass(const struct iwi_run *run, uint64_t number);
 /* Each makes the pass `number` and as many after it as can be made with it, and tells how many: 0 or at
  * least 2. Tiles and windows: passes with short shifts; columns: with shifts that are multiples of one
  * number; on a partition tiles, and columns that members pass each other. */
-IW_NODISCARD iw_status iwi_pass_tiles(const struct iwi_run *run, uint64_t number, size_t *count_p);
-size_t iwi_pass_windows(const struct iwi_run *run, uint64_t number);
 size_t iwi_pass_columns(const struct iwi_run *run, uint64_t number);
 IW_NODISCARD iw_status iwi_exchange_columns(const struct iwi_run *run, uint64_t number, size_t *count_p);
 

@@ -37,8 +37,6 @@ static inline uint32_t iwi_trace_end_whole(const struct iwi_flow *flow, uint32_t
 /* For the member and the partition of `flow`. */
 IW_NODISCARD iw_status iwi_trace_cut(const struct iwi_flow *flow, const struct iwi_trace_code *whole,
                                      struct iwi_values *values, struct iwi_replica_share *part);
-IW_NODISCARD iw_status iwi_replica_shares_new(const struct iwi_flow *flow, const struct iwi_trace_code *code,
-                                              struct iwi_replica_shares **parts_p);
 void iwi_replica_shares_free(struct iwi_replica_shares *parts);
 
 #endif

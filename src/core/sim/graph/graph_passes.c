@@ -1,16 +1,377 @@
-/* Runs a graph by passes over its ranks (graph_passes.h).
+/* CPUs of the ranks of a graph, and the noise that they meet.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/graph/graph_passes.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 #include "core/net/cost.h"
-#include "core/sim/graph/graph_cpu.h"
+#include "core/noise/cores.h"
+#include "core/sim/engine.h"
+#include "core/sim/graph/graph.h"
+#include "core/sim/graph/graph_passes.h"
 #include "core/sim/graph/graph_queue.h"
 #include "core/sim/rank_array.h"
+#include "core/sim/window/window_plan.h"
+
+/* Of one rank. */
+struct graph_cpu {
+    iw_time free;               /* from then on */
+    iw_time next_detour;        /* as struct iwi_flow has it */
+    iw_time send_gap, recv_gap; /* of its first NIC: free from then on */
+};
+
+/* What all ranks share, and what few need. */
+struct graph_cpus {
+    const struct iwi_job *job;
+    size_t words; /* of noise state per stream */
+    int64_t *noise_words;
+    uint32_t cores; /* of a rank: K */
+    iw_time *other_next;
+    int64_t *other_words;
+    uint32_t more_nics;
+    iw_time *more_gaps; /* send and receive, of the other NICs of each rank */
+    bool is_too_late;
+};
+
+static inline __attribute__((always_inline)) iw_time graph_finish_message(struct graph_cpus *cpus,
+                                                                          uint32_t rank,
+                                                                          struct graph_cpu *cpu, iw_time t,
+                                                                          iw_time d, iw_time touch);
+static inline __attribute__((always_inline)) iw_time *graph_gap(struct graph_cpus *cpus, uint32_t rank,
+                                                                struct graph_cpu *cpu, uint8_t nic,
+                                                                bool is_recv);
+static iw_time graph_finish_hit(struct graph_cpus *cpus, uint32_t rank, struct graph_cpu *cpu, iw_time t,
+                                iw_time d);
+
+static inline __attribute__((always_inline)) iw_time graph_finish(struct graph_cpus *cpus, uint32_t rank,
+                                                                  struct graph_cpu *cpu, iw_time t, iw_time d)
+{
+    const iw_time end = t + d;
+
+    return end > cpu->next_detour || end >= IWI_LATEST ? graph_finish_hit(cpus, rank, cpu, t, d) : end;
+}
+
+/* The part of a message; `touch` as in struct iwi_cost. */
+static inline __attribute__((always_inline)) iw_time graph_finish_message(struct graph_cpus *cpus,
+                                                                          uint32_t rank,
+                                                                          struct graph_cpu *cpu, iw_time t,
+                                                                          iw_time d, iw_time touch)
+{
+    return graph_finish(cpus, rank, cpu, t, d + touch) - touch;
+}
+
+/* The gap for sends, or for receives, of a NIC. */
+static inline __attribute__((always_inline)) iw_time *graph_gap(struct graph_cpus *cpus, uint32_t rank,
+                                                                struct graph_cpu *cpu, uint8_t nic,
+                                                                bool is_recv)
+{
+    if (nic == 0) {
+        return is_recv ? &cpu->recv_gap : &cpu->send_gap;
+    }
+    return &cpus->more_gaps[2 * ((size_t)rank * cpus->more_nics + nic - 1) + is_recv];
+}
+
+/* What there is of it is released on failure too. */
+static iw_status graph_cpus_init(const iw_log *log, const struct iwi_job *job, struct graph_cpus *cpus)
+{
+    const size_t ranks = job->schedule->ranks;
+
+    *cpus = (struct graph_cpus){.job = job,
+                                .words = job->noise == NULL ? 0 : iwi_noise_words(job->noise),
+                                .cores = job->noise == NULL ? 1 : iw_noise_cores_per_rank(job->noise),
+                                .more_nics = job->schedule->nic_count - UINT32_C(1)};
+    cpus->more_gaps = iwi_new_array(log, ranks * 2 * cpus->more_nics, sizeof *cpus->more_gaps);
+    cpus->noise_words = iwi_new_array(log, ranks * cpus->words, sizeof *cpus->noise_words);
+    cpus->other_next = iwi_new_array(log, ranks * (cpus->cores - 1), sizeof *cpus->other_next);
+    cpus->other_words =
+        iwi_new_array(log, ranks * (cpus->cores - 1) * cpus->words, sizeof *cpus->other_words);
+    return cpus->more_gaps != NULL && cpus->noise_words != NULL && cpus->other_next != NULL &&
+                   cpus->other_words != NULL
+               ? IW_OK
+               : IW_ERR_NOMEM;
+}
+
+static void graph_cpus_release(struct graph_cpus *cpus)
+{
+    free(cpus->more_gaps);
+    free(cpus->noise_words);
+    free(cpus->other_next);
+    free(cpus->other_words);
+}
+
+static struct iwi_cores cores_of(struct graph_cpus *cpus, uint32_t rank, struct graph_cpu *cpu)
+{
+    const size_t others = (size_t)rank * (cpus->cores - 1);
+
+    return (struct iwi_cores){.noise = cpus->job->noise,
+                              .id = {cpus->job->seed, cpus->job->first_trial, rank * cpus->cores},
+                              .words = cpus->noise_words + rank * cpus->words,
+                              .next = &cpu->next_detour,
+                              .other_words = cpus->other_words + others * cpus->words,
+                              .other_next = cpus->other_next + others};
+}
+
+/* A rank as it is at time 0; it may have run before. */
+static void graph_cpu_begin(struct graph_cpus *cpus, uint32_t rank, struct graph_cpu *cpu)
+{
+    *cpu = (struct graph_cpu){.next_detour = IWI_NEVER};
+    if (cpus->more_nics > 0) {
+        memset(cpus->more_gaps + (size_t)2 * rank * cpus->more_nics, 0,
+               (size_t)2 * cpus->more_nics * sizeof *cpus->more_gaps);
+    }
+    if (cpus->job->noise != NULL) {
+        const struct iwi_cores cores = cores_of(cpus, rank, cpu);
+
+        iwi_cores_begin(&cores);
+    }
+}
+
+/* The end of d of work that begins at t and meets a detour, or is too late. */
+static iw_time graph_finish_hit(struct graph_cpus *cpus, uint32_t rank, struct graph_cpu *cpu, iw_time t,
+                                iw_time d)
+{
+    const struct iwi_cores cores = cores_of(cpus, rank, cpu);
+    const iw_time end = t + d > IWI_LATEST
+                            ? IWI_LATEST
+                            : iwi_finish(cpus->job->noise, cores.id, cores.words, cores.next, t, d, NULL);
+
+    cpus->is_too_late |= end >= IWI_LATEST;
+    return end;
+}
+
+/* The end of a compute phase (0 = first) of the rank that begins at t. */
+static iw_time graph_phase(struct graph_cpus *cpus, uint32_t rank, struct graph_cpu *cpu, uint32_t phase,
+                           iw_time t, iw_time amount)
+{
+    const struct iwi_job *job = cpus->job;
+    const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + UINT64_C(1)) : 0;
+    const iw_time work = iwi_job_work(job, rank, amount);
+    const struct iwi_cores cores = cores_of(cpus, rank, cpu);
+    iw_time extra = 0;
+
+    if (cpus->cores > 1) {
+        const iw_time end = iwi_cores_phase(&cores, phase, t, work, delay, NULL);
+
+        cpus->is_too_late |= end >= IWI_LATEST;
+        return end;
+    }
+    if (job->noise != NULL) {
+        extra = iwi_noise_phase(job->noise, cores.id, cores.words, cores.next, phase, t, work, NULL);
+    }
+    return graph_finish(cpus, rank, cpu, t, delay + extra + work);
+}
+
+/* What passes over the ranks of a graph have to know before it runs; and which way a graph runs. */
+
+enum { MOST_NODES = 1 << 30 };
+
+/* ---- what passes cannot run ---- */
+
+static iw_time least_cost(const iw_net_costs *costs)
+{
+    iw_time least = costs->o_send_ps + costs->L_ps;
+
+    for (uint32_t i = 0; i < costs->segment_count; i++) {
+        least = iwi_min(least, costs->segments[i].o_send_ps + costs->segments[i].L_ps);
+    }
+    return least;
+}
+
+/* From the start of a send to the arrival of its message, at least. */
+static iw_time least_delay(const iw_net *net)
+{
+    iw_time least = least_cost(&net->costs);
+
+    for (uint32_t i = 0; i < net->inner_count; i++) {
+        least = iwi_min(least, least_cost(&net->inner[i].costs));
+    }
+    return least;
+}
+
+/* UINT64_MAX: all are on the first CPU. */
+static uint64_t first_on_other_cpu(const struct iwi_schedule *schedule)
+{
+    const uint64_t count = schedule->cpu_count > 1 ? schedule->first_node[schedule->ranks] : 0;
+    uint64_t node = 0;
+
+    while (node < count && schedule->nodes[node].cpu == 0) {
+        node++;
+    }
+    return node < count ? node : UINT64_MAX;
+}
+
+/* Of the whole graph. */
+static struct iwi_graph_refusal refusal_of(const struct iwi_schedule *schedule, const iw_net *net)
+{
+    const uint64_t node_count = schedule->first_node[schedule->ranks];
+
+    if (schedule->cpu_count > 1) {
+        return (struct iwi_graph_refusal){"the graph uses several CPUs on a rank",
+                                          first_on_other_cpu(schedule)};
+    }
+    if (least_delay(net) < 1) {
+        return (struct iwi_graph_refusal){"messages of the graph may take no time: o and L are 0",
+                                          UINT64_MAX};
+    }
+    if (node_count > MOST_NODES || schedule->first_dep[node_count] > UINT32_MAX) {
+        return (struct iwi_graph_refusal){"the graph has more than 2^30 operations or 2^32 dependences",
+                                          UINT64_MAX};
+    }
+    return (struct iwi_graph_refusal){NULL, UINT64_MAX};
+}
+
+/* ---- successors ---- */
+
+static void list_successors_of_rank(struct iwi_passes *passes, uint32_t rank)
+{
+    const struct iwi_schedule *schedule = passes->schedule;
+    const uint64_t begin = schedule->first_node[rank], end = schedule->first_node[rank + 1];
+    uint32_t *first = passes->first_successor + begin;
+    uint32_t position = (uint32_t)schedule->first_dep[begin];
+
+    memset(first, 0, (size_t)(end - begin) * sizeof *first);
+    for (uint64_t d = schedule->first_dep[begin]; d < schedule->first_dep[end]; d++) {
+        first[schedule->deps[d].node]++;
+    }
+    for (uint64_t node = 0; node < end - begin; node++) { /* from counts to ends */
+        position += first[node];
+        first[node] = position;
+    }
+    for (uint64_t node = end; node-- > begin;) { /* ends move down to starts */
+        for (uint64_t d = schedule->first_dep[node + 1]; d-- > schedule->first_dep[node];) {
+            const struct iwi_dep dep = schedule->deps[d];
+
+            passes->successors[--first[dep.node]] = 2 * (uint32_t)(node - begin) + dep.is_start;
+            passes->has_posting |= dep.is_start && schedule->nodes[begin + dep.node].kind == IWI_RECV;
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+static iw_status fill(const iw_log *log, const iw_net *net, struct iwi_passes *passes,
+                      struct iwi_graph_refusal *refusal)
+{
+    const struct iwi_schedule *schedule = passes->schedule;
+    const size_t nodes = (size_t)schedule->first_node[schedule->ranks];
+    const size_t deps = (size_t)schedule->first_dep[nodes];
+
+    passes->largest_rank = (uint32_t)iwi_schedule_largest_rank(schedule);
+    passes->partner_of = iwi_rank_array_new(log, nodes, sizeof *passes->partner_of);
+    if (passes->partner_of == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    IW_TRY(iwi_passes_match(log, net, passes, refusal));
+    if (refusal->why != NULL) {
+        return IW_OK;
+    }
+    passes->first_successor = iwi_rank_array_new(log, nodes + 1, sizeof *passes->first_successor);
+    passes->successors = iwi_rank_array_new(log, deps, sizeof *passes->successors);
+    if (passes->first_successor == NULL || passes->successors == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t rank = 0; rank < schedule->ranks; rank++) {
+        list_successors_of_rank(passes, rank);
+    }
+    passes->first_successor[nodes] = (uint32_t)deps;
+    return IW_OK;
+}
+
+iw_status iwi_passes_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
+                         struct iwi_graph_refusal *refusal, struct iwi_passes **passes_p)
+{
+    struct iwi_passes *passes = NULL;
+    iw_status status = IW_OK;
+
+    *refusal = refusal_of(schedule, net);
+    if (refusal->why == NULL) {
+        passes = iwi_new_array(log, 1, sizeof *passes);
+        if (passes == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        passes->schedule = schedule;
+        status = fill(log, net, passes, refusal);
+    }
+    if (status != IW_OK || refusal->why != NULL) {
+        iwi_passes_free(passes);
+        passes = NULL;
+    }
+    if (status == IW_OK) {
+        *passes_p = passes;
+    }
+    return status;
+}
+
+void iwi_passes_free(struct iwi_passes *passes)
+{
+    if (passes != NULL) {
+        free(passes->partner_of);
+        free(passes->first_successor);
+        free(passes->successors);
+        free(passes);
+    }
+}
+
+/* ---- which way ---- */
+
+iw_status iwi_graph_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
+                        struct iwi_graph_refusal *refusal, struct iwi_graph **graph_p)
+{
+    struct iwi_passes *passes = NULL;
+    struct iwi_graph *graph = NULL;
+
+    IW_TRY(iwi_passes_new(log, schedule, net, refusal, &passes));
+    if (passes != NULL) {
+        graph = iwi_new_array(log, 1, sizeof *graph);
+        if (graph == NULL) {
+            iwi_passes_free(passes);
+            return IW_ERR_NOMEM;
+        }
+        graph->schedule = schedule;
+        graph->passes = passes;
+        (void)pthread_mutex_init(&graph->lock, NULL);
+    }
+    *graph_p = graph;
+    return IW_OK;
+}
+
+void iwi_graph_free(struct iwi_graph *graph)
+{
+    if (graph != NULL) {
+        iwi_passes_free(graph->passes);
+        iwi_window_plan_free(graph->window);
+        (void)pthread_mutex_destroy(&graph->lock);
+        free(graph);
+    }
+}
+
+static iw_status need_window(const iw_log *log, const struct iwi_job *job, struct iwi_graph *graph)
+{
+    iw_status status = IW_OK;
+
+    (void)pthread_mutex_lock(&graph->lock);
+    if (graph->window == NULL) {
+        status = iwi_window_plan_new(log, graph->schedule, job->net, job->rendezvous, &graph->window);
+    }
+    (void)pthread_mutex_unlock(&graph->lock);
+    return status;
+}
+
+/* Windows take whatever passes can begin. */
+iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job, struct iwi_graph *graph)
+{
+    bool is_done = false;
+
+    IW_TRY(iwi_passes_run(log, job, graph->passes, &is_done));
+    if (is_done) {
+        return IW_OK;
+    }
+    IW_TRY(need_window(log, job, graph));
+    return iwi_window_run(log, job, graph->window);
+}
+
+/* Runs a graph by passes over its ranks (graph_passes.h). */
 
 #define STEP static inline __attribute__((always_inline))
 
@@ -201,8 +562,8 @@ STEP void calculate(struct pass_run *run, const struct pass_here *here, uint32_t
     struct graph_cpu *cpu = &here->rank->cpu;
 
     cpu->free = (op->flags & IWI_NODE_PHASE) != 0
-                    ? iwi_graph_phase(&run->cpus, here->number, cpu, run->passes->partner_of[node], t,
-                                      (iw_time)op->amount)
+                    ? graph_phase(&run->cpus, here->number, cpu, run->passes->partner_of[node], t,
+                                  (iw_time)op->amount)
                     : graph_finish(&run->cpus, here->number, cpu, t, (iw_time)op->amount);
     let_go(run, here, local, true, t);
 }
@@ -235,7 +596,7 @@ static void begin(struct pass_run *run, const struct pass_here *here)
 
     run->done -= here->rank->done;
     *here->rank = (struct pass_rank){.last = -1};
-    iwi_graph_cpu_begin(&run->cpus, here->number, &here->rank->cpu);
+    graph_cpu_begin(&run->cpus, here->number, &here->rank->cpu);
     run->queued = 0;
     for (uint32_t local = 0; local < count; local++) {
         const uint8_t kind = schedule->nodes[here->first + local].kind;
@@ -360,7 +721,7 @@ static iw_status allocate(const iw_log *log, const struct iwi_job *job, struct p
 {
     const size_t ranks = run->schedule->ranks, nodes = (size_t)run->schedule->first_node[ranks];
 
-    IW_TRY(iwi_graph_cpus_init(log, job, &run->cpus));
+    IW_TRY(graph_cpus_init(log, job, &run->cpus));
     run->ranks = iwi_new_array(log, ranks, sizeof *run->ranks);
     run->time = iwi_rank_array_new(log, nodes, sizeof *run->time);
     run->open = iwi_rank_array_new(log, nodes, sizeof *run->open);
@@ -391,7 +752,7 @@ iw_status iwi_passes_run(const iw_log *log, const struct iwi_job *job, const str
     for (uint32_t rank = 0; *is_done_p && rank < passes->schedule->ranks; rank++) {
         job->end_ps[rank] = run.ranks[rank].cpu.free;
     }
-    iwi_graph_cpus_release(&run.cpus);
+    graph_cpus_release(&run.cpus);
     free(run.ranks);
     free(run.time);
     free(run.open);

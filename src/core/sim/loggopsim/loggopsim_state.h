@@ -52,13 +52,9 @@ struct lgs_run {
     bool has_overflow;
 };
 
-void iwi_lgs_append(struct lgs_run *run, struct lgs_list *list, uint64_t node);
-
 /* Takes the oldest element of `list` that matches `node` (a send's message or a receive) out of it;
  * IWI_LGS_NONE if none does. Sizes are not compared. */
-uint64_t iwi_lgs_take_match(struct lgs_run *run, struct lgs_list *list, uint64_t node);
 
 /* Runs all events. */
-IW_NODISCARD iw_status iwi_lgs_loop(struct lgs_run *run);
 
 #endif

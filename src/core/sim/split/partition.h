@@ -14,9 +14,6 @@ struct iwi_partition {
 };
 
 /* The same for the same program and number of members, whoever asks. */
-IW_NODISCARD iw_status iwi_partition_new(const iw_log *log, const iw_program *program, uint32_t members,
-                                         struct iwi_partition **partition_p);
-void iwi_partition_free(struct iwi_partition *partition);
 
 /* The member that has that rank. */
 uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank);

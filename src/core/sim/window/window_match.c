@@ -1,14 +1,296 @@
-/* The window engine's message side: matching by (source, tag), and what both sides learn (rules 5 and 7).
+/* A ring of stretches of time, each with a set of ranks.
  * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "core/sim/window/window_calendar.h"
+
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/sim/meetings.h"
+#include "core/sim/window/window_fetch.h"
+#include "core/sim/window/window_plan.h"
+
+static iw_status window_notice_fixed(struct window_run *run, const struct window_place *place,
+                                     const struct iwi_window_message *message);
+
+iw_status iwi_calendar_init(const iw_log *log, struct iwi_calendar *calendar, uint32_t ranks, iw_time most)
+{
+    *calendar = (struct iwi_calendar){.ranks = ranks, .words = ((size_t)ranks + 63) / 64, .current = -1};
+    while (calendar->shift < 62 && (INT64_C(2) << calendar->shift) <= most) {
+        calendar->shift++;
+    }
+    calendar->sets = iwi_new_array(log, calendar->words * IWI_CALENDAR_SLOTS, sizeof *calendar->sets);
+    calendar->turn = iwi_new_array(log, ranks, sizeof *calendar->turn);
+    calendar->active = iwi_new_array(log, ranks, sizeof *calendar->active);
+    for (uint32_t rank = 0; calendar->turn != NULL && rank < ranks; rank++) {
+        calendar->turn[rank] = INT64_MAX;
+    }
+    return calendar->sets != NULL && calendar->turn != NULL && calendar->active != NULL ? IW_OK
+                                                                                        : IW_ERR_NOMEM;
+}
+
+void iwi_calendar_release(struct iwi_calendar *calendar)
+{
+    free(calendar->sets);
+    free(calendar->turn);
+    free(calendar->active);
+}
+
+static int64_t stretch_of(const struct iwi_calendar *calendar, uint32_t rank)
+{
+    return calendar->turn[rank] == INT64_MAX ? INT64_MAX : calendar->turn[rank] >> calendar->shift;
+}
+
+/* Slots that have ranks, the one after the current stretch first. */
+static uint64_t filled_in_order(const struct iwi_calendar *calendar)
+{
+    const uint32_t begin = (uint32_t)(calendar->current + 1) % IWI_CALENDAR_SLOTS;
+
+    return begin == 0 ? calendar->is_filled
+                      : calendar->is_filled >> begin | calendar->is_filled << (IWI_CALENDAR_SLOTS - begin);
+}
+
+/* The first stretch in which a rank of the slot has its turn; it is not before `stretch`, that of the slot.
+ */
+static int64_t first_of_slot(const struct iwi_calendar *calendar, int64_t stretch)
+{
+    const uint64_t *set = calendar->sets + (size_t)(stretch % IWI_CALENDAR_SLOTS) * calendar->words;
+    int64_t first = INT64_MAX;
+
+    for (size_t word = 0; word < calendar->words && first > stretch; word++) {
+        for (uint64_t left = set[word]; left != 0; left &= left - 1) {
+            first =
+                iwi_min(first, stretch_of(calendar, (uint32_t)(64 * word) + (uint32_t)__builtin_ctzll(left)));
+        }
+    }
+    return first;
+}
+
+int64_t iwi_calendar_first(const struct iwi_calendar *calendar)
+{
+    int64_t first = INT64_MAX;
+
+    for (uint64_t left = filled_in_order(calendar); left != 0; left &= left - 1) {
+        const int64_t stretch = calendar->current + 1 + __builtin_ctzll(left);
+
+        if (first <= stretch) {
+            break;
+        }
+        first = iwi_min(first, first_of_slot(calendar, stretch));
+    }
+    return first;
+}
+
+/* Ranks of the slot whose turn is in the current stretch become active, others are put again. */
+static uint32_t empty_slot(struct iwi_calendar *calendar, size_t slot, uint32_t count)
+{
+    uint64_t *set = calendar->sets + slot * calendar->words;
+
+    for (size_t word = 0; word < calendar->words; word++) {
+        uint64_t left = set[word];
+
+        for (set[word] = 0; left != 0; left &= left - 1) {
+            const uint32_t rank = (uint32_t)(64 * word) + (uint32_t)__builtin_ctzll(left);
+            const int64_t stretch = stretch_of(calendar, rank);
+
+            if (stretch == calendar->current) {
+                calendar->active[count++] = rank;
+                calendar->turn[rank] = INT64_MAX; /* it may be in other slots too */
+            } else if (stretch != INT64_MAX) {
+                iwi_calendar_put(calendar, rank);
+            }
+        }
+    }
+    return count;
+}
+
+uint32_t iwi_calendar_take(struct iwi_calendar *calendar, int64_t stretch)
+{
+    const int64_t before = calendar->current, passed = stretch - before;
+    uint64_t left = filled_in_order(calendar);
+    uint32_t count = 0;
+
+    if (passed < IWI_CALENDAR_SLOTS) {
+        left &= (UINT64_C(1) << passed) - 1;
+    }
+    calendar->current = stretch;
+    for (uint64_t k = left; k != 0; k &= k - 1) {
+        calendar->is_filled &=
+            ~(UINT64_C(1) << (uint64_t)(before + 1 + __builtin_ctzll(k)) % IWI_CALENDAR_SLOTS);
+    }
+    for (; left != 0; left &= left - 1) {
+        count =
+            empty_slot(calendar, (size_t)(before + 1 + __builtin_ctzll(left)) % IWI_CALENDAR_SLOTS, count);
+    }
+    return count;
+}
+
+/* Finds the messages of which it is known before the run which receive they meet. */
+
+static void note(uint64_t *first_p, struct iwi_meeting *meeting, uint64_t node)
+{
+    meeting->has_several |= *first_p != IWI_NO_MEETING;
+    *first_p = node;
+}
+
+/* The meeting of a receive that names its source and tag; NULL: it is none. */
+static struct iwi_meeting *meeting_of_receive(struct iwi_meetings *m, const struct iwi_window_looks *looks,
+                                              uint64_t node)
+{
+    const struct iwi_node *recv = &m->schedule->nodes[node];
+
+    return recv->kind == IWI_RECV && recv->peer != IWI_ANY && recv->tag != IWI_ANY &&
+                   !iwi_window_is_wild(iwi_window_looks_for(looks, recv->peer, recv->tag))
+               ? iwi_meeting_of(m, recv->peer, recv->tag)
+               : NULL;
+}
+
+/* Bytes that a receive has room to remember (struct window_node). */
+static bool is_short(const struct iwi_node *send)
+{
+    return send->amount <= UINT32_MAX;
+}
+
+static iw_status find_in_rank(struct iwi_meetings *m, struct iwi_window_plan *plan, uint32_t rank)
+{
+    const uint64_t *first_node = m->schedule->first_node;
+
+    IW_TRY(iwi_meetings_at(m, rank));
+    for (uint64_t i = m->first_inbound[rank]; i < m->first_inbound[rank + 1]; i++) {
+        const struct iwi_inbound *in = &m->inbound[i];
+        struct iwi_meeting *meeting = iwi_meeting_of(m, in->source, in->tag);
+
+        __builtin_prefetch(&plan->partners[in->send], 1);
+        note(&meeting->send, meeting, in->send);
+    }
+    for (uint64_t node = first_node[rank]; node < first_node[rank + 1]; node++) {
+        struct iwi_meeting *meeting = meeting_of_receive(m, &plan->looks[rank], node);
+
+        if (meeting != NULL) {
+            note(&meeting->recv, meeting, node);
+        }
+    }
+    for (uint64_t node = first_node[rank]; node < first_node[rank + 1]; node++) {
+        const struct iwi_meeting *meeting = meeting_of_receive(m, &plan->looks[rank], node);
+
+        if (meeting != NULL && !meeting->has_several && meeting->send != IWI_NO_MEETING &&
+            is_short(&m->schedule->nodes[meeting->send])) {
+            plan->partners[node] = (uint32_t)(meeting->send - first_node[meeting->source]);
+            plan->partners[meeting->send] = (uint32_t)(node - first_node[rank]);
+        }
+    }
+    return IW_OK;
+}
+
+iw_status iwi_window_find_partners(const iw_log *log, struct iwi_window_plan *plan)
+{
+    const uint64_t nodes = plan->schedule->first_node[plan->schedule->ranks];
+    struct iwi_meetings meetings;
+    iw_status status = IW_OK;
+
+    for (uint64_t node = 0; node < nodes; node++) {
+        plan->partners[node] = IWI_WINDOW_NO_PARTNER;
+    }
+    IW_TRY(iwi_meetings_init(log, plan->schedule, &meetings));
+    for (uint32_t rank = 0; status == IW_OK && rank < plan->schedule->ranks; rank++) {
+        status = find_in_rank(&meetings, plan, rank);
+    }
+    iwi_meetings_release(&meetings);
+    return status;
+}
+
+/* Messages of the window engine on their way between ranks: sent into outboxes, and what becomes of them at
+ * their rank.
+ */
+
+enum { AHEAD = 8, FURTHER = 16 };
+
+static iw_status put_into_inbox(struct window_run *run, struct window_rank *rank,
+                                const struct iwi_window_message *message)
+{
+    if (rank->inbox.count == rank->inbox.capacity) {
+        void *messages = rank->inbox.messages;
+        size_t capacity = rank->inbox.capacity;
+
+        IW_TRY(iwi_grow(run->log, &messages, &capacity, (size_t)rank->inbox.count + 1, sizeof *message));
+        rank->inbox.messages = messages;
+        rank->inbox.capacity = (uint32_t)capacity;
+    }
+    iwi_window_inbox_put(&rank->inbox, *message);
+    return IW_OK;
+}
+
+static iw_status deliver(struct window_run *run, const struct iwi_window_message *message)
+{
+    const struct window_place place = iwi_window_place(run, message->to - run->first_rank);
+    iw_time turn = message->notice;
+
+    if (message->is_answer) {
+        IW_TRY(iwi_window_push(run, place.state, message->notice,
+                               iwi_window_what(IWI_WINDOW_TOLD, message->send)));
+    } else if (message->is_fixed) {
+        run->met_at = INT64_MAX;
+        IW_TRY(window_notice_fixed(run, &place, message));
+        turn = run->met_at;
+    } else if (iwi_window_is_wild(iwi_window_looks_for(&place.state->looks, message->from, message->tag))) {
+        IW_TRY(put_into_inbox(run, place.state, message));
+    } else {
+        run->met_at = INT64_MAX;
+        IW_TRY(iwi_window_notice(run, &place, message));
+        turn = run->met_at;
+    }
+    if (run->order != NULL) {
+        return iwi_window_note_serially(run, place.local);
+    }
+    iwi_calendar_note(&run->calendar, place.local, turn);
+    return IW_OK;
+}
+
+/* `messages` are those from the one at hand on. */
+static void fetch(const struct window_run *run, const struct iwi_window_message *messages, size_t left)
+{
+    if (left > FURTHER) {
+        iwi_window_fetch_lines(&run->ranks[messages[FURTHER].to - run->first_rank], sizeof *run->ranks);
+    }
+    if (left > AHEAD && messages[AHEAD].is_fixed) {
+        const struct iwi_window_message *message = &messages[AHEAD];
+
+        __builtin_prefetch(&run->ranks[message->to - run->first_rank].nodes[message->tag], 1);
+    }
+}
+
+iw_status iwi_window_deliver(struct window_run *run, const struct iwi_window_message *messages, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fetch(run, messages + i, count - i);
+        IW_TRY(deliver(run, &messages[i]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_window_send(struct window_run *run, struct iwi_window_message message)
+{
+    const bool is_own = message.to - run->first_rank < run->rank_count;
+    struct window_outbox *outbox =
+        &run->outboxes[is_own ? run->own_outbox : iwi_partition_owner(run->job->partition, message.to)];
+
+    if (outbox->count == outbox->capacity) {
+        void *messages = outbox->messages;
+
+        IW_TRY(iwi_grow(run->log, &messages, &outbox->capacity, outbox->count + 1, sizeof message));
+        outbox->messages = messages;
+    }
+    outbox->messages[outbox->count++] = message;
+    run->first_sent = is_own ? run->first_sent : iwi_min(run->first_sent, message.notice);
+    return IW_OK;
+}
+
+/* The window engine's message side: matching by (source, tag), and what both sides learn (rules 5 and 7).
  *
  * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, so it does not
  * matter when a message is matched, if those of one source come in their order. Nor does it on a rank with
  * wildcards, if none of these can accept the message. All others wait in an inbox until their rank sees them.
  */
-#include <stdlib.h>
-
-#include "core/base/base.h"
-#include "core/sim/window/window_fetch.h"
 
 /* ---- buckets ---- */
 
@@ -179,8 +461,9 @@ iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_pla
     return IW_OK;
 }
 
-iw_status iwi_window_notice_fixed(struct window_run *run, const struct window_place *place,
-                                  const struct iwi_window_message *message)
+/* The same when the message comes: a receive that is not ready yet remembers it. */
+static iw_status window_notice_fixed(struct window_run *run, const struct window_place *place,
+                                     const struct iwi_window_message *message)
 {
     struct window_node *node = &place->nodes[message->tag];
 

@@ -1,13 +1,394 @@
-/* What the window engine knows of a schedule before it runs: successors, phases, and how long windows are.
+/* Sets a run of the window engine up, takes it down, and says what has not been done.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/window/window_plan.h"
-
 #include <stdlib.h>
 
 #include "core/base/base.h"
 #include "core/net/cost.h"
 #include "core/noise/stream.h"
+#include "core/sim/rank_array.h"
+#include "core/sim/unreceived.h"
+#include "core/sim/window/window_plan.h"
+#include "core/sim/window/window_state.h"
+
+/* ---- begin ---- */
+
+static iw_status allocate(struct window_run *run)
+{
+    const struct iwi_schedule *schedule = run->schedule;
+    const iw_noise *noise = run->job->noise;
+    const size_t ranks = run->rank_count;
+    const size_t nodes = (size_t)(schedule->first_node[run->first_rank + run->rank_count] - run->first_node);
+    const size_t cpus = ranks * schedule->cpu_count, gaps = ranks * schedule->nic_count;
+    const size_t members = run->job->member == NULL ? 1 : run->job->member->count;
+
+    run->words = noise == NULL ? 0 : iwi_noise_words(noise);
+    run->cores = noise == NULL ? 1 : iw_noise_cores_per_rank(noise);
+    run->nodes = iwi_rank_array_new(run->log, nodes + 1, sizeof *run->nodes);
+    run->ranks = iwi_rank_array_new(run->log, ranks, sizeof *run->ranks);
+    run->cpus = iwi_rank_array_new(run->log, cpus, sizeof *run->cpus);
+    run->gaps = iwi_new_array(run->log, gaps, sizeof *run->gaps);
+    run->bucket_room = iwi_rank_array_new(run->log, ranks * IWI_WINDOW_BUCKETS, sizeof *run->bucket_room);
+    run->next_detour = iwi_new_array(run->log, cpus, sizeof *run->next_detour);
+    run->noise_words = iwi_new_array(run->log, cpus * run->words, sizeof *run->noise_words);
+    run->other_next = iwi_new_array(run->log, cpus * (run->cores - 1), sizeof *run->other_next);
+    run->other_words =
+        iwi_new_array(run->log, cpus * (run->cores - 1) * run->words, sizeof *run->other_words);
+    run->outboxes = iwi_new_array(run->log, members, sizeof *run->outboxes);
+    if (noise != NULL && run->plan->has_rendezvous && iwi_post_touch(run->job->net) > 0) {
+        run->posted = iwi_rank_array_new(run->log, nodes, sizeof *run->posted);
+        run->postings = iwi_new_array(run->log, cpus, sizeof *run->postings);
+        run->post_words = iwi_new_array(run->log, cpus * run->words, sizeof *run->post_words);
+        run->posts_by_phases = iwi_noise_restarts(noise);
+        if (run->posted == NULL || run->postings == NULL || run->post_words == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
+    return run->nodes != NULL && run->ranks != NULL && run->cpus != NULL && run->gaps != NULL &&
+                   run->bucket_room != NULL && run->noise_words != NULL && run->next_detour != NULL &&
+                   run->other_next != NULL && run->other_words != NULL && run->outboxes != NULL
+               ? iwi_calendar_init(run->log, &run->calendar, run->rank_count,
+                                   iwi_max(run->plan->lookahead, 1))
+               : IW_ERR_NOMEM;
+}
+
+static void begin_cpus(struct window_run *run, uint32_t local)
+{
+    for (size_t c = 0; c < run->schedule->cpu_count; c++) {
+        const size_t index = (size_t)local * run->schedule->cpu_count + c;
+
+        run->cpus[index] = (struct window_cpu){
+            .first = IWI_WINDOW_NONE, .last = IWI_WINDOW_NONE, .before_last = IWI_WINDOW_NONE};
+        run->next_detour[index] = IWI_NEVER;
+        if (run->job->noise != NULL) {
+            const struct iwi_cores cores = iwi_window_cores(run, local, index);
+
+            iwi_cores_begin(&cores);
+        }
+        iwi_window_restart_posting(run, index, 0);
+    }
+}
+
+static void begin_rank(struct window_run *run, uint32_t local)
+{
+    const uint64_t first = run->schedule->first_node[run->first_rank + local];
+    const uint64_t first_dep = run->schedule->first_dep[first];
+    struct window_bucket *buckets = run->bucket_room + (size_t)local * IWI_WINDOW_BUCKETS;
+
+    run->ranks[local] = (struct window_rank){.nodes = run->nodes + (first - run->first_node),
+                                             .successors = run->plan->successors + first_dep,
+                                             .first_successor = (uint32_t)first_dep,
+                                             .buckets = buckets,
+                                             .bucket_count = IWI_WINDOW_BUCKETS,
+                                             .looks = run->plan->looks[run->first_rank + local]};
+    for (uint32_t i = 0; i < IWI_WINDOW_BUCKETS; i++) {
+        buckets[i] = (struct window_bucket){.recv_first = IWI_WINDOW_NONE, .entry_first = IWI_WINDOW_NONE};
+    }
+    begin_cpus(run, local);
+}
+
+static enum iwi_window_kind kind_of(const struct iwi_node *node)
+{
+    switch (node->kind) {
+    case IWI_SEND: return IWI_WINDOW_SEND;
+    case IWI_RECV: return IWI_WINDOW_RECV;
+    default: return (node->flags & IWI_NODE_PHASE) != 0 ? IWI_WINDOW_PHASE : IWI_WINDOW_CALC;
+    }
+}
+
+static void begin_node(const struct window_run *run, const struct window_place *place, uint32_t node)
+{
+    const uint64_t number = run->schedule->first_node[place->rank] + node;
+    const struct iwi_node *from = &run->schedule->nodes[number];
+    const uint64_t *first_dep = run->schedule->first_dep + number;
+    const uint32_t partner = run->plan->partners[number];
+
+    place->nodes[node] =
+        (struct window_node){.amount = from->amount,
+                             .open = (uint32_t)(first_dep[1] - first_dep[0]),
+                             .peer = from->peer,
+                             .tag = from->tag,
+                             .first_successor = run->plan->first_successor[number],
+                             .kind = (uint8_t)kind_of(from),
+                             .cpu = from->cpu,
+                             .nic = from->nic,
+                             .flags = (from->flags & IWI_NODE_SYNCHRONOUS) != 0 ? WINDOW_SYNCHRONOUS : 0};
+    if (partner != IWI_WINDOW_NO_PARTNER) {
+        place->nodes[node].tag = partner;
+        place->nodes[node].flags |= WINDOW_FIXED;
+    }
+}
+
+/* Receives whose posting lets others go. */
+static void find_posts(const struct window_run *run, const struct window_place *place, uint32_t node)
+{
+    const uint64_t number = run->schedule->first_node[place->rank] + node;
+    const uint64_t *first_dep = run->schedule->first_dep + number;
+
+    for (uint64_t d = first_dep[0]; d < first_dep[1]; d++) {
+        const struct iwi_dep *dep = &run->schedule->deps[d];
+
+        if (dep->is_start && place->nodes[dep->node].kind == IWI_WINDOW_RECV) {
+            place->nodes[dep->node].flags |= WINDOW_POSTS;
+        }
+    }
+}
+
+/* The order in which it is posted plays a role, or when others learn of it. */
+static bool is_posted_in_turn(const struct window_node *node)
+{
+    return node->kind == IWI_WINDOW_RECV && (node->flags & (WINDOW_FIXED | WINDOW_POSTS)) != WINDOW_FIXED;
+}
+
+/* Sends whose end lets such receives be posted. */
+static void find_tellers(const struct window_run *run, const struct window_place *place, uint32_t node)
+{
+    const uint64_t number = run->schedule->first_node[place->rank] + node;
+    const uint64_t *first_dep = run->schedule->first_dep + number;
+
+    for (uint64_t d = first_dep[0]; is_posted_in_turn(&place->nodes[node]) && d < first_dep[1]; d++) {
+        const struct iwi_dep *dep = &run->schedule->deps[d];
+
+        if (!dep->is_start && place->nodes[dep->node].kind == IWI_WINDOW_SEND) {
+            place->nodes[dep->node].kind = IWI_WINDOW_SEND_TELLS;
+        }
+    }
+}
+
+/* What requires nothing is ready at time 0. */
+static iw_status begin_nodes(struct window_run *run, uint32_t local)
+{
+    const struct window_place place = iwi_window_place(run, local);
+    const uint64_t *first_node = run->schedule->first_node + place.rank;
+    const uint32_t count = (uint32_t)(first_node[1] - first_node[0]);
+
+    for (uint32_t node = 0; node < count; node++) {
+        begin_node(run, &place, node);
+    }
+    for (uint32_t node = 0; node < count; node++) {
+        find_posts(run, &place, node);
+    }
+    for (uint32_t node = 0; node < count; node++) {
+        find_tellers(run, &place, node);
+        if (place.nodes[node].open == 0) {
+            IW_TRY(iwi_window_become_ready(run, &place, node));
+        }
+    }
+    /* what follows the last node of a rank: where its successors end */
+    place.nodes[count].first_successor = run->plan->first_successor[first_node[1]];
+    if (place.state->queue.end > 0) {
+        iwi_calendar_note(&run->calendar, local, 0);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_window_setup(struct window_run *run)
+{
+    iw_status status = allocate(run);
+
+    run->unused = IWI_WINDOW_NONE;
+    for (uint32_t local = 0; status == IW_OK && local < run->rank_count; local++) {
+        begin_rank(run, local);
+    }
+    run->has_begun = status == IW_OK;
+    for (uint32_t local = 0; status == IW_OK && local < run->rank_count; local++) {
+        status = begin_nodes(run, local);
+    }
+    return status;
+}
+
+/* ---- end ---- */
+
+static void release_ranks(struct window_run *run)
+{
+    for (uint32_t local = 0; run->has_begun && local < run->rank_count; local++) {
+        const struct window_rank *rank = &run->ranks[local];
+
+        free(rank->queue.far);
+        if (rank->buckets != run->bucket_room + (size_t)local * IWI_WINDOW_BUCKETS) {
+            free(rank->buckets);
+        }
+        free(rank->inbox.messages);
+        free(rank->flights);
+    }
+}
+
+void iwi_window_release(struct window_run *run)
+{
+    const uint32_t members = run->job->member == NULL ? 1 : run->job->member->count;
+
+    release_ranks(run);
+    for (uint32_t m = 0; run->outboxes != NULL && m < members; m++) {
+        free(run->outboxes[m].messages);
+    }
+    free(run->delivered.messages);
+    iwi_calendar_release(&run->calendar);
+    free(run->nodes);
+    free(run->ranks);
+    free(run->cpus);
+    free(run->gaps);
+    free(run->bucket_room);
+    free(run->unexpected);
+    free(run->outboxes);
+    free(run->noise_words);
+    free(run->next_detour);
+    free(run->posted);
+    free(run->postings);
+    free(run->post_words);
+    free(run->other_next);
+    free(run->other_words);
+}
+
+/* Each value becomes the largest of all members. */
+static iw_status join(const struct window_run *run, int64_t *values, size_t count)
+{
+    return run->job->member == NULL ? IW_OK : iwi_member_max(run->job->member, values, count);
+}
+
+static bool tells(const struct window_run *run)
+{
+    return run->job->member == NULL || run->job->member->number == 0;
+}
+
+/* Who fails ends all others: so nobody does before it has been told why. */
+static iw_status fail_together(const struct window_run *run, iw_status status)
+{
+    int64_t nothing = 0;
+
+    IW_TRY(join(run, &nothing, 1));
+    return status;
+}
+
+/* ---- what cannot go on ---- */
+
+/* Posted receives have no open dependences: their numbers are not needed any more. */
+static void clear_posted(const struct window_place *place)
+{
+    const struct window_rank *rank = place->state;
+
+    for (uint32_t i = 0; i < rank->bucket_count; i++) {
+        for (uint32_t recv = rank->buckets[i].recv_first; recv != IWI_WINDOW_NONE;
+             recv = place->nodes[recv].link) {
+            place->nodes[recv].open = 0;
+        }
+    }
+}
+
+/* Where a rank is stuck: its first operation that nothing in its own rank holds back; if there is none, its
+ * operations wait for each other in a circle, and the first of all stands for them. -1: it is not. */
+static int64_t stuck_node(const struct window_run *run, uint32_t local)
+{
+    const struct window_place place = iwi_window_place(run, local);
+    const uint64_t first = run->schedule->first_node[place.rank];
+    const uint64_t count = run->schedule->first_node[place.rank + 1] - first;
+    int64_t stuck = -1;
+
+    clear_posted(&place);
+    for (uint64_t node = 0; node < count; node++) {
+        if (place.nodes[node].open == 0) {
+            return (int64_t)(first + node);
+        }
+        stuck = stuck < 0 && place.nodes[node].open != IWI_WINDOW_DONE ? (int64_t)(first + node) : stuck;
+    }
+    return stuck;
+}
+
+static iw_status report_stuck(const struct window_run *run)
+{
+    enum { AT_ONCE = 1 << 16 };
+    const uint32_t ranks = run->schedule->ranks;
+    int64_t *stuck = iwi_new_array(run->log, ranks, sizeof *stuck);
+    iw_status status = stuck == NULL ? IW_ERR_NOMEM : IW_OK;
+    size_t count = 0;
+
+    for (uint32_t rank = 0; status == IW_OK && rank < ranks; rank++) {
+        stuck[rank] = rank - run->first_rank < run->rank_count ? stuck_node(run, rank - run->first_rank) : -1;
+    }
+    for (uint32_t at = 0; status == IW_OK && at < ranks; at += AT_ONCE) {
+        status = join(run, stuck + at, ranks - at < AT_ONCE ? ranks - at : AT_ONCE);
+    }
+    for (uint32_t rank = 0; status == IW_OK && rank < ranks; rank++) {
+        stuck[count] = stuck[rank];
+        count += stuck[rank] >= 0;
+    }
+    if (status == IW_OK) {
+        status = tells(run) ? iwi_report_stuck(run->log, run->schedule, (const uint64_t *)stuck, count)
+                            : IW_ERR_DEADLOCK;
+    }
+    free(stuck);
+    return status;
+}
+
+/* ---- what nobody has received ---- */
+
+static void count_unreceived(const struct window_run *run, struct iwi_unreceived *unreceived)
+{
+    for (uint32_t local = 0; local < run->rank_count; local++) {
+        const struct window_rank *rank = &run->ranks[local];
+
+        for (uint32_t b = 0; b < rank->bucket_count; b++) {
+            for (uint32_t i = rank->buckets[b].entry_first; i != IWI_WINDOW_NONE;
+                 i = run->unexpected[i / IWI_LOOKS].entry[i % IWI_LOOKS].newer) {
+                const struct iwi_window_message *message = &run->unexpected[i / IWI_LOOKS].message;
+
+                if (i % IWI_LOOKS == IWI_LOOK_EXACT) {
+                    iwi_unreceived_add(unreceived, run->schedule->first_node[message->from] + message->send);
+                }
+            }
+        }
+    }
+}
+
+static iw_status warn_unreceived(const struct window_run *run)
+{
+    const uint32_t members = run->job->member == NULL ? 1 : run->job->member->count;
+    const uint32_t number = run->job->member == NULL ? 0 : run->job->member->number;
+    struct iwi_unreceived own = {.count = 0}, all = {.count = 0};
+    int64_t *values;
+    iw_status status;
+
+    if (!run->job->want_warnings) {
+        return IW_OK;
+    }
+    enum { EACH = 1 + IWI_UNRECEIVED_NAMED };
+    values = iwi_new_array(run->log, (size_t)members * EACH, sizeof *values);
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    count_unreceived(run, &own);
+    values[(size_t)number * EACH] = (int64_t)own.count;
+    for (uint32_t i = 0; i < own.named; i++) {
+        values[(size_t)number * EACH + 1 + i] = (int64_t)own.first[i];
+    }
+    status = join(run, values, (size_t)members * EACH);
+    for (uint32_t m = 0; status == IW_OK && m < members; m++) {
+        const int64_t count = values[(size_t)m * EACH];
+
+        for (int64_t i = 0; i < count && i < IWI_UNRECEIVED_NAMED; i++) {
+            iwi_unreceived_add(&all, (uint64_t)values[(size_t)m * EACH + 1 + (size_t)i]);
+        }
+        all.count += (uint64_t)(count > IWI_UNRECEIVED_NAMED ? count - IWI_UNRECEIVED_NAMED : 0);
+    }
+    if (status == IW_OK && tells(run)) {
+        iwi_warn_unreceived(run->log, run->schedule, &all);
+    }
+    free(values);
+    return status;
+}
+
+iw_status iwi_window_check_end(struct window_run *run)
+{
+    const uint64_t nodes = run->schedule->first_node[run->first_rank + run->rank_count] - run->first_node;
+    int64_t values[] = {run->is_too_late, run->done < nodes};
+
+    IW_TRY(join(run, values, 2));
+    if (values[0] != 0) {
+        return fail_together(run, tells(run) ? iwi_fail_too_late(run->log) : IW_ERR_RANGE);
+    }
+    return values[1] != 0 ? fail_together(run, report_stuck(run)) : warn_unreceived(run);
+}
+
+/* What the window engine knows of a schedule before it runs: successors, phases, and how long windows are. */
 
 /* ---- how far ranks can look ahead ---- */
 

@@ -200,10 +200,6 @@ IW_NODISCARD iw_status iwi_window_check_end(struct window_run *run);
 
 /* ---- window_run.c ---- */
 
-/* The messages to ranks of this block that have been sent and not delivered. Answers to them are sent then.
- */
-IW_NODISCARD iw_status iwi_window_deliver_own(struct window_run *run);
-
 /* ---- window_ops.c ---- */
 
 /* The cores of a rank as one of its CPUs sees them. */
@@ -221,15 +217,12 @@ IW_NODISCARD iw_status iwi_window_become_ready(struct window_run *run, const str
                                                uint32_t node);
 
 /* The first event of a rank, which has one. */
-IW_NODISCARD iw_status iwi_window_step(struct window_run *run, const struct window_place *place);
 
 /* All events of a rank up to the end of the window. */
-IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, uint32_t local);
 
 /* ---- window_serial.c ---- */
 
 /* All events of all ranks, one at a time in the order of time: for messages that take no time. */
-IW_NODISCARD iw_status iwi_window_run_serially(struct window_run *run);
 
 /* The rank may have something to do earlier than before. */
 IW_NODISCARD iw_status iwi_window_note_serially(struct window_run *run, uint32_t local);
@@ -243,9 +236,6 @@ IW_NODISCARD iw_status iwi_window_post(struct window_run *run, const struct wind
 /* A fixed receive is ready, and will be posted at nodes[recv].value. */
 IW_NODISCARD iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_place *place,
                                               uint32_t recv);
-/* The same when the message comes: a receive that is not ready yet remembers it. */
-IW_NODISCARD iw_status iwi_window_notice_fixed(struct window_run *run, const struct window_place *place,
-                                               const struct iwi_window_message *message);
 
 /* A message can be seen now by a rank with wildcards; or is on its way to another, where the order of arrival
  * plays no role. */
