@@ -229,6 +229,9 @@ static const struct {
     {"replay", "noise", "--noise FILE|SPEC"},
     {"root", "sysroot", "--sysroot DIR"},
     {"correlate", "matters", "idlewave fleet coincidence DIR"},
+    {"training", "steps", "the training program as FILE"},
+    {"describe", "offer", "idlewave get describe FILE"},
+    {"check", "offer", "idlewave get check DIR"},
     {"node", "cpu", "idlewave fleet show FILE --node NAME"},
 };
 

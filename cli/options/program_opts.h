@@ -9,6 +9,10 @@
 #include "options/opt.h"
 #include "options/trace_opts.h"
 
+/* What stands as FILE in verbs that take any program. */
+#define PROGRAM_FILE_HELP \
+    "a trace (its folder or a file of it), a GOAL schedule (text or binary) or a training program"
+
 /* A job to try noise on, in commands that verbs suggest: ranks that work and meet. Without work every detour
  * would count whole, against the microseconds of a bare collective. */
 #define SUGGESTED_JOB "--pattern allreduce --ranks 1Ki --compute 1ms --repeat 20"

@@ -11,7 +11,7 @@ void verb_each(bool (*visit)(void *arg, const struct verb *verb), void *arg)
 {
     for (size_t i = 0; verbs[i] != NULL; i++) {
         for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
-            if (!visit(arg, verbs[i]->subverbs[k])) {
+            if (verbs[i]->subverbs[k]->group_count > 0 && !visit(arg, verbs[i]->subverbs[k])) {
                 return;
             }
         }

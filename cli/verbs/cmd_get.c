@@ -16,7 +16,7 @@
 
 struct get_opts {
     struct opt_origins origins;
-    const char *from, *check, *describe;
+    const char *from;
     bool is_offer, wants_path;
 };
 
@@ -29,18 +29,11 @@ static const struct opt rows[] = {
     ROW("offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
     ROW("path", OPT_FLAG, wants_path, "", "print only the path or the SPEC that NAME stands for"),
 };
-static const struct opt giving_rows[] = {
-    ROW("describe", OPT_STRING, describe, "FILE",
-        "print the entry of an index for a noise file or a network of yours, with the origin that is in it"),
-    ROW("check", OPT_STRING, check, "DIR",
-        "check that every entry of a collection has the size and the checksum of its index, and can be read"),
-};
 #undef ROW
 
-static const struct opt_group groups[] = {OPT_GROUP("Where from", rows, 0),
-                                          OPT_GROUP("To offer something", giving_rows, 0)};
+static const struct opt_group groups[] = {OPT_GROUP("Where from", rows, 0)};
 static const struct get_opts defaults = {.from = ""};
-static const char *const synopsis[] = {"", "[options] NAME...", "--describe FILE", "--check DIR", NULL};
+static const char *const synopsis[] = {"[options] [NAME...]", "describe FILE", "check DIR", NULL};
 
 static const char description[] =
     "Without arguments, lists the names that --net and --noise take: networks that are built in, what was "
@@ -56,7 +49,7 @@ static const struct example examples[] = {
     {"the noise of a published machine",
      "idlewave simulate --pattern barrier --ranks 64Ki --compute 1ms --noise sc10-chic"},
     {"from the server of a site", "idlewave get our-nodes --from https://hpc.example.org/idlewave"},
-    {"a recording to offer to others", "idlewave get --describe node.h5 >> share/idlewave/index.yaml"},
+    {"a recording to offer to others", "idlewave get describe node.h5 >> share/idlewave/index.yaml"},
     {NULL, NULL},
 };
 
@@ -207,7 +200,7 @@ static int get_one(const struct ui *ui, const struct get_opts *opts, const char 
     return UI_ERROR;
 }
 
-/* ---- what others offer, and what is offered to them ---- */
+/* ---- what others offer ---- */
 
 static int list_offers(const struct ui *ui, const struct get_opts *opts)
 {
@@ -229,12 +222,20 @@ static int list_offers(const struct ui *ui, const struct get_opts *opts)
     return code;
 }
 
-static int check_all(const struct ui *ui, const char *folder)
+/* ---- what is offered to others ---- */
+
+static int run_check(struct ui *ui, const void *values, const struct opt_args *args)
 {
+    const char *folder = args->count > 0 ? args->values[0] : NULL;
     iw_collection *index;
     size_t wrong = 0;
-    int code = ui_exit_of(iw_collection_load(&ui->log, folder, &index));
+    int code;
 
+    (void)values;
+    if (folder == NULL) {
+        return ui_usage(ui, "which collection? idlewave get check DIR");
+    }
+    code = ui_exit_of(iw_collection_load(&ui->log, folder, &index));
     if (code != UI_DONE) {
         return code;
     }
@@ -250,25 +251,57 @@ static int check_all(const struct ui *ui, const char *folder)
     return wrong == 0 ? UI_DONE : UI_ERROR;
 }
 
+static const char *const check_synopsis[] = {"DIR", NULL};
+
+static const struct verb verb_get_check = {
+    .name = "get check",
+    .summary = "check the files of a collection against its index",
+    .synopsis = check_synopsis,
+    .description =
+        "Checks that every entry of a collection has the size and the checksum of its index, and can "
+        "be read.",
+    .argument_name = "DIR",
+    .argument_help = "the folder of a collection",
+    .most_arguments = 1,
+    .run = run_check,
+};
+
+static int run_describe(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    (void)values;
+    return args->count > 0 ? ui_exit_of(iw_collection_describe(&ui->log, args->values[0], stdout))
+                           : ui_usage(ui, "which file? idlewave get describe FILE");
+}
+
+static const char *const describe_synopsis[] = {"FILE", NULL};
+
+static const struct verb verb_get_describe = {
+    .name = "get describe",
+    .summary = "print the entry of an index for a file of yours",
+    .synopsis = describe_synopsis,
+    .description =
+        "Prints the entry of an index for a noise file or a network of yours, with the origin that is "
+        "in it.",
+    .argument_name = "FILE",
+    .argument_help = "a noise file or a network",
+    .most_arguments = 1,
+    .run = run_describe,
+};
+
+static const struct verb *const subverbs[] = {&verb_get_describe, &verb_get_check, NULL};
+
 /* ---- the verb ---- */
 
 static int run(struct ui *ui, const void *values, const struct opt_args *args)
 {
     const struct get_opts *opts = values;
-    const int others = (opts->check != NULL) + (opts->describe != NULL) + opts->is_offer;
     struct interrupt interrupt;
     int code = UI_DONE;
 
-    if (others + (args->count > 0) > 1) {
-        return ui_usage(ui, "NAME, --offer, --describe and --check are different questions: ask one of them");
+    if (opts->is_offer && args->count > 0) {
+        return ui_usage(ui, "NAME and --offer are different questions: ask one of them");
     }
-    if (opts->check != NULL) {
-        return check_all(ui, opts->check);
-    }
-    if (opts->describe != NULL) {
-        return ui_exit_of(iw_collection_describe(&ui->log, opts->describe, stdout));
-    }
-    if (others == 0 && args->count == 0) {
+    if (!opts->is_offer && args->count == 0) {
         return list_all(ui);
     }
     interrupt_catch(&interrupt);
@@ -296,5 +329,6 @@ const struct verb verb_get = {
     .defaults = &defaults,
     .values_size = sizeof(struct get_opts),
     .most_arguments = 64,
+    .subverbs = subverbs,
     .run = run,
 };

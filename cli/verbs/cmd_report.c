@@ -62,7 +62,7 @@ static const struct opt_group groups[] = {OPT_GROUP("Output", output_rows, 0)};
 
 static const struct report_opts defaults = {.format = REPORT_TEXT};
 
-static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
+static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
     "Shows any result: as text, as a page, as CSV, or as figures for papers.\nA study, finished or not: from "
@@ -317,7 +317,7 @@ const struct verb verb_report = {
     .summary = "show results: HTML page, terminal, CSV, figures for papers",
     .synopsis = synopsis,
     .description = description,
-    .argument_name = "DIR|FILE",
+    .argument_name = "FILE",
     .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
                      "JSON of any result",
     .groups = groups,

@@ -25,7 +25,6 @@ struct schedule_node_opts {
 
 struct schedule_training_opts {
     struct opt_origins origins;
-    const char *path;
     uint64_t steps, seed;
 };
 
@@ -58,11 +57,6 @@ static const struct opt node_rows[] = {
 
 #define ROW(...) OPT_ROW(struct schedule_training_opts, __VA_ARGS__)
 static const struct opt training_rows[] = {
-    ROW("training", OPT_STRING, path, "FILE",
-        "a training program instead, in YAML or a workload of SimAI, as 'idlewave training' takes it: "
-        "streams of a GPU become CPUs "
-        "of "
-        "a rank, all times calcs; for a network without costs, and --goal-unit 1ps to be exact"),
     ROW("steps", OPT_COUNT, steps, "N", "steps of the training program (default 1)", .min = 1,
         .max = 1000000),
     ROW("seed", OPT_COUNT, seed, "N", "seed of its slow GPUs (default 1)", .max = INT64_MAX),
@@ -81,17 +75,15 @@ static const struct opt_group groups[] = {
 static const struct schedule_opts defaults = {.program = PROGRAM_OPTS_INIT,
                                               .training = {.steps = 1, .seed = 1}};
 
-static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N",
-                                       "[options] FILE",
-                                       "[options] TRACE [--ranks N]",
-                                       "[options] FILE.yaml",
-                                       "--list",
-                                       NULL};
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
+                                       "--list", NULL};
 
 static const char description[] =
     "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
     "(a trace with its collectives as messages, and replicated to more ranks on request); a GOAL file is "
-    "converted between text and binary. A training program becomes a graph with several CPUs on each rank.";
+    "converted between text and binary. A training program (as 'idlewave training' takes it) becomes a graph "
+    "in which streams of a GPU are CPUs of a rank "
+    "and all times are calcs; for a network without costs, and --goal-unit 1ps to be exact.";
 
 static const struct example examples[] = {
     {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
@@ -135,27 +127,16 @@ static int check(const struct ui *ui, const struct schedule_opts *opts)
     return UI_DONE;
 }
 
-/* The training program that is asked for; NULL: none. A file in YAML is one, as for the other verbs. */
-static const char *training_path(const struct schedule_opts *opts, const struct opt_args *args)
-{
-    return opts->training.path != NULL                                ? opts->training.path
-           : args->count == 1 && training_is_program(args->values[0]) ? args->values[0]
-                                                                      : NULL;
-}
-
 #if IW_FEATURE_TRAINING
-static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
+static int make_training(struct ui *ui, const struct schedule_opts *opts, const char *path,
                          iw_program **program_p)
 {
-    const char *path = training_path(opts, args);
-    const bool is_argument = path != opts->training.path;
     iw_training spec;
     iw_status status;
 
-    if ((args->count > 0 && !is_argument) || opts->program.patterns.count > 0) {
-        return ui_usage(ui, "'%s' is what runs: leave out %s%s", path,
-                        opts->program.patterns.count > 0 ? "--pattern " : "",
-                        opts->program.patterns.count > 0 ? opts->program.patterns.items[0] : args->values[0]);
+    if (opts->program.patterns.count > 0) {
+        return ui_usage(ui, "'%s' is what runs: leave out --pattern %s", path,
+                        opts->program.patterns.items[0]);
     }
     iw_training_init(&spec);
     status = iw_training_load(&ui->log, path, &spec);
@@ -167,11 +148,12 @@ static int make_training(struct ui *ui, const struct schedule_opts *opts, const 
     return ui_exit_of(status);
 }
 #else
-static int make_training(struct ui *ui, const struct schedule_opts *opts, const struct opt_args *args,
+static int make_training(struct ui *ui, const struct schedule_opts *opts, const char *path,
                          iw_program **program_p)
 {
+    (void)opts;
     (void)program_p;
-    return ui_lacks(ui, training_path(opts, args), "training");
+    return ui_lacks(ui, path, "training");
 }
 #endif
 
@@ -196,8 +178,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     }
     code = check(ui, opts);
     if (code == UI_DONE) {
-        code = training_path(opts, args) != NULL
-                   ? make_training(ui, opts, args, &program)
+        code = args->count == 1 && training_is_program(args->values[0])
+                   ? make_training(ui, opts, args->values[0], &program)
                    : program_make(ui, &opts->program, &place, args, &source, &program);
     }
     if (code == UI_DONE) {
@@ -215,9 +197,7 @@ const struct verb verb_schedule = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help =
-        "a GOAL schedule to convert, text or binary, a trace: the folder or a file of it, or a training "
-        "program in YAML",
+    .argument_help = PROGRAM_FILE_HELP,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .most_used = "pattern ranks bytes repeat compute output format list",

@@ -203,6 +203,10 @@ IW_API const iw_training_ready_source *iw_training_ready(size_t index);
 IW_API const char *iw_training_where_name(unsigned where); /* "host"; NULL: there is none */
 IW_API const char *iw_training_scope_name(unsigned scope); /* "rank", "node", "all" */
 
+/** Whether a file is a training program: its name ends in .yaml or .yml, or it is a workload file of SimAI.
+ */
+IW_API bool iw_training_is_file(const char *path);
+
 /** Reads a YAML file or a workload file of SimAI (docs/reference/formats/training.md) into settings that have
  * been initialised.
  * IW_ERR_IO, IW_ERR_FORMAT, IW_ERR_RANGE as 'file:line'. */

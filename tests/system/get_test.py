@@ -171,7 +171,7 @@ class Get(unittest.TestCase):
         self.assertEqual(self.kept(), [])
 
     def test_the_installed_collection_is_in_order(self):
-        self.assertRegex(self.run_it("get", "--check", str(pathlib.Path(SOURCE) / "share" / "idlewave")), r"All \d+ entries")
+        self.assertRegex(self.run_it("get", "check", str(pathlib.Path(SOURCE) / "share" / "idlewave")), r"All \d+ entries")
 
 
 if __name__ == "__main__":

@@ -106,6 +106,27 @@ iw_status iwi_training_read_memory(const iw_log *log, const char *file, const ch
     return status;
 }
 
+enum { HEAD_BYTES = 256 /* with the first word of a workload */ };
+
+bool iw_training_is_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    char head[HEAD_BYTES];
+    FILE *file;
+    size_t size;
+
+    if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) {
+        return true;
+    }
+    file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    size = fread(head, 1, sizeof head, file);
+    (void)fclose(file);
+    return iwi_is_simai(head, size);
+}
+
 iw_status iw_training_load(const iw_log *log, const char *path, iw_training *spec)
 {
     struct iwi_input input;

@@ -198,7 +198,7 @@ static void simulate_print_timeline(const iw_timeline *timeline, const char *pat
 
 /* ======== the verb ======== */
 
-static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE|TRACE",
+static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ranks N", "[options] FILE",
                                        NULL};
 
 static const char description[] =
@@ -548,8 +548,7 @@ const struct verb verb_simulate = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help =
-        "a GOAL schedule, text or binary, a trace: the folder or a file of it, or a training program in YAML",
+    .argument_help = PROGRAM_FILE_HELP,
     .groups = simulate_groups,
     .group_count = SIMULATE_GROUP_COUNT,
     .most_used = "pattern ranks repeat compute net noise trials format",

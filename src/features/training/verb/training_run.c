@@ -87,6 +87,11 @@ static int check_options(const struct ui *ui, const struct training_question *qu
     return UI_DONE;
 }
 
+bool training_is_program(const char *path)
+{
+    return iw_training_is_file(path);
+}
+
 int training_answer(struct ui *ui, const struct training_question *question, const iw_training_opts *wanted,
                     const struct shown_opts *shown)
 {

@@ -10,14 +10,6 @@
 
 #include "options/shown_opts.h"
 
-/* Whether the name is that of a training program: FILE.yaml, FILE.yml. */
-static inline bool training_is_program(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
 /* Adds jitter "SOURCE[@WHERE[@SCOPE]]". Returns UI_DONE or an exit code. */
 int training_add_noise(struct ui *ui, const struct opt_list *noise, iw_training *spec);
 
@@ -35,10 +27,21 @@ struct training_question {
     const struct opt_list *noise;
     bool is_quiet;
 };
+/* Whether a verb that takes other programs too has to ask training_answer(). */
 #if IW_FEATURE_TRAINING
+bool training_is_program(const char *path);
+
 int training_answer(struct ui *ui, const struct training_question *question, const iw_training_opts *wanted,
                     const struct shown_opts *shown);
 #else
+/* By its name: what it lacks can be said. */
+static inline bool training_is_program(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
 static inline int training_answer(struct ui *ui, const struct training_question *question,
                                   const iw_training_opts *wanted, const struct shown_opts *shown)
 {

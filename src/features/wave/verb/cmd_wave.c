@@ -52,7 +52,7 @@ static const struct opt_group groups[] = {
 
 static const struct wave_opts defaults = {.distance = 0};
 
-static const char *const synopsis[] = {"[options] FILE|TRACE", NULL};
+static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
     "A rank that is late makes its neighbours wait, and these make theirs wait in the next step: a wave of "

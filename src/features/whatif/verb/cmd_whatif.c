@@ -102,8 +102,8 @@ static const struct whatif_opts defaults = {
     .seed = 1,
 };
 
-static const char *const synopsis[] = {"[options] --noise FILE --pattern OP[:ALGORITHM] --ranks N",
-                                       "[options] --noise FILE TRACE|GOAL", "[options] TRAINING.yaml", NULL};
+static const char *const synopsis[] = {"[options] --noise NOISE --pattern OP --ranks N",
+                                       "[options] --noise NOISE FILE", NULL};
 
 static const char description[] =
     "Estimates what noise costs a job, and how much of that each source, each class of sources and any set "
@@ -418,7 +418,7 @@ const struct verb verb_whatif = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a trace or a GOAL schedule, unless --pattern is given, or a training program in YAML",
+    .argument_help = PROGRAM_FILE_HELP,
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .most_used = "pattern ranks compute noise without target format",
