@@ -72,7 +72,7 @@ const char *verb_new_name(const char *name)
 
 static int say_new_name(const struct ui *ui, const char *name)
 {
-    ui_error(ui, "there is no '%s' any more: write idlewave %s", name, verb_new_name(name));
+    ui_error(ui, "there is no '%s' any more: write 'idlewave %s'", name, verb_new_name(name));
     return UI_USAGE;
 }
 
