@@ -9,7 +9,7 @@
 #include <idlewave/digest.h>
 
 #include "core/base/hash.h"
-#include "features/fleet/digest_layout.h"
+#include "features/fleet/node_digest.h"
 #include "fuzz.h"
 
 static void write_fixed(int fd, uint64_t value, size_t bytes)

@@ -1,7 +1,7 @@
 /* Fuzzes the reader of statistics of run queues.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/fleet/digest_runq.h"
+#include "features/fleet/node_digest.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "draws.h"
-#include "features/fleet/digest_counter.h"
 #include "features/fleet/node_digest.h"
 #include "support.h"
 

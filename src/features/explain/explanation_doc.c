@@ -32,8 +32,7 @@ static void list_parts(const iw_explanation *explanation, struct part parts[PART
 {
     parts[0] = (struct part){&iwi_waits_kind, explanation->waits, "waits", "Waits"};
     parts[1] = (struct part){&iwi_explain_kind, explanation->system, "system", "What the system took"};
-    parts[2] =
-        (struct part){&iwi_stragglers_kind, explanation->stragglers, "stragglers", "Stragglers"};
+    parts[2] = (struct part){&iwi_stragglers_kind, explanation->stragglers, "stragglers", "Stragglers"};
 }
 
 /* NULL: there are several. */

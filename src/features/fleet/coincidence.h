@@ -27,11 +27,6 @@ struct iwi_hit_table {
     struct iwi_hit_source *sources;
 };
 
-/* Of recordings of one length. To be released also if it fails. */
-IW_NODISCARD iw_status iwi_hit_table_fill(const iw_log *log, iw_recording *const *recordings, size_t count,
-                                          int64_t length_ns, struct iwi_hit_table *table);
-void iwi_hit_table_release(struct iwi_hit_table *table);
-
 /* ---- one source at one width ---- */
 
 /* Time in cells of `width_ns`: which cells each node was hit in, each once. */
@@ -44,22 +39,6 @@ struct iwi_hit_cells {
     uint16_t *nodes_in; /* room for one number a cell, all 0 */
     uint32_t *shift;    /* room for one number a node */
 };
-
-/* Of the first `length_ns`. To be released also if it fails. */
-IW_NODISCARD iw_status iwi_hit_cells_fill(const iw_log *log, const struct iwi_hit_source *source,
-                                          size_t node_count, int64_t length_ns, int64_t width_ns,
-                                          struct iwi_hit_cells *cells);
-void iwi_hit_cells_release(struct iwi_hit_cells *cells);
-
-/* Whether a test could tell anything: two nodes were hit, and not most of the time. */
-bool iwi_hit_cells_can_tell(const struct iwi_hit_cells *cells);
-
-/* Meetings of two nodes in a cell beyond chance, as a share of the most there could be. */
-double iwi_hit_cells_together(struct iwi_hit_cells *cells);
-
-/* The chance that nodes which are independent meet as often: by so many random shifts of their timelines; it
- * ends early when it is clear that p is no small number. */
-double iwi_hit_cells_chance(struct iwi_hit_cells *cells, uint64_t shifts, uint64_t seed, uint64_t test);
 
 /* ---- when ---- */
 

@@ -1,8 +1,6 @@
 /* When a source hit many nodes together, and whether that is regular.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/fleet/coincidence.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/numeric/numeric.h"
+#include "features/fleet/coincidence.h"
 
 /* In independent nodes so many instants would be found by chance. */
 static const double CHANCE_INSTANTS = 0.05;

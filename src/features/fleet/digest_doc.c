@@ -1,9 +1,9 @@
 /* What the digest of a node says: which sources take how much, and how long detours are.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <math.h>
-
 #include <idlewave/fleet.h>
+
+#include <math.h>
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"

@@ -7,20 +7,15 @@
  * longest. When in the recording a wait came is not known, so bursts count; nor is on which CPU, so the node
  * counts as one.
  */
-#include "features/fleet/digest_runq.h"
-
 #include <idlewave/fleet.h>
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "core/base/base.h"
-#include "features/fleet/digest_counter.h"
-#include "features/fleet/digest_layout.h"
 #include "features/fleet/node_digest.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/runq_magic.h"

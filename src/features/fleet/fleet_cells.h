@@ -10,7 +10,7 @@
 
 #include <idlewave/fleet.h>
 
-#include "features/fleet/digest_counter.h"
+#include "features/fleet/node_digest.h"
 
 /* What a family took of one node, all CPUs together. */
 struct iwi_fleet_node_cell {

@@ -1,13 +1,423 @@
-/* What stands out, and the evidence for it: alarms about one source of one node become one finding.
+/* What is said of a fleet: facts and differences of nodes, sources, alarms as findings.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/attribute_text.h"
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "core/base/short_number.h"
+#include "core/stats/select.h"
+#include "features/fleet/fleet_judge.h"
 #include "features/fleet/fleet_share.h"
+
+/* ======== facts of nodes ======== */
+
+/* Settings that digests have, and facts of the recordings themselves. */
+static const char *const facts[] = {
+    "kernel",   "cpu_model", "hypervisor", "smt",  "governor", "clocksource", "clock",  "tick_hz",
+    "isolated", "nohz_full", "probe",      "rung", "version",  "cpus",        "length", "threshold"};
+
+enum { FACTS = sizeof facts / sizeof facts[0], VALUE_SIZE = 256 };
+
+/* Lengths with two digits, thresholds to the nearest power of ten: what is measured is never exactly alike.
+ */
+static void describe(const char *fact, const iw_digest *digest, char buf[VALUE_SIZE])
+{
+    const char *value;
+
+    buf[0] = '\0';
+    if (strcmp(fact, "probe") == 0) {
+        snprintf(buf, VALUE_SIZE, "%s", iw_probe_name(digest->probe));
+    } else if (strcmp(fact, "rung") == 0) {
+        snprintf(buf, VALUE_SIZE, "%s", iw_rung_name(digest->rung));
+    } else if (strcmp(fact, "cpus") == 0) {
+        snprintf(buf, VALUE_SIZE, "%zu", digest->cpu_count);
+    } else if (digest->cpu_count > 0 && strcmp(fact, "length") == 0) {
+        snprintf(buf, VALUE_SIZE, "%s s", iwi_short((double)digest->cpus[0].length_ns / 1e9, 2).text);
+    } else if (digest->cpu_count > 0 && strcmp(fact, "threshold") == 0) {
+        snprintf(buf, VALUE_SIZE, "about %.0f ns", pow(10.0, round(log10(fmax(digest->threshold_ns, 1.0)))));
+    } else {
+        value = iw_digest_get(digest, fact);
+        snprintf(buf, VALUE_SIZE, "%s", value != NULL ? iwi_attribute_text(fact, value) : "");
+    }
+}
+
+/* Number of that value, added if new. A fleet has few. */
+static iw_status find_value(const iw_log *log, struct iwi_fleet_known_facts *f, const char *value,
+                            uint32_t *number_p)
+{
+    size_t number = 0;
+
+    while (number < f->value_count && strcmp(f->values[number], value) != 0) {
+        number++;
+    }
+    *number_p = (uint32_t)number;
+    if (number < f->value_count) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_grow(log, (void **)&f->values, &f->value_capacity, number + 1, sizeof *f->values));
+    f->values[number] = strdup(value);
+    if (f->values[number] == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a fact about a node");
+    }
+    f->value_count++;
+    return IW_OK;
+}
+
+iw_status iwi_fleet_add_facts(const iw_log *log, iw_fleet *fleet, const iw_digest *digest)
+{
+    struct iwi_fleet_known_facts *f = &fleet->cells->facts;
+    const size_t first = (fleet->node_count - 1) * FACTS;
+
+    IW_TRY(iwi_grow(log, (void **)&f->of_node, &f->capacity, first + FACTS, sizeof *f->of_node));
+    for (size_t i = 0; i < FACTS; i++) {
+        char value[VALUE_SIZE];
+
+        describe(facts[i], digest, value);
+        IW_TRY(find_value(log, f, value, &f->of_node[first + i]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_put_facts(const iw_log *log, const struct iwi_fleet_cells *cells, size_t node,
+                              struct iwi_parcel *parcel)
+{
+    const struct iwi_fleet_known_facts *f = &cells->facts;
+
+    for (size_t i = 0; i < FACTS; i++) {
+        IW_TRY(iwi_parcel_put_text(log, parcel, f->values[f->of_node[node * FACTS + i]]));
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_take_facts(const iw_log *log, iw_fleet *fleet, struct iwi_parcel *parcel)
+{
+    struct iwi_fleet_known_facts *f = &fleet->cells->facts;
+    const size_t first = (fleet->node_count - 1) * FACTS;
+
+    IW_TRY(iwi_grow(log, (void **)&f->of_node, &f->capacity, first + FACTS, sizeof *f->of_node));
+    for (size_t i = 0; i < FACTS; i++) {
+        const char *value;
+
+        IW_TRY(iwi_parcel_take_text(log, parcel, &value));
+        IW_TRY(find_value(log, f, value, &f->of_node[first + i]));
+    }
+    return IW_OK;
+}
+
+void iwi_fleet_facts_release(struct iwi_fleet_known_facts *f)
+{
+    for (size_t i = 0; i < f->value_count; i++) {
+        free(f->values[i]);
+    }
+    free(f->values);
+    free(f->of_node);
+}
+
+/* ---- groups ---- */
+
+static void add_member(iw_fleet_group *group, const iw_fleet_node *node)
+{
+    if (group->first_count < sizeof group->first / sizeof group->first[0]) {
+        group->first[group->first_count++] = node->name;
+    }
+    group->node_count++;
+}
+
+IWI_COMPARE(larger_group_first, iw_fleet_group, IWI_FALLING(node_count))
+
+static iw_status append_group(const iw_log *log, iw_fleet *fleet, const iw_fleet_group *group,
+                              const char *value)
+{
+    IW_TRY(iwi_grow(log, (void **)&fleet->groups, &fleet->cells->group_capacity, fleet->group_count + 1,
+                    sizeof *fleet->groups));
+    fleet->groups[fleet->group_count] = *group;
+    fleet->groups[fleet->group_count].value = strdup(value);
+    if (fleet->groups[fleet->group_count].value == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for a fact about a node");
+    }
+    fleet->group_count++;
+    return IW_OK;
+}
+
+static iw_status group_by(const iw_log *log, iw_fleet *fleet, size_t fact, iw_fleet_group *by_value)
+{
+    const struct iwi_fleet_known_facts *f = &fleet->cells->facts;
+    const size_t first = fleet->group_count;
+    size_t different = 0;
+
+    memset(by_value, 0, f->value_count * sizeof *by_value);
+    for (size_t node = 0; node < fleet->node_count; node++) {
+        iw_fleet_group *group = &by_value[f->of_node[node * FACTS + fact]];
+
+        group->fact = facts[fact];
+        different += group->node_count == 0;
+        add_member(group, &fleet->nodes[node]);
+    }
+    for (size_t i = 0; i < f->value_count && different > 1; i++) {
+        if (by_value[i].node_count > 0) {
+            IW_TRY(append_group(log, fleet, &by_value[i], f->values[i]));
+        }
+    }
+    if (fleet->group_count > first) {
+        iwi_sort(&fleet->groups[first], fleet->group_count - first, larger_group_first);
+    }
+    return IW_OK;
+}
+
+iw_status iwi_fleet_find_groups(const iw_log *log, iw_fleet *fleet)
+{
+    const struct iwi_fleet_known_facts *f = &fleet->cells->facts;
+    iw_fleet_group *by_value = iwi_new_array(log, f->value_count, sizeof *by_value);
+    iw_status status = by_value != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    for (size_t fact = 0; fact < FACTS && status == IW_OK && f->of_node != NULL; fact++) {
+        status = group_by(log, fleet, fact, by_value);
+    }
+    free(by_value);
+    return status;
+}
+
+/* ======== the fleet as a whole ======== */
+
+iw_spread iwi_fleet_spread(double *values, size_t count)
+{
+    return (iw_spread){iwi_select_quantile(values, count, 0.0),  iwi_select_quantile(values, count, 0.25),
+                       iwi_select_quantile(values, count, 0.5),  iwi_select_quantile(values, count, 0.75),
+                       iwi_select_quantile(values, count, 0.95), iwi_select_quantile(values, count, 1.0)};
+}
+
+double iwi_fleet_unit_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
+{
+    return unit->length_ns > 0.0 ? iwi_fleet_value(&unit->all, metric, unit->length_ns) : 0.0;
+}
+
+/* Values of all nodes that have the place, into the scratch; returns how many. */
+static size_t list_values(struct iwi_fleet_trial *judge, iw_fleet_metric metric)
+{
+    size_t count = 0;
+
+    for (size_t node = 0; node < judge->fleet->node_count; node++) {
+        if (judge->place.units[node].length_ns > 0.0) {
+            judge->scratch[count++] = iwi_fleet_unit_value(&judge->place.units[node], metric);
+        }
+    }
+    return count;
+}
+
+/* Of the units of the place. */
+static double fleet_median_value(struct iwi_fleet_trial *judge, iw_fleet_metric metric)
+{
+    const size_t count = list_values(judge, metric);
+
+    return count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
+}
+
+/* The place is the node as a whole: */
+static void fleet_describe_nodes(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    iwi_fleet_gather(judge, 0);
+    for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
+        size_t count;
+
+        for (size_t node = 0; node < fleet->node_count; node++) {
+            fleet->nodes[node].value[metric] = iwi_fleet_unit_value(&judge->place.units[node], metric);
+        }
+        count = list_values(judge, metric);
+        if (count > 0) {
+            fleet->spread[metric] = iwi_fleet_spread(judge->scratch, count);
+        }
+    }
+    fleet->watched_ns = judge->place.total_ns;
+}
+
+const iw_source *iwi_fleet_source_of(const struct iwi_fleet_cells *cells, uint32_t family)
+{
+    const struct iwi_fleet_family *f = &cells->families[family];
+
+    return f->has_other_names ? &f->pattern : &cells->names[f->first_name].source;
+}
+
+static iw_detour_lengths fleet_lengths_of(const struct iwi_fleet_node_cell *cell)
+{
+    return (iw_detour_lengths){cell->median_ns, cell->p99_ns, cell->all[IW_DIGEST_LONGEST]};
+}
+
+typedef double (*length_fn)(iw_detour_lengths lengths);
+
+static double median_of(iw_detour_lengths lengths)
+{
+    return lengths.median_ns;
+}
+
+static double p99_of(iw_detour_lengths lengths)
+{
+    return lengths.p99_ns;
+}
+
+static double longest_of(iw_detour_lengths lengths)
+{
+    return lengths.longest_ns;
+}
+
+static double usual(struct iwi_fleet_trial *judge, uint32_t family, const bool *is_left_out, length_fn of)
+{
+    size_t count = 0;
+
+    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
+        const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[judge->sorted[i]];
+
+        if (is_left_out == NULL || !is_left_out[cell->node]) {
+            judge->scratch[count++] = of(fleet_lengths_of(cell));
+        }
+    }
+    return count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
+}
+
+/* How long detours of a family are: medians of the nodes that have it, but for those left out (NULL: none).
+ * The place is the node as a whole. */
+static iw_detour_lengths fleet_usual_lengths(struct iwi_fleet_trial *judge, uint32_t family,
+                                             const bool *is_left_out)
+{
+    return (iw_detour_lengths){usual(judge, family, is_left_out, median_of),
+                               usual(judge, family, is_left_out, p99_of),
+                               usual(judge, family, is_left_out, longest_of)};
+}
+
+struct ranked {
+    iw_fleet_source source;
+    double mean;
+};
+
+IWI_COMPARE(larger_mean_first, struct ranked, IWI_FALLING(mean))
+
+/* Of the family that the units hold. */
+static struct ranked describe_source(struct iwi_fleet_trial *judge, uint32_t family)
+{
+    struct ranked ranked = {.source = {.source = *iwi_fleet_source_of(judge->fleet->cells, family)}};
+    const size_t count = list_values(judge, IW_FLEET_SHARE);
+
+    for (size_t i = 0; i < count; i++) {
+        ranked.mean += judge->scratch[i];
+        ranked.source.node_count += judge->scratch[i] > 0.0;
+    }
+    if (count > 0) {
+        ranked.source.share = iwi_fleet_spread(judge->scratch, count);
+    }
+    ranked.source.lengths = fleet_usual_lengths(judge, family, NULL);
+    return ranked;
+}
+
+static iw_status fleet_describe_sources(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    const size_t family_count = fleet->cells->family_count;
+    struct ranked *ranked = iwi_new_array(judge->log, family_count, sizeof *ranked);
+
+    fleet->sources = iwi_new_array(judge->log, family_count, sizeof *fleet->sources);
+    if (ranked == NULL || fleet->sources == NULL) {
+        free(ranked);
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t family = 1; family < family_count; family++) {
+        iwi_fleet_gather(judge, family);
+        ranked[family - 1] = describe_source(judge, family);
+    }
+    iwi_sort(ranked, family_count - 1, larger_mean_first);
+    for (size_t i = 0; i + 1 < family_count && ranked[i].mean > 0.0; i++) {
+        fleet->sources[fleet->source_count++] = ranked[i].source;
+    }
+    free(ranked);
+    return IW_OK;
+}
+
+/* ======== not noisier, but different ======== */
+
+/* A source of so many of the nodes, on all of them in so many stretches, is missing where it is not. */
+static const double NEARLY_ALL = 0.95;
+enum { MISSED_STRETCHES = 10 };
+
+/* Less than chance, and by so much that it tells something. */
+static const double QUIETER_FACTOR = 1.5;
+
+static iw_status add(struct iwi_fleet_trial *judge, iw_fleet *fleet, const iw_fleet_difference *difference)
+{
+    IW_TRY(iwi_grow(judge->log, (void **)&fleet->differences, &fleet->cells->difference_capacity,
+                    fleet->difference_count + 1, sizeof *fleet->differences));
+    fleet->differences[fleet->difference_count++] = *difference;
+    return IW_OK;
+}
+
+/* Of the family that the units hold. */
+static iw_status find_missing(struct iwi_fleet_trial *judge, iw_fleet *fleet, uint32_t family)
+{
+    const double median = fleet_median_value(judge, IW_FLEET_SHARE);
+    size_t usual = 0;
+
+    for (size_t node = 0; node < fleet->node_count; node++) {
+        usual += __builtin_popcount(judge->place.units[node].stretches) >= MISSED_STRETCHES;
+    }
+    if ((double)usual < NEARLY_ALL * (double)fleet->node_count) {
+        return IW_OK;
+    }
+    for (size_t node = 0; node < fleet->node_count; node++) {
+        if (!(judge->place.units[node].all.of[IW_DIGEST_COUNT] > 0.0)) {
+            IW_TRY(add(judge, fleet,
+                       &(iw_fleet_difference){IW_FLEET_MISSING, fleet->nodes[node].name,
+                                              *iwi_fleet_source_of(fleet->cells, family), 0.0, median}));
+        }
+    }
+    return IW_OK;
+}
+
+/* Of all sources together, which the units hold: the lower tail is the upper one of 1 / share. */
+static iw_status find_quieter(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    const double median = fleet_median_value(judge, IW_FLEET_SHARE);
+    struct iwi_fleet_tail tail;
+    size_t count = 0;
+
+    for (size_t node = 0; node < fleet->node_count; node++) {
+        if (fleet->nodes[node].value[IW_FLEET_SHARE] > 0.0) {
+            judge->scratch[count++] = -log(fleet->nodes[node].value[IW_FLEET_SHARE]);
+        }
+    }
+    if (count < IW_FLEET_LEAST_NODES || 2 * count < fleet->node_count) {
+        return IW_OK;
+    }
+    tail = iwi_fleet_tail_fit(judge->scratch, count, IWI_FLEET_LEAST_VARIANCE, 1.0);
+    for (size_t node = 0; node < fleet->node_count; node++) {
+        const double share = fleet->nodes[node].value[IW_FLEET_SHARE];
+
+        if (-log(share) > iwi_fleet_tail_limit(&tail, judge->p, 0.0) && QUIETER_FACTOR * share < median) {
+            IW_TRY(add(judge, fleet,
+                       &(iw_fleet_difference){.kind = IW_FLEET_QUIETER,
+                                              .node = fleet->nodes[node].name,
+                                              .value = share,
+                                              .median = median}));
+        }
+    }
+    return IW_OK;
+}
+
+static iw_status fleet_find_differences(struct iwi_fleet_trial *judge, iw_fleet *fleet)
+{
+    if (fleet->node_count < IW_FLEET_LEAST_NODES) {
+        return IW_OK;
+    }
+    iwi_fleet_gather(judge, 0);
+    IW_TRY(find_quieter(judge, fleet));
+    for (uint32_t family = 1; family < fleet->cells->family_count; family++) {
+        iwi_fleet_gather(judge, family);
+        IW_TRY(find_missing(judge, fleet, family));
+    }
+    return IW_OK;
+}
+
+/* ======== what stands out ======== */
 
 /* A CPU with so much of a source's time on a node is the one to name. */
 static const double MOST_OF_IT = 0.75;
@@ -118,9 +528,9 @@ static void add_evidence(const struct pendings *p, struct pending *pending)
     iw_fleet_finding *finding = &pending->finding;
 
     finding->value = iwi_fleet_unit_value(own, finding->metric);
-    finding->median = iwi_fleet_median_value(judge, finding->metric);
+    finding->median = fleet_median_value(judge, finding->metric);
     finding->excess_share =
-        iwi_fleet_unit_value(own, IW_FLEET_SHARE) - iwi_fleet_median_value(judge, IW_FLEET_SHARE);
+        iwi_fleet_unit_value(own, IW_FLEET_SHARE) - fleet_median_value(judge, IW_FLEET_SHARE);
     for (size_t node = 0; node < judge->fleet->node_count; node++) {
         const struct iwi_fleet_unit *unit = &judge->place.units[node];
 
@@ -244,10 +654,10 @@ static iw_status add_lengths(struct pendings *p)
 
         if (i == 0 || p->list[i - 1].family != pending->family) {
             flag(p, pending->family);
-            others = iwi_fleet_usual_lengths(judge, pending->family, p->is_flagged);
+            others = fleet_usual_lengths(judge, pending->family, p->is_flagged);
         }
         pending->finding.lengths =
-            iwi_fleet_lengths_of(iwi_fleet_cell_of(judge->fleet->cells, pending->node, pending->family));
+            fleet_lengths_of(iwi_fleet_cell_of(judge->fleet->cells, pending->node, pending->family));
         pending->finding.others_lengths = others;
     }
     return IW_OK;
@@ -323,8 +733,8 @@ static iw_status find_all(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 iw_status iwi_fleet_conclude(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
     IW_TRY(iwi_fleet_go_to(judge, NULL));
-    iwi_fleet_describe_nodes(judge, fleet);
-    IW_TRY(iwi_fleet_describe_sources(judge, fleet));
-    IW_TRY(iwi_fleet_find_differences(judge, fleet));
+    fleet_describe_nodes(judge, fleet);
+    IW_TRY(fleet_describe_sources(judge, fleet));
+    IW_TRY(fleet_find_differences(judge, fleet));
     return find_all(judge, fleet);
 }

@@ -17,21 +17,6 @@ const char *iwi_fleet_source_name(struct iwi_document *doc, const iw_source *sou
 /* "0.41 %", "263/s", "2.02 us"; "-" where there is none. */
 const char *iwi_fleet_amount(struct iwi_document *doc, iw_fleet_metric metric, double value);
 
-/* How many nodes stand out, and what the fleet is like. */
-void iwi_fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet);
-
-/* "n0713, CPU 3: irq/eno1 takes ..., 57 times the fleet's median ...", and what to do. */
-void iwi_fleet_say_finding(struct iwi_document *doc, const iw_fleet *fleet, const iw_fleet_finding *finding);
-
-/* "n0007 has no irq/local_timer, ...". */
-void iwi_fleet_say_difference(struct iwi_document *doc, const iw_fleet_difference *difference);
-
-/* Each fact that not all nodes share: "kernel: 6.1.0-18 on 990 nodes, 6.6 on 10 nodes (n0001, ...)". */
-void iwi_fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet);
-
-/* How the verdict came about, and what it rests on. */
-void iwi_fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet);
-
 /* How many nodes have how much: a figure, and for a terminal a table with bars. Nothing where no node has
  * any. */
 void iwi_fleet_show_figure(struct iwi_document *doc, const iw_fleet *fleet, iw_fleet_metric metric);

@@ -3,7 +3,7 @@
  *
  * Each process reads a part of the digests. Numbers of nodes, names and families are those that one process
  * would have given, since parts follow each other by rank. The first process has what whole nodes lose, and
- * concludes; columns are shared out among all (fleet_exchange.c).
+ * concludes; columns are shared out among all (fleet_share.c).
  */
 #ifndef IWI_FLEET_SHARE_H
 #define IWI_FLEET_SHARE_H
@@ -48,12 +48,6 @@ IW_NODISCARD iw_status iwi_parcel_take_text(const iw_log *log, struct iwi_parcel
                                             const char **text_p);
 bool iwi_parcel_is_empty(const struct iwi_parcel *parcel);
 
-IW_NODISCARD iw_status iwi_share_send(struct iwi_fleet_share *share, uint32_t to,
-                                      const struct iwi_parcel *parcel);
-/* Into an empty one, or over what it held. */
-IW_NODISCARD iw_status iwi_share_receive(struct iwi_fleet_share *share, uint32_t from,
-                                         struct iwi_parcel *parcel);
-
 /* Those of the others, by rank, behind what the first process has. Collective. */
 IW_NODISCARD iw_status iwi_share_gather(struct iwi_fleet_share *share, struct iwi_parcel *parcel);
 
@@ -65,10 +59,6 @@ IW_NODISCARD iw_status iwi_share_count(struct iwi_fleet_share *share, size_t own
 IW_NODISCARD iw_status iwi_share_spread(struct iwi_fleet_share *share, struct iwi_parcel *parcel);
 
 /* ---- what they do together ---- */
-
-/* Which digests of this process are older ones of a node that has several; whether any process has such. */
-IW_NODISCARD iw_status iwi_fleet_find_older(const iw_log *log, const iw_fleet *fleet,
-                                            struct iwi_fleet_older *older, bool *is_any_p);
 
 /* What is said of a node of this process; the same of the last node of the fleet. */
 IW_NODISCARD iw_status iwi_fleet_put_facts(const iw_log *log, const struct iwi_fleet_cells *cells,

@@ -1,11 +1,11 @@
 /* The noise of a fleet over weeks: what changed, and on which nodes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <math.h>
-#include <time.h>
-
 #include <idlewave/history.h>
 #include <idlewave/remedy.h>
+
+#include <math.h>
+#include <time.h>
 
 #include "core/base/base.h"
 #include "features/fleet/fleet_report.h"

@@ -9,7 +9,7 @@
 #include <idlewave/digest.h>
 #include <idlewave/files.h>
 
-#include "features/fleet/digest_runq.h"
+#include "features/fleet/node_digest.h"
 #include "kit/files/tests/noise_hdf5_testing.h"
 
 enum { TEXT_SIZE = 16 * 1024, LENGTH_NS = 1000000000 };

@@ -5,7 +5,6 @@
 #include <idlewave/files.h>
 
 #include "core/base/hash.h"
-#include "features/fleet/digest_layout.h"
 #include "features/fleet/node_digest.h"
 #include "kit/files/tests/noise_hdf5_testing.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/rng.h"
-#include "features/fleet/fleet_tail.h"
+#include "features/fleet/fleet_judge.h"
 #include "support/support.h"
 
 enum { MOST = 2000 };

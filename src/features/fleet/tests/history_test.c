@@ -8,7 +8,6 @@
 
 #include <idlewave/history.h>
 
-#include "features/fleet/digest_counter.h"
 #include "features/fleet/node_digest.h"
 #include "support/draws.h"
 #include "support/support.h"
