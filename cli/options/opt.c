@@ -85,8 +85,10 @@ void opt_usage(const struct opt *opt, char *buf, size_t size)
 
 /* ---- values ---- */
 
-static bool read_count(const struct ui *ui, const struct opt *opt, const char *text, uint64_t *value_p)
+static bool read_count(const struct ui *ui, const struct opt *opt, const char *text, void *target)
 {
+    const bool is_narrow = opt->size == sizeof(uint32_t);
+    const uint64_t most = opt->max != 0 ? opt->max : is_narrow ? UINT32_MAX : UINT64_MAX;
     uint64_t value;
 
     if (iw_parse_count(&ui->log, text, &value) != IW_OK) {
@@ -96,11 +98,15 @@ static bool read_count(const struct ui *ui, const struct opt *opt, const char *t
         ui_error(ui, "'%s' is too small: at least %llu", text, (unsigned long long)opt->min);
         return false;
     }
-    if (opt->max != 0 && value > opt->max) {
-        ui_error(ui, "'%s' is too large: at most %llu", text, (unsigned long long)opt->max);
+    if (value > most) {
+        ui_error(ui, "'%s' is too large: at most %llu", text, (unsigned long long)most);
         return false;
     }
-    *value_p = value;
+    if (is_narrow) {
+        *(uint32_t *)target = (uint32_t)value;
+    } else {
+        *(uint64_t *)target = value;
+    }
     return true;
 }
 

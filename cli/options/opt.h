@@ -25,10 +25,10 @@
 enum opt_type {               /* the target's type, what people write */
                 OPT_FLAG,     /* bool; --explain */
                 OPT_TIME,     /* iw_time; 220us */
-                OPT_COUNT,    /* uint64_t within [min, max]; 64KiB */
+                OPT_COUNT,    /* uint64_t or uint32_t within [min, max]; 64KiB */
                 OPT_PER_BYTE, /* iw_fs_per_byte; 1.25ns */
                 OPT_FACTOR,   /* double above 0, or 0 too; 10 */
-                OPT_CHOICE,   /* int, the index in `choices` */
+                OPT_CHOICE,   /* int or an enum, the index in `choices` */
                 OPT_STRING,   /* const char * */
                 OPT_LIST      /* struct opt_list; may be repeated */
 };
@@ -68,10 +68,10 @@ enum opt_collected { OPT_NOT_COLLECTED, OPT_COLLECTED_NET, OPT_COLLECTED_NOISE }
 struct opt {
     const char *name; /* without "--" */
     enum opt_type type;
-    size_t offset; /* of the target in the group's struct */
+    size_t offset, size; /* of the target, in the group's struct */
     const char *metavar, *help;
     char letter;                        /* '\0': no short form */
-    uint64_t min, max;                  /* OPT_COUNT; max 0: no limit */
+    uint64_t min, max;                  /* OPT_COUNT; max 0: what the target holds */
     const char *const *choices;         /* OPT_CHOICE; NULL after the last */
     const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
     bool may_be_zero;                   /* OPT_FACTOR */
@@ -90,10 +90,10 @@ struct opt {
 
 /* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .may_be_zero, .is_setting,
  * .collected, .unless. */
-#define OPT_ROW(values, option, kind, field, meta, ...)                                     \
-    {                                                                                       \
-        .name = option, .type = kind, .offset = OPT_OFFSET(values, field), .metavar = meta, \
-        .help = __VA_ARGS__                                                                 \
+#define OPT_ROW(values, option, kind, field, meta, ...)                            \
+    {                                                                              \
+        .name = option, .type = kind, .offset = OPT_OFFSET(values, field),         \
+        .size = sizeof(((values *)0)->field), .metavar = meta, .help = __VA_ARGS__ \
     }
 
 /* Rows that belong together in help texts, as do neighbours of one title; verbs that share rows place them at

@@ -31,12 +31,13 @@ struct program_opts {
     const char *dims;
     int boundary, direction, exchange;
     uint64_t distance;
-    struct trace_opts trace;
+    iw_trace_opts trace;
+    struct opt_list algorithms; /* of traces: OP[>SIZE]=ALGORITHM */
 };
 
-#define PROGRAM_OPTS_INIT                                                                              \
-    {                                                                                                  \
-        .bytes = 1, .repeat = 1, .goal_unit_ps = IW_PS_PER_NS, .distance = 1, .trace = TRACE_OPTS_INIT \
+#define PROGRAM_OPTS_INIT                                                                                 \
+    {                                                                                                     \
+        .bytes = 1, .repeat = 1, .goal_unit_ps = IW_PS_PER_NS, .distance = 1, .trace = IW_TRACE_OPTS_INIT \
     }
 
 /* Rows whose targets are in a struct program_opts. */

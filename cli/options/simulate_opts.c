@@ -109,38 +109,38 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
 
 #define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("trials", OPT_COUNT, trials, "N", "number of trials (default 1; intervals need 6)", .min = 1,
+    ROW("trials", OPT_COUNT, sim.trials, "N", "number of trials (default 1; intervals need 6)", .min = 1,
         .max = UINT64_C(1) << 40, .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, sim.seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("spare-cores", OPT_COUNT, spare_cores, "N",
         "leave N cores of each node to the operating system: noise that can go there does, and the others do "
         "all the work, which takes longer (default 0)",
-        .max = UINT32_MAX, .is_setting = true),
+        .is_setting = true),
     ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
         "nodes that compute at different speeds: normal:SIGMA, for example normal:2%; slow:COUNT,FACTOR, so "
         "many nodes take FACTOR times as long; or a file with a factor for each node, one a line"),
-    ROW("first-trial", OPT_COUNT, first_trial, "N",
+    ROW("first-trial", OPT_COUNT, sim.first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
-    ROW("engine", OPT_CHOICE, engine, "",
+    ROW("engine", OPT_CHOICE, sim.engine, "",
         "flow is fast, window runs graphs, event handles every program (default auto)", .choices = engines),
-    ROW("rules", OPT_CHOICE, rules, "", "loggopsim: follow LogGOPSim exactly (default idlewave)",
+    ROW("rules", OPT_CHOICE, sim.rules, "", "loggopsim: follow LogGOPSim exactly (default idlewave)",
         .choices = rule_names),
-    ROW("threads", OPT_COUNT, threads, "N", "threads per process; 0: one per CPU (default 0)", .max = 1024,
-        .is_setting = true),
-    ROW("parallel", OPT_CHOICE, parallel, "",
+    ROW("threads", OPT_COUNT, sim.threads, "N", "threads per process; 0: one per CPU (default 0)",
+        .max = 1024, .is_setting = true),
+    ROW("parallel", OPT_CHOICE, sim.parallel, "",
         "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
         "whichever takes less time)",
         .choices = parallels),
     ROW("dry-run", OPT_FLAG, is_dry, "", "only report what it would take, and how it would be split"),
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
-    ROW("checkpoint", OPT_STRING, checkpoint_dir, "FOLDER",
+    ROW("checkpoint", OPT_STRING, sim.checkpoint_dir, "FOLDER",
         "write restart points to FOLDER, and resume from the one found there; removed when the simulation "
         "ends"),
     ROW("checkpoint-every", OPT_TIME, checkpoint_every_ps, "TIME",
         "time between restart points (default 10min); longer where writing them would take more than 5 % of "
         "the time"),
-    ROW("lanes", OPT_COUNT, lanes, "N", "trials simulated side by side: 1, 2, 4, 8; 0: automatic (default 0)",
-        .max = 8),
+    ROW("lanes", OPT_COUNT, sim.lanes, "N",
+        "trials simulated side by side: 1, 2, 4, 8; 0: automatic (default 0)", .max = 8),
 };
 #undef ROW
 
@@ -176,7 +176,7 @@ const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
 const struct simulate_opts simulate_defaults = {
     .program = PROGRAM_OPTS_INIT,
     .net = NET_OPTS_INIT,
-    .run = {.trials = 1, .seed = 1, .checkpoint_every_ps = 600 * IW_PS_PER_S},
+    .run = {.sim = IW_SIM_OPTS_INIT, .checkpoint_every_ps = 600 * IW_PS_PER_S},
 };
 
 int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps)
@@ -188,13 +188,13 @@ int simulate_check_skew(const struct ui *ui, int sync, iw_time skew_ps)
 
 int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
 {
-    const uint64_t lanes = opts->run.lanes;
+    const uint32_t lanes = opts->run.sim.lanes;
 
     if (lanes != 0 && (lanes & (lanes - 1)) != 0) {
-        return ui_usage(ui, "--lanes %llu: lanes are 1, 2, 4 or 8", (unsigned long long)lanes);
+        return ui_usage(ui, "--lanes %u: lanes are 1, 2, 4 or 8", (unsigned)lanes);
     }
-    if (opts->run.rules == IW_RULES_LOGGOPSIM && opts->run.engine != IW_ENGINE_AUTO &&
-        opts->run.engine != IW_ENGINE_EVENT) {
+    if (opts->run.sim.rules == IW_RULES_LOGGOPSIM && opts->run.sim.engine != IW_ENGINE_AUTO &&
+        opts->run.sim.engine != IW_ENGINE_EVENT) {
         return ui_usage(ui, "--rules loggopsim needs --engine event");
     }
     if (simulate_check_skew(ui, opts->noise.sync, opts->noise.skew_ps) != UI_DONE) {
@@ -211,14 +211,14 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
         return ui_usage(ui, "%s is part of a timeline: add --timeline FILE",
                         opts->output.timeline_ranks != NULL ? "--timeline-ranks" : "--timeline-time");
     }
-    if (opts->output.timeline_path != NULL && opts->run.rules == IW_RULES_LOGGOPSIM) {
+    if (opts->output.timeline_path != NULL && opts->run.sim.rules == IW_RULES_LOGGOPSIM) {
         return ui_usage(ui, "--timeline needs --rules idlewave: LogGOPSim's rules have no steps of ranks");
     }
-    if (opts->run.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
+    if (opts->run.sim.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
         return ui_usage(
             ui, "--checkpoint-every is how often restart points are written: add --checkpoint FOLDER");
     }
-    if (opts->run.checkpoint_dir != NULL && opts->run.parallel == IW_PARALLEL_TRIALS) {
+    if (opts->run.sim.checkpoint_dir != NULL && opts->run.sim.parallel == IW_PARALLEL_TRIALS) {
         return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
     }
     if (opts->run.spare_cores > 0 && opts->noise.is_extrapolated) {
@@ -237,16 +237,8 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
 
 void simulate_fill_opts(const struct simulate_opts *opts, iw_sim_opts *sim)
 {
-    sim->engine = (iw_engine)opts->run.engine;
-    sim->rules = (iw_rules)opts->run.rules;
+    *sim = opts->run.sim;
     sim->rendezvous = (iw_rendezvous)opts->net.rendezvous;
-    sim->seed = opts->run.seed;
-    sim->trials = opts->run.trials;
-    sim->first_trial = opts->run.first_trial;
-    sim->lanes = (uint32_t)opts->run.lanes;
-    sim->threads = (uint32_t)opts->run.threads;
-    sim->parallel = (iw_parallel)opts->run.parallel;
-    sim->checkpoint_dir = opts->run.checkpoint_dir;
     sim->checkpoint_s = (double)opts->run.checkpoint_every_ps / (double)IW_PS_PER_S;
     sim->want_explain = opts->output.wants_explain;
     sim->explain_trials = opts->output.explain_trials;

@@ -48,13 +48,11 @@ struct noise_opts {
 
 struct run_opts {
     struct opt_origins origins;
-    uint64_t trials, seed, first_trial, threads, lanes;
-    uint64_t spare_cores; /* of each node, for the operating system */
+    iw_sim_opts sim;
+    uint32_t spare_cores; /* of each node, for the operating system */
     const char *node_speed;
     bool is_dry, is_quiet;
-    const char *checkpoint_dir;
     iw_time checkpoint_every_ps;
-    int engine, rules, parallel;
 };
 
 struct output_opts {

@@ -26,7 +26,7 @@ const struct opt trace_rows[] = {
         "Open MPI's "
         "rules (default paper); also of a pattern's operations without ALGORITHM (by name)",
         .known = iw_rules_name),
-    ROW("algorithm", OPT_LIST, trace.algorithms, "OP[>SIZE]=NAME",
+    ROW("algorithm", OPT_LIST, algorithms, "OP[>SIZE]=NAME",
         "another algorithm for one operation, for example 'bcast>64KiB=chain/8KiB' (in segments of 8 KiB); "
         "may be repeated"),
     ROW("no-p2p", OPT_FLAG, trace.drops_p2p, "", "leave out point-to-point messages and their waits"),
@@ -77,26 +77,16 @@ static void describe(const iw_trace *trace, const iw_program *program, struct pr
 static iw_status make(struct ui *ui, const struct program_opts *opts, const iw_net *net,
                       struct program_source *source, iw_program **program_p)
 {
-    const struct trace_opts *t = &opts->trace;
-    const char **algorithms = ui_grow(NULL, t->algorithms.count + 1, sizeof *algorithms);
-    iw_trace_opts trace_opts = IW_TRACE_OPTS_INIT;
+    const char **algorithms = ui_grow(NULL, opts->algorithms.count + 1, sizeof *algorithms);
+    iw_trace_opts trace_opts = opts->trace;
     iw_status status;
 
-    for (size_t i = 0; i < t->algorithms.count; i++) {
-        algorithms[i] = t->algorithms.items[i];
+    for (size_t i = 0; i < opts->algorithms.count; i++) {
+        algorithms[i] = opts->algorithms.items[i];
     }
-    algorithms[t->algorithms.count] = NULL;
+    algorithms[opts->algorithms.count] = NULL;
     trace_opts.algorithms = algorithms;
     trace_opts.ranks = (uint32_t)opts->ranks;
-    trace_opts.rules = t->rules;
-    trace_opts.drops_p2p = t->drops_p2p;
-    trace_opts.drops_collectives = t->drops_collectives;
-    trace_opts.compute_scale = t->compute_scale;
-    trace_opts.clock = (iw_compute_clock)t->clock;
-    trace_opts.replica_compute = (iw_replica_compute)t->replica_compute;
-    trace_opts.replica_seed = t->replica_seed;
-    trace_opts.async = (iw_async)t->async;
-    trace_opts.grow = t->grow;
     trace_opts.reduce = opts->reduce;
     if (net != NULL) {
         trace_opts.nodes = iw_net_nodes(net);

@@ -11,20 +11,6 @@
 struct program_opts;
 struct program_source;
 
-struct trace_opts {
-    const char *rules, *grow;
-    struct opt_list algorithms; /* OP[>SIZE]=ALGORITHM */
-    bool drops_p2p, drops_collectives;
-    double compute_scale;
-    int clock, replica_compute, async;
-    uint64_t replica_seed;
-};
-
-#define TRACE_OPTS_INIT                                         \
-    {                                                           \
-        .rules = "paper", .compute_scale = 1, .replica_seed = 1 \
-    }
-
 /* Rows whose targets are in a struct program_opts. */
 extern const struct opt trace_rows[];
 enum { TRACE_ROW_COUNT = 10 };

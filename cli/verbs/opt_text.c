@@ -25,6 +25,7 @@ static void write_time(iw_time time_ps, char *buf, size_t size)
 void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t size)
 {
     const void *target = (const char *)base + opt->offset;
+    uint64_t count;
 
     buf[0] = '\0';
     switch (opt->type) {
@@ -35,8 +36,9 @@ void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t s
         }
         break;
     case OPT_COUNT:
-        if (*(const uint64_t *)target != 0) {
-            (void)snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)target);
+        count = opt->size == sizeof(uint32_t) ? *(const uint32_t *)target : *(const uint64_t *)target;
+        if (count != 0) {
+            (void)snprintf(buf, size, "%llu", (unsigned long long)count);
         }
         break;
     case OPT_TIME: write_time(*(const iw_time *)target, buf, size); break;

@@ -143,9 +143,6 @@ typedef enum iw_async {
     IW_ASYNC_THREAD /* at any time, by a thread on a CPU of its own */
 } iw_async;
 
-/** "wait", "calls", "thread". */
-IW_API const char *iw_async_name(iw_async async);
-
 /** How a trace becomes a program. */
 typedef struct iw_trace_opts {
     size_t size;       /* IW_TRACE_OPTS_INIT */

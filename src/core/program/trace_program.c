@@ -245,13 +245,6 @@ static iw_status check_reductions(const iw_log *log, const struct iwi_trace_prog
 
 /* ---- collectives beside the rest ---- */
 
-const char *iw_async_name(iw_async async)
-{
-    static const char *const names[] = {"wait", "calls", "thread"};
-
-    return names[async];
-}
-
 /* What goes on side by side is no sequence of operations: the program becomes a graph. */
 static iw_status become_graph(const iw_log *log, iw_program *program)
 {

@@ -253,7 +253,7 @@ struct simulation {
 static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise_set *set,
                        struct program_opts *program)
 {
-    const uint32_t cores = iw_noise_set_cores_per_node(set), spare = (uint32_t)opts->run.spare_cores;
+    const uint32_t cores = iw_noise_set_cores_per_node(set), spare = opts->run.spare_cores;
 
     if (spare == 0) {
         return UI_DONE;
@@ -285,7 +285,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
         code = spare_cores(ui, opts, s->set, &program);
     }
     if (code == UI_DONE) {
-        code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.seed, 0, &s->noise));
+        code = ui_exit_of(iw_noise_set_make(&ui->log, s->set, NULL, opts->run.sim.seed, 0, &s->noise));
     }
     if (code == UI_DONE) {
         code = program_make(ui, &program, &(struct program_place){s->net, opts->noise.ranks_per_node}, args,
@@ -331,7 +331,7 @@ static uint64_t further_trials(const struct simulation *s, uint64_t trials)
 /* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    const uint64_t redrawn = further_trials(s, opts->run.trials);
+    const uint64_t redrawn = further_trials(s, opts->run.sim.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     iw_forecast all;
     iw_status status;
@@ -390,7 +390,7 @@ static iw_status ask_more(const iw_log *log, const iw_certainty_question *questi
 
 static int find_certainty(struct ui *ui, const struct simulate_opts *opts, struct simulation *s)
 {
-    const uint64_t trials = further_trials(s, opts->run.trials);
+    const uint64_t trials = further_trials(s, opts->run.sim.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
     const iw_certainty_question question = {
         .set = s->set, .program = s->program, .net = s->net, .opts = &sim, .result = s->result};
@@ -423,7 +423,7 @@ static int show_result(struct ui *ui, const struct simulate_opts *opts, const st
         .delay_count = s->source.delay_count,
         .traced = s->source.trace != NULL ? &s->source.traced : NULL,
         .compute_bytes = opts->program.compute_bytes,
-        .spare_cores = (uint32_t)opts->run.spare_cores,
+        .spare_cores = opts->run.spare_cores,
         .node_speed = opts->run.node_speed,
         .independence = s->has_independence ? &s->independence : NULL,
         .steady = s->has_steady ? &s->steady : NULL,
@@ -480,8 +480,8 @@ static int run_and_write(struct ui *ui, const struct simulate_opts *opts, struct
         mpi_run_abort(&s->mpi_run, code);
     } else if (mpi_run_is_first(&s->mpi_run)) {
         code = write_result(ui, opts, s);
-        if (code == UI_DONE && opts->run.checkpoint_dir != NULL) {
-            iw_checkpoint_remove(opts->run.checkpoint_dir);
+        if (code == UI_DONE && opts->run.sim.checkpoint_dir != NULL) {
+            iw_checkpoint_remove(opts->run.sim.checkpoint_dir);
         }
     }
     return code;
@@ -502,9 +502,9 @@ static int simulate_training(struct ui *ui, const struct simulate_opts *opts, co
     iw_training_opts wanted = IW_TRAINING_OPTS_INIT;
 
     wanted.steps = opt_typed(&opts->program, repeat) ? opts->program.repeat : wanted.steps;
-    wanted.trials = opt_typed(&opts->run, trials) ? opts->run.trials : wanted.trials;
-    wanted.seed = opts->run.seed;
-    wanted.threads = (uint32_t)opts->run.threads;
+    wanted.trials = opt_typed(&opts->run, sim.trials) ? opts->run.sim.trials : wanted.trials;
+    wanted.seed = opts->run.sim.seed;
+    wanted.threads = opts->run.sim.threads;
     wanted.wants_bill = false;
     return training_answer(ui, &question, &wanted, &opts->shown);
 }
