@@ -1,7 +1,7 @@
 /* Fuzzes the reader of training timelines, and what is computed of those that can be read.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/explain/stragglers/straggler_events.h"
+#include "features/explain/stragglers/pipeline.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,8 +8,200 @@
 
 #include "core/base/order.h"
 #include "core/numeric/numeric.h"
-#include "features/explain/arrivals/clock_links.h"
-#include "features/explain/arrivals/sets.h"
+#include "features/explain/arrivals/peers.h"
+#include "features/explain/arrivals/visits.h"
+
+enum { CLOCK_SLOPE_LEAST = 4 }; /* ends for a slope */
+
+struct rank_clock {
+    double offset_ps, drift;
+};
+
+struct clock_link {
+    uint32_t group, rank;
+    double offset_ps, drift;
+    double weight, drift_weight; /* drift_weight 0: too few ends for a slope */
+};
+
+struct clock_links {
+    struct clock_link *of; /* by group */
+    size_t count, capacity;
+};
+
+/* One end of a collective. */
+struct clock_end {
+    uint32_t group, rank;
+    double at_ps,
+        off_ps; /* when, from the middle of the run; how far from the middle end of its collective */
+};
+
+/* ---- the clocks that fit links best: least squares by conjugate gradients ---- */
+
+enum { STEPS_MAX = 2000 };
+
+static double median_of(const struct clock_end *ends, size_t first, size_t end, bool is_at, double *room)
+{
+    for (size_t i = first; i < end; i++) {
+        room[i - first] = is_at ? ends[i].at_ps : ends[i].off_ps;
+    }
+    return iwi_median(room, end - first);
+}
+
+/* Resistant line through ends: the medians of the first and of the last third give the slope, the median of
+ * what is left the height at 0. Too few: no slope. `room`: as many doubles. */
+static struct rank_clock clock_line(const struct clock_end *ends, size_t count, bool want_drift, double *room)
+{
+    const size_t third = count / 3;
+    struct rank_clock line = {0};
+
+    if (want_drift && count >= CLOCK_SLOPE_LEAST) {
+        const double begin_ps = median_of(ends, 0, third, true, room),
+                     end_ps = median_of(ends, count - third, count, true, room);
+
+        if (end_ps > begin_ps) {
+            line.drift = (median_of(ends, count - third, count, false, room) -
+                          median_of(ends, 0, third, false, room)) /
+                         (end_ps - begin_ps);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        room[i] = ends[i].off_ps - line.drift * ends[i].at_ps;
+    }
+    line.offset_ps = iwi_median(room, count);
+    return line;
+}
+
+/* ---- least squares ---- */
+
+/* Of one value, the offset or the drift: L x = b with (L x)_r = sum over links of r: weight (x_r - mean of
+ * group). */
+struct system {
+    const struct clock_links *links;
+    size_t ranks, groups;
+    bool is_drift;
+    double *weight, *mean; /* of groups */
+    double *x, *rest, *way, *image;
+};
+
+static double value_of(const struct system *s, const struct clock_link *link)
+{
+    return s->is_drift ? link->drift : link->offset_ps;
+}
+
+static double weight_of(const struct system *s, const struct clock_link *link)
+{
+    return s->is_drift ? link->drift_weight : link->weight;
+}
+
+static double mean_of(const struct system *s, uint32_t group)
+{
+    return s->weight[group] > 0 ? s->mean[group] / s->weight[group] : 0;
+}
+
+static void apply(const struct system *s, const double *x, double *to)
+{
+    memset(s->mean, 0, s->groups * sizeof s->mean[0]);
+    memset(to, 0, s->ranks * sizeof to[0]);
+    for (size_t i = 0; i < s->links->count; i++) {
+        const struct clock_link *link = &s->links->of[i];
+
+        s->mean[link->group] += weight_of(s, link) * x[link->rank];
+    }
+    for (size_t i = 0; i < s->links->count; i++) {
+        const struct clock_link *link = &s->links->of[i];
+
+        to[link->rank] += weight_of(s, link) * (x[link->rank] - mean_of(s, link->group));
+    }
+}
+
+static double dot(const struct system *s, const double *a, const double *b)
+{
+    double sum = 0;
+
+    for (size_t r = 0; r < s->ranks; r++) {
+        sum += a[r] * b[r];
+    }
+    return sum;
+}
+
+/* rest = b: what links say, less the mean of their group. */
+static void begin(const struct system *s)
+{
+    memset(s->mean, 0, s->groups * sizeof s->mean[0]);
+    memset(s->weight, 0, s->groups * sizeof s->weight[0]);
+    memset(s->x, 0, s->ranks * sizeof s->x[0]);
+    memset(s->rest, 0, s->ranks * sizeof s->rest[0]);
+    for (size_t i = 0; i < s->links->count; i++) {
+        const struct clock_link *link = &s->links->of[i];
+
+        s->weight[link->group] += weight_of(s, link);
+        s->mean[link->group] += weight_of(s, link) * value_of(s, link);
+    }
+    for (size_t i = 0; i < s->links->count; i++) {
+        const struct clock_link *link = &s->links->of[i];
+
+        s->rest[link->rank] += weight_of(s, link) * (value_of(s, link) - mean_of(s, link->group));
+    }
+    memcpy(s->way, s->rest, s->ranks * sizeof s->way[0]);
+}
+
+static void solve(const struct system *s)
+{
+    double size, first;
+
+    begin(s);
+    size = first = dot(s, s->rest, s->rest);
+    for (unsigned step = 0; step < STEPS_MAX && size > 1e-24 * first && size > 0; step++) {
+        double along, length, next;
+
+        apply(s, s->way, s->image);
+        along = dot(s, s->way, s->image);
+        if (!(along > 0)) {
+            return;
+        }
+        length = size / along;
+        for (size_t r = 0; r < s->ranks; r++) {
+            s->x[r] += length * s->way[r];
+            s->rest[r] -= length * s->image[r];
+        }
+        next = dot(s, s->rest, s->rest);
+        for (size_t r = 0; r < s->ranks; r++) {
+            s->way[r] = s->rest[r] + next / size * s->way[r];
+        }
+        size = next;
+    }
+}
+
+/* The values of ranks; the first rank of each set has 0. set_of[rank]: sets by their first rank. */
+static iw_status clock_solve(const iw_log *log, const struct clock_links *links, size_t ranks, size_t groups,
+                             const uint32_t *set_of, struct rank_clock *clocks)
+{
+    double *room = iwi_new_array(log, 4 * ranks + 2 * groups, sizeof *room);
+    struct system with = {.links = links, .ranks = ranks, .groups = groups};
+
+    if (room == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    with.x = room;
+    with.rest = room + ranks;
+    with.way = room + 2 * ranks;
+    with.image = room + 3 * ranks;
+    with.weight = room + 4 * ranks;
+    with.mean = with.weight + groups;
+    solve(&with);
+    for (size_t r = 0; r < ranks; r++) {
+        clocks[r].offset_ps = with.x[r] - with.x[set_of[r]];
+    }
+    with.is_drift = true;
+    solve(&with);
+    for (size_t r = 0; r < ranks; r++) {
+        clocks[r].drift = with.x[r] - with.x[set_of[r]];
+    }
+    free(room);
+    return IW_OK;
+}
+
+/* ---- links, from the ends of collectives ---- */
 
 enum { ROUNDS = 6 };
 
@@ -19,12 +211,12 @@ enum { ROUNDS = 6 };
 
 struct aligner {
     struct iwi_visits *visits;
-    struct iwi_clock_end *ends; /* by group, rank and time */
+    struct clock_end *ends; /* by group, rank and time */
     size_t end_count;
     double *room; /* for medians */
     uint32_t *set_of;
     bool *is_used; /* groups whose loose collectives are used */
-    struct iwi_rank_clock *clocks, *tried, *step;
+    struct rank_clock *clocks, *tried, *step;
     iw_time zero_ps; /* the middle of the run */
 };
 
@@ -89,17 +281,16 @@ static double from_middle(const struct aligner *a, iw_time ps)
 }
 
 /* The time of an end, by the clocks that were found so far. */
-static double aligned(const struct aligner *a, const struct iwi_rank_clock *clocks,
-                      const struct iwi_visit *visit)
+static double aligned(const struct aligner *a, const struct rank_clock *clocks, const struct iwi_visit *visit)
 {
     const double at_ps = from_middle(a, visit->leave_ps);
-    const struct iwi_rank_clock *clock = &clocks[visit->rank];
+    const struct rank_clock *clock = &clocks[visit->rank];
 
     return at_ps - clock->offset_ps - clock->drift * at_ps;
 }
 
 /* Lists all ends, each against the middle of its collective's by these clocks. */
-static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
+static void list_ends(struct aligner *a, const struct rank_clock *clocks)
 {
     const struct iwi_visits *visits = a->visits;
 
@@ -117,46 +308,46 @@ static void list_ends(struct aligner *a, const struct iwi_rank_clock *clocks)
         }
         middle = iwi_median(a->room, encounter->count);
         for (uint32_t k = 0; k < encounter->count; k++) {
-            a->ends[a->end_count++] = (struct iwi_clock_end){.group = of[k].group,
-                                                             .rank = of[k].rank,
-                                                             .at_ps = from_middle(a, of[k].leave_ps),
-                                                             .off_ps = aligned(a, clocks, &of[k]) - middle};
+            a->ends[a->end_count++] = (struct clock_end){.group = of[k].group,
+                                                         .rank = of[k].rank,
+                                                         .at_ps = from_middle(a, of[k].leave_ps),
+                                                         .off_ps = aligned(a, clocks, &of[k]) - middle};
         }
     }
 }
 
-IWI_COMPARE(compare_ends, struct iwi_clock_end, IWI_RISING(group), IWI_RISING(rank), IWI_RISING(at_ps))
+IWI_COMPARE(compare_ends, struct clock_end, IWI_RISING(group), IWI_RISING(rank), IWI_RISING(at_ps))
 
 /* ---- clocks ---- */
 
-static iw_status make_links(struct aligner *a, bool want_drift, struct iwi_clock_links *links)
+static iw_status make_links(struct aligner *a, bool want_drift, struct clock_links *links)
 {
     iwi_sort(a->ends, a->end_count, compare_ends);
     for (size_t first = 0, end = 0; first < a->end_count; first = end) {
-        const struct iwi_clock_end *of = &a->ends[first];
-        struct iwi_rank_clock line;
+        const struct clock_end *of = &a->ends[first];
+        struct rank_clock line;
         double weight;
 
         while (end < a->end_count && a->ends[end].group == of->group && a->ends[end].rank == of->rank) {
             end++;
         }
-        line = iwi_clock_line(of, end - first, want_drift, a->room);
+        line = clock_line(of, end - first, want_drift, a->room);
         IW_TRY(iwi_grow(a->visits->log, (void **)&links->of, &links->capacity, links->count + 1,
                         sizeof links->of[0]));
         weight = a->is_used[of->group] ? WEIGHT_OF_LOOSE : (double)(end - first);
         links->of[links->count++] =
-            (struct iwi_clock_link){.group = of->group,
-                                    .rank = of->rank,
-                                    .offset_ps = line.offset_ps,
-                                    .drift = line.drift,
-                                    .weight = weight,
-                                    .drift_weight = end - first >= IWI_CLOCK_SLOPE_LEAST ? weight : 0};
+            (struct clock_link){.group = of->group,
+                                .rank = of->rank,
+                                .offset_ps = line.offset_ps,
+                                .drift = line.drift,
+                                .weight = weight,
+                                .drift_weight = end - first >= CLOCK_SLOPE_LEAST ? weight : 0};
     }
     return IW_OK;
 }
 
 /* What 95 % (or half) of the ends are nearer than to the middle of their collective. */
-static double residual_ps(struct aligner *a, const struct iwi_rank_clock *clocks, double share)
+static double residual_ps(struct aligner *a, const struct rank_clock *clocks, double share)
 {
     list_ends(a, clocks);
     for (size_t i = 0; i < a->end_count; i++) {
@@ -168,17 +359,17 @@ static double residual_ps(struct aligner *a, const struct iwi_rank_clock *clocks
 
 /* The middle of a collective's ends is that of its clocks only when these are nearly right: what is left is
  * looked at again. */
-static iw_status improve(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
+static iw_status improve(struct aligner *a, bool want_drift, struct rank_clock *clocks)
 {
     const struct iwi_visits *visits = a->visits;
-    struct iwi_clock_links links = {0};
+    struct clock_links links = {0};
     iw_status status;
 
     list_ends(a, clocks);
     status = make_links(a, want_drift, &links);
     if (status == IW_OK) {
         status =
-            iwi_clock_solve(visits->log, &links, visits->rank_count, visits->group_count, a->set_of, a->step);
+            clock_solve(visits->log, &links, visits->rank_count, visits->group_count, a->set_of, a->step);
     }
     for (size_t r = 0; r < visits->rank_count && status == IW_OK; r++) {
         clocks[r].offset_ps += a->step[r].offset_ps;
@@ -188,7 +379,7 @@ static iw_status improve(struct aligner *a, bool want_drift, struct iwi_rank_clo
     return status;
 }
 
-static iw_status find_clocks(struct aligner *a, bool want_drift, struct iwi_rank_clock *clocks)
+static iw_status find_clocks(struct aligner *a, bool want_drift, struct rank_clock *clocks)
 {
     memset(clocks, 0, a->visits->rank_count * sizeof clocks[0]);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -212,7 +403,7 @@ static iw_status choose_clocks(struct aligner *a)
 
 static iw_time moved(const struct aligner *a, uint32_t rank, iw_time ps)
 {
-    const struct iwi_rank_clock *clock = &a->clocks[rank];
+    const struct rank_clock *clock = &a->clocks[rank];
 
     return ps - (iw_time)llround(clock->offset_ps + clock->drift * from_middle(a, ps));
 }

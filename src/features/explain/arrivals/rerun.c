@@ -1,4 +1,4 @@
-/* Runs what was traced again, in the order of the trace.
+/* The steps of a run: as the file has them, or the time between two collectives of as many ranks as meet.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/explain/arrivals/rerun.h"
@@ -6,7 +6,278 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "features/explain/arrivals/rerun_parts.h"
+#include "core/base/order.h"
+
+/* ---- steps: as the file has them, or the time between two collectives of as many ranks as meet ---- */
+
+static size_t find_step(const struct iwi_rerun *rerun, uint32_t number)
+{
+    const uint32_t *found = iwi_find(&number, rerun->step_numbers, rerun->step_count, iwi_compare_u32);
+
+    return (size_t)(found - rerun->step_numbers);
+}
+
+/* Numbers of steps become their indices. */
+static void number_steps(struct iwi_rerun *rerun)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rerun->activity_count; i++) {
+        const uint32_t step = rerun->activities[i].step;
+
+        if (step != IWI_VISIT_NO_STEP && (count == 0 || rerun->step_numbers[count - 1] != step)) {
+            rerun->step_numbers[count++] = step;
+        }
+    }
+    iwi_sort(rerun->step_numbers, count, iwi_compare_u32);
+    for (size_t i = 0; i < count; i++) {
+        if (rerun->step_count == 0 || rerun->step_numbers[rerun->step_count - 1] != rerun->step_numbers[i]) {
+            rerun->step_numbers[rerun->step_count++] = rerun->step_numbers[i];
+        }
+    }
+    for (size_t i = 0; i < rerun->activity_count; i++) {
+        struct iwi_activity *activity = &rerun->activities[i];
+
+        activity->step =
+            activity->step == IWI_VISIT_NO_STEP ? IWI_RERUN_NONE : (uint32_t)find_step(rerun, activity->step);
+    }
+}
+
+/* ---- where the file has none ---- */
+
+/* Of each rank the group with the most traced members, if as many as the largest of all has; of several the
+ * one that was made first. */
+static void find_groups(const struct iwi_rerun *rerun, uint32_t *group_of)
+{
+    const struct iwi_visits *visits = rerun->visits;
+    uint32_t most = 2;
+
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        const uint32_t count = visits->groups[visits->visits[i].group].count;
+
+        most = count > most ? count : most;
+    }
+    for (size_t i = 0; i < visits->rank_count; i++) {
+        group_of[i] = IWI_RERUN_NONE;
+    }
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        const struct iwi_visit *visit = &visits->visits[i];
+
+        if (visits->groups[visit->group].count == most && visit->op != IWI_VISIT_MESSAGE &&
+            visit->group < group_of[visit->rank]) {
+            group_of[visit->rank] = visit->group;
+        }
+    }
+}
+
+struct mark {
+    iw_time at_ps;
+    uint32_t activity;
+};
+
+IWI_COMPARE(compare_marks, struct mark, IWI_RISING(at_ps), IWI_RISING(activity))
+
+/* The n-th collective of its group that a rank comes to ends its n-th step. */
+static iw_status make_steps(struct iwi_rerun *rerun)
+{
+    const struct iwi_visits *visits = rerun->visits;
+    uint32_t *group_of = iwi_new_array(visits->log, visits->rank_count, sizeof *group_of);
+    uint32_t *step_of = iwi_new_array(visits->log, visits->rank_count, sizeof *step_of);
+    struct mark *marks = iwi_new_array(visits->log, rerun->activity_count, sizeof *marks);
+    const iw_status status = group_of != NULL && step_of != NULL && marks != NULL ? IW_OK : IW_ERR_NOMEM;
+
+    if (status == IW_OK) {
+        find_groups(rerun, group_of);
+        for (uint32_t i = 0; i < rerun->activity_count; i++) {
+            marks[i] = (struct mark){rerun->activities[i].start_ps, i};
+        }
+        iwi_sort(marks, rerun->activity_count, compare_marks);
+        for (size_t i = 0; i < rerun->activity_count; i++) {
+            struct iwi_activity *activity = &rerun->activities[marks[i].activity];
+
+            activity->step = step_of[activity->rank];
+            step_of[activity->rank] += activity->encounter != IWI_RERUN_NONE &&
+                                       visits->visits[marks[i].activity].op != IWI_VISIT_MESSAGE &&
+                                       visits->visits[marks[i].activity].group == group_of[activity->rank];
+        }
+        number_steps(rerun);
+    }
+    free(group_of);
+    free(step_of);
+    free(marks);
+    return status;
+}
+
+iw_status iwi_rerun_find_steps(struct iwi_rerun *rerun)
+{
+    number_steps(rerun);
+    return rerun->step_count > 0 ? IW_OK : make_steps(rerun);
+}
+
+/* ---- what each activity waited for: the latest of what it may have needed ---- */
+
+static const struct iwi_activity *find(const struct iwi_rerun *rerun, uint32_t activity)
+{
+    return activity == IWI_RERUN_NONE ? NULL : &rerun->activities[activity];
+}
+
+/* What ended last on the lanes of a rank but `lane`; its time in *at_ps_p. */
+static uint32_t last_ended(const struct iwi_rerun *rerun, uint32_t rank, uint32_t lane, iw_time *at_ps_p)
+{
+    uint32_t last = IWI_RERUN_NONE;
+
+    for (uint32_t l = rerun->first_lane[rank]; l < rerun->first_lane[rank + 1]; l++) {
+        const struct iwi_activity *ended = find(rerun, rerun->lanes[l].last_ended);
+
+        if (l != lane && ended != NULL && (last == IWI_RERUN_NONE || ended->end_ps > *at_ps_p)) {
+            last = rerun->lanes[l].last_ended;
+            *at_ps_p = ended->end_ps;
+        }
+    }
+    return last;
+}
+
+static void rerun_bind(struct iwi_rerun *rerun);
+
+static void bind_to(struct iwi_activity *activity, enum iwi_rerun_bind bind, iw_time at_ps)
+{
+    if (activity->bind == IWI_BIND_TRACED || at_ps > activity->bound_ps) {
+        activity->bind = (uint8_t)bind;
+        activity->bound_ps = at_ps;
+    }
+}
+
+/* Where computation on the other lanes had come to at `at_ps`: the point that is latest. */
+static struct iwi_rerun_point computed_until(const struct iwi_rerun *rerun,
+                                             const struct iwi_activity *activity, iw_time at_ps)
+{
+    struct iwi_rerun_point point = {.activity = IWI_RERUN_NONE};
+
+    for (uint32_t l = rerun->first_lane[activity->rank]; l < rerun->first_lane[activity->rank + 1]; l++) {
+        uint32_t begun = rerun->lanes[l].last_begun;
+
+        if (l == activity->lane || !rerun->lanes[l].computes) {
+            continue;
+        }
+        while (begun != IWI_RERUN_NONE && rerun->activities[begun].start_ps > at_ps) {
+            begun = rerun->activities[begun].previous;
+        }
+        if (begun != IWI_RERUN_NONE) {
+            const bool is_inside = rerun->activities[begun].end_ps > at_ps;
+            const iw_time time_ps = is_inside ? at_ps : rerun->activities[begun].end_ps;
+
+            if (point.activity == IWI_RERUN_NONE || time_ps > point.at_ps) {
+                point = (struct iwi_rerun_point){begun, is_inside, time_ps};
+            }
+        }
+    }
+    return point;
+}
+
+/* Computation that a visit needed. */
+static void bind_to_computation(const struct iwi_rerun *rerun, struct iwi_activity *activity)
+{
+    const bool is_told = activity->ready_ps > 0;
+    const struct iwi_rerun_point point =
+        computed_until(rerun, activity, activity->start_ps - activity->ready_ps);
+    const bool is_prompt =
+        activity->bind != IWI_BIND_TRACED && activity->start_ps - activity->bound_ps <= IWI_RERUN_PROMPT_PS;
+
+    if (point.activity != IWI_RERUN_NONE && (is_told || !point.is_inside || !is_prompt)) {
+        activity->ready = point;
+        bind_to(activity, IWI_BIND_READY, point.at_ps);
+    }
+}
+
+/* Computation that stood still when something else ended may have needed it, though it began later. */
+static bool is_in_gap(const struct iwi_activity *activity, const struct iwi_activity *previous, iw_time at_ps)
+{
+    return activity->encounter == IWI_RERUN_NONE && (previous == NULL || at_ps > previous->end_ps);
+}
+
+/* Visits of a lane that come and go together are of one kernel: messages of a batch. */
+static void bind_together(struct iwi_rerun *rerun, uint32_t index, uint32_t before)
+{
+    struct iwi_activity *activity = &rerun->activities[index];
+
+    if (before != IWI_RERUN_NONE && activity->encounter != IWI_RERUN_NONE &&
+        rerun->activities[before].encounter != IWI_RERUN_NONE &&
+        activity->start_ps == rerun->activities[before].start_ps &&
+        activity->end_ps == rerun->activities[before].end_ps && activity->end_ps > activity->start_ps &&
+        activity->ahead_ps == 0 && rerun->activities[before].ahead_ps == 0) {
+        rerun->activities[before].together = index;
+        activity->is_with_before = true;
+    }
+}
+
+static void bind_start(struct iwi_rerun *rerun, uint32_t index)
+{
+    struct iwi_activity *activity = &rerun->activities[index];
+    struct iwi_rerun_lane *lane = &rerun->lanes[activity->lane];
+    const struct iwi_activity *previous;
+    iw_time at_ps = 0;
+
+    /* lanes may overlap where a file has several things on one stream: only what has ended is before */
+    activity->previous = lane->last_ended;
+    previous = find(rerun, activity->previous);
+    if (previous != NULL) {
+        bind_to(activity, IWI_BIND_PREVIOUS, previous->end_ps);
+    }
+    if (activity->is_launched) {
+        bind_to(activity, IWI_BIND_LAUNCH, activity->launched_ps);
+    }
+    if (activity->encounter != IWI_RERUN_NONE) {
+        bind_to_computation(rerun, activity);
+    }
+    activity->other = last_ended(rerun, activity->rank, activity->lane, &at_ps);
+    if (activity->other != IWI_RERUN_NONE) {
+        bind_to(activity, IWI_BIND_OTHER, at_ps);
+    }
+    if (activity->bind != IWI_BIND_OTHER && !is_in_gap(activity, previous, at_ps)) {
+        activity->other = IWI_RERUN_NONE;
+    }
+    bind_together(rerun, index, lane->last_begun);
+    lane->last_begun = index;
+}
+
+/* Of a visit: whom it waited for, and what its rank did before it waited. */
+static void bind_end(struct iwi_rerun *rerun, struct iwi_activity *activity)
+{
+    const iw_time waited_ps = activity->start_ps + activity->ahead_ps;
+    uint32_t ended = activity->ahead_ps > 0 ? rerun->lanes[activity->lane].last_ended : IWI_RERUN_NONE;
+
+    while (ended != IWI_RERUN_NONE && rerun->activities[ended].end_ps > waited_ps) {
+        ended = rerun->activities[ended].previous;
+    }
+    if (ended != IWI_RERUN_NONE && rerun->activities[ended].end_ps > activity->start_ps) {
+        activity->went_on = ended;
+    }
+    activity->met_ps = activity->root != IWI_RERUN_NONE ? rerun->activities[activity->root].start_ps
+                                                        : rerun->met_ps[activity->encounter];
+    activity->met_ps = iwi_max(activity->met_ps, waited_ps);
+}
+
+static void rerun_bind(struct iwi_rerun *rerun)
+{
+    for (size_t i = 0; i < rerun->event_count; i++) {
+        const struct iwi_rerun_event *event = &rerun->events[i];
+        struct iwi_activity *activity = &rerun->activities[event->index];
+
+        if (event->kind == IWI_EVENT_START) {
+            bind_start(rerun, event->index);
+            if (activity->encounter != IWI_RERUN_NONE) {
+                rerun->met_ps[activity->encounter] = event->at_ps;
+            }
+        } else if (event->kind == IWI_EVENT_END || event->kind == IWI_EVENT_EMPTY_END) {
+            if (activity->encounter != IWI_RERUN_NONE) {
+                bind_end(rerun, activity);
+            }
+            rerun->lanes[activity->lane].last_ended = event->index;
+        }
+    }
+}
+
+/* ---- running again, in the order of the trace ---- */
 
 void iwi_rerun_free(struct iwi_rerun *rerun)
 {
@@ -43,7 +314,7 @@ static iw_status make(struct iwi_rerun *rerun)
         rerun->met_ps == NULL || rerun->host_ps == NULL || rerun->host_traced_ps == NULL) {
         return IW_ERR_NOMEM;
     }
-    iwi_rerun_bind(rerun);
+    rerun_bind(rerun);
     return iwi_rerun_run(rerun, NULL, NULL);
 }
 

@@ -58,4 +58,114 @@ bool iwi_rerun_waits_for_stream(const struct iwi_rerun *rerun, size_t visit);
 void iwi_rerun_visit(const struct iwi_rerun *rerun, size_t index, iw_time *enter_ps_p, iw_time *leave_ps_p);
 void iwi_rerun_stretch(const struct iwi_rerun *rerun, size_t index, iw_time *begin_ps_p, iw_time *end_ps_p);
 
+/* ---- what the files of the rerun share ---- */
+
+#define IWI_RERUN_NONE UINT32_MAX
+#define IWI_RERUN_PROMPT_PS (20 * IW_PS_PER_US) /* what came at most this long before may have caused it */
+
+/* What begins at most this long before something ends may still have needed it: files round times, and some
+ * have them in whole microseconds. */
+#define IWI_RERUN_OVERLAP_PS IW_PS_PER_US
+
+enum iwi_rerun_bind {
+    IWI_BIND_TRACED, /* nothing of its rank came before it: the begin of the run */
+    IWI_BIND_PREVIOUS,
+    IWI_BIND_LAUNCH,
+    IWI_BIND_READY,
+    IWI_BIND_OTHER /* the end of activity `other`, on another lane */
+};
+
+/* A point in time of the trace as a place in an activity: its end, or a time within it. */
+struct iwi_rerun_point {
+    uint32_t activity; /* or IWI_RERUN_NONE */
+    bool is_inside;
+    iw_time at_ps;
+};
+
+struct iwi_activity {
+    uint32_t rank, step, lane;
+    uint32_t encounter;       /* IWI_RERUN_NONE: computation */
+    uint32_t previous, other; /* activities, or IWI_RERUN_NONE */
+    uint8_t bind;             /* enum iwi_rerun_bind */
+    bool is_launched;         /* launched_ps is known */
+    struct iwi_rerun_point ready;
+    iw_time start_ps, end_ps, launched_ps, ready_ps; /* traced; ready_ps as the file has it, or 0 */
+    iw_time needed_ps;                               /* what begins from here on may have needed its end */
+    iw_time bound_ps;                                /* the traced time of what binds it */
+    /* visits: */
+    uint32_t root; /* the only one that it waits for, or IWI_RERUN_NONE: for all */
+    uint32_t
+        went_on; /* what it had ended when it began to wait, or IWI_RERUN_NONE: nothing since its start */
+    iw_time ahead_ps;    /* after its start it went on for this long before it waited */
+    iw_time met_ps;      /* traced: when the last one had come whom it waited for, and it waited */
+    uint32_t together;   /* the next visit of the same kernel, or IWI_RERUN_NONE */
+    bool is_with_before; /* it is the next of another */
+};
+
+struct iwi_rerun_lane {
+    uint32_t rank;
+    uint16_t stream;
+    bool computes;                   /* has stretches */
+    uint32_t last_begun, last_ended; /* so far */
+};
+
+/* In the order of the trace; at one time what ends before what begins. Ends are at needed_ps. */
+enum iwi_rerun_event_kind {
+    IWI_EVENT_END,
+    IWI_EVENT_WAIT,
+    IWI_EVENT_LAUNCH,
+    IWI_EVENT_START,
+    IWI_EVENT_EMPTY_END
+};
+
+struct iwi_rerun_event {
+    iw_time at_ps;
+    uint32_t index; /* activity, or host wait */
+    uint8_t kind;
+};
+
+/* Time that is left out of one rank; disjoint, ascending. */
+struct iwi_cut {
+    iw_time begin_ps, end_ps;
+    iw_time before_ps; /* sum of those before */
+};
+
+enum iwi_cut_layer { IWI_CUT_HOST, IWI_CUT_COMPUTE, IWI_CUT_GAP, IWI_CUT_LAYERS };
+
+struct iwi_cuts {
+    struct iwi_cut *of[IWI_CUT_LAYERS]; /* by rank */
+    size_t *first[IWI_CUT_LAYERS];      /* rank_count + 1; NULL: nothing is left out */
+};
+
+struct iwi_rerun {
+    const struct iwi_visits *visits;
+    struct iwi_activity *activities; /* visits, in their order, then stretches */
+    struct iwi_rerun_event *events;
+    struct iwi_rerun_lane *lanes; /* by rank, stream */
+    uint32_t *first_lane;         /* rank_count + 1 */
+    bool *has_launches;           /* of ranks */
+    uint32_t *step_numbers;
+    size_t activity_count, event_count, lane_count, step_count;
+    iw_time first_ps;
+    /* of the last run */
+    iw_time *start_ps, *end_ps, *launched_ps; /* of activities */
+    iw_time *met_ps;                          /* of encounters: the last one that has come */
+    iw_time *host_ps, *host_traced_ps;        /* of ranks */
+};
+
+/* Lanes, events, steps (rerun_order.c). */
+IW_NODISCARD iw_status iwi_rerun_order(struct iwi_rerun *rerun);
+
+/* The step of each activity. */
+IW_NODISCARD iw_status iwi_rerun_find_steps(struct iwi_rerun *rerun);
+
+/* What a run leaves out; `is_left_out` may be NULL. Released also after a failure. */
+IW_NODISCARD iw_status iwi_cuts_new(const struct iwi_rerun *rerun, const bool *is_left_out,
+                                    struct iwi_cuts *cuts_p);
+void iwi_cuts_release(struct iwi_cuts *cuts);
+
+/* Of [from, to] what is left. */
+iw_time iwi_cuts_left_ps(const struct iwi_cuts *cuts, uint32_t rank, enum iwi_cut_layer layer,
+                         iw_time from_ps, iw_time to_ps);
+
 #endif

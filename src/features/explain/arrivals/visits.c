@@ -1,4 +1,4 @@
-/* The table of visits: made, added to, freed.
+/* The table of visits: added to, made into encounters, checked, freed.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/explain/arrivals/visits.h"
@@ -179,4 +179,222 @@ uint32_t iwi_visits_least_ranks(const struct iwi_visits *visits)
         ranks = visits->groups[i].size > ranks ? visits->groups[i].size : ranks;
     }
     return ranks;
+}
+
+/* ---- encounters ---- */
+
+static bool is_message(const struct iwi_visit *visit)
+{
+    return visit->op == IWI_VISIT_MESSAGE;
+}
+
+/* By group, kind, rank, step, time: the order in which a rank visits a group; messages of one kernel by size.
+ */
+/* of one kernel */
+IWI_COMPARE(compare_of_rank, struct iwi_visit, IWI_RISING(group),
+            IWI_ORDER(is_message(left), is_message(right)), IWI_RISING(rank), IWI_RISING(step),
+            IWI_RISING(enter_ps), IWI_RISING(bytes))
+
+/* By group, kind, sequence, rank. */
+IWI_COMPARE(compare_of_encounter, struct iwi_visit, IWI_RISING(group),
+            IWI_ORDER(is_message(left), is_message(right)), IWI_RISING(sequence), IWI_RISING(rank))
+
+/* The n-th visit of a rank to a group in step s gets number s * 2^32 + n. */
+static void number_visits(struct iwi_visits *visits)
+{
+    uint64_t in_step = 0;
+
+    iwi_sort(visits->visits, visits->visit_count, compare_of_rank);
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        struct iwi_visit *visit = &visits->visits[i];
+        const struct iwi_visit *before = i > 0 ? visit - 1 : NULL;
+
+        if (before == NULL || before->group != visit->group || before->rank != visit->rank ||
+            before->step != visit->step || is_message(before) != is_message(visit)) {
+            in_step = 0;
+        }
+        if (visit->sequence == IWI_VISIT_NO_SEQUENCE) {
+            visit->sequence = ((uint64_t)visit->step << 32) + in_step;
+        }
+        in_step++;
+    }
+}
+
+/* "collective 15 of step 17", as number_visits() counts; "collective 3" where the file has numbers or no
+ * steps. */
+static const char *name_of(const struct iwi_visit *visit, char *text, size_t size)
+{
+    const uint32_t step = (uint32_t)(visit->sequence >> 32);
+
+    if (step == 0 || step == IWI_VISIT_NO_STEP) {
+        (void)snprintf(text, size, "%s %" PRIu32, is_message(visit) ? "message" : "collective",
+                       (uint32_t)visit->sequence);
+    } else {
+        (void)snprintf(text, size, "%s %" PRIu32 " of step %" PRIu32,
+                       is_message(visit) ? "message" : "collective", (uint32_t)visit->sequence, step);
+    }
+    return text;
+}
+
+static bool is_same_encounter(const struct iwi_visit *a, const struct iwi_visit *b)
+{
+    return a->group == b->group && is_message(a) == is_message(b) && a->sequence == b->sequence;
+}
+
+/* The visits from `first` on that meet; *end_p: the one after the last. */
+static iw_status one_encounter(struct iwi_visits *visits, size_t first, size_t *end_p)
+{
+    const struct iwi_visit *of = visits->visits;
+    const struct iwi_visit_group *group = &visits->groups[of[first].group];
+    size_t end = first + 1, last = first;
+    char name[64];
+
+    for (; end < visits->visit_count && is_same_encounter(&of[first], &of[end]); end++) {
+        if (of[end].rank == of[end - 1].rank) {
+            return iwi_fail(visits->log, IW_ERR_FORMAT,
+                            "rank %" PRIu32
+                            " visits %s of group '%s' twice (%s): traces of several runs, or a "
+                            "group that was made again",
+                            visits->ranks[of[end].rank].number, name_of(&of[end], name, sizeof name),
+                            group->name, iwi_visit_op_name(of[end].op));
+        }
+        if (of[end].op != of[first].op) {
+            return iwi_fail(visits->log, IW_ERR_FORMAT,
+                            "group '%s', %s: rank %" PRIu32 " calls it %s, rank %" PRIu32
+                            " %s; the traces are not of the same steps",
+                            group->name, name_of(&of[first], name, sizeof name),
+                            visits->ranks[of[first].rank].number, iwi_visit_op_name(of[first].op),
+                            visits->ranks[of[end].rank].number, iwi_visit_op_name(of[end].op));
+        }
+        last = of[end].enter_ps > of[last].enter_ps ? end : last;
+    }
+    *end_p = end;
+    visits->unmatched += end - first == 1 && group->count > 1;
+    visits->encounters[visits->encounter_count++] =
+        (struct iwi_encounter){.first = first, .count = (uint32_t)(end - first), .last = (uint32_t)last};
+    return IW_OK;
+}
+
+iw_status iwi_visits_finish(struct iwi_visits *visits)
+{
+    iw_status status;
+
+    if (visits->visit_count > UINT32_MAX) {
+        return iwi_fail(visits->log, IW_ERR_RANGE, "more than 2^32 visits of collectives in one run");
+    }
+    if (visits->visit_count == 0) {
+        visits->encounter_count = 0;
+        return IW_OK;
+    }
+    number_visits(visits);
+    iwi_sort(visits->visits, visits->visit_count, compare_of_encounter);
+    status = iwi_grow(visits->log, (void **)&visits->encounters, &visits->encounter_capacity,
+                      visits->visit_count, sizeof visits->encounters[0]);
+    visits->encounter_count = 0;
+    visits->unmatched = 0;
+    for (size_t first = 0, end = 0; status == IW_OK && first < visits->visit_count; first = end) {
+        status = one_encounter(visits, first, &end);
+    }
+    return status;
+}
+
+/* ---- whether files can be of one run: ranks that no collective joins must have run at the same time ---- */
+
+/* Clocks of nodes that nobody sets differ by less. */
+static const iw_time MOST_APART_PS = 60 * IW_PS_PER_S;
+
+/* Of ranks whose clocks are compared. */
+struct span {
+    iw_time begin_ps, end_ps;
+    uint32_t rank; /* the first of them */
+};
+
+IWI_COMPARE(compare_spans, struct span, IWI_RISING(begin_ps))
+
+static void widen(const struct iwi_visits *visits, struct span *spans, uint32_t rank, iw_time begin_ps,
+                  iw_time end_ps)
+{
+    struct span *span = &spans[visits->ranks[rank].clock_set];
+
+    span->rank = span->begin_ps > span->end_ps ? rank : span->rank;
+    span->begin_ps = iwi_min(span->begin_ps, begin_ps);
+    span->end_ps = iwi_max(span->end_ps, end_ps);
+}
+
+static void find_spans(const struct iwi_visits *visits, struct span *spans)
+{
+    for (uint32_t s = 0; s < visits->clock_sets; s++) {
+        spans[s] = (struct span){INT64_MAX, INT64_MIN, 0};
+    }
+    for (size_t i = 0; i < visits->visit_count; i++) {
+        const struct iwi_visit *visit = &visits->visits[i];
+
+        widen(visits, spans, visit->rank, visit->enter_ps, visit->leave_ps);
+    }
+    for (size_t i = 0; i < visits->stretch_count; i++) {
+        const struct iwi_stretch *stretch = &visits->stretches[i];
+
+        widen(visits, spans, stretch->rank, stretch->begin_ps, stretch->end_ps);
+    }
+    iwi_sort(spans, visits->clock_sets, compare_spans);
+}
+
+static iw_status check_spans(const struct iwi_visits *visits, const struct span *spans)
+{
+    const struct span *last = &spans[0]; /* of those so far, the one that ends last */
+
+    for (uint32_t s = 1; s < visits->clock_sets && spans[s].begin_ps <= spans[s].end_ps; s++) {
+        const iw_time apart_ps = spans[s].begin_ps - last->end_ps;
+
+        if (apart_ps > MOST_APART_PS && apart_ps > last->end_ps - spans[0].begin_ps) {
+            return iwi_fail(visits->log, IW_ERR_FORMAT,
+                            "rank %" PRIu32 " begins %.0f s after rank %" PRIu32
+                            " has ended, and no collective joins them: these are files of different runs",
+                            visits->ranks[spans[s].rank].number, (double)apart_ps / IW_PS_PER_S,
+                            visits->ranks[last->rank].number);
+        }
+        last = spans[s].end_ps > last->end_ps ? &spans[s] : last;
+    }
+    return IW_OK;
+}
+
+/* Collectives of different runs may have the same names and numbers. */
+static void warn_of_clocks(struct iwi_visits *visits)
+{
+    iw_time least_ps = INT64_MAX, most_ps = INT64_MIN;
+    char text[128];
+
+    for (size_t r = 0; r < visits->rank_count; r++) {
+        least_ps = iwi_min(least_ps, visits->ranks[r].clock_added_ps);
+        most_ps = iwi_max(most_ps, visits->ranks[r].clock_added_ps);
+    }
+    if (visits->rank_count > 0 && most_ps - least_ps > MOST_APART_PS) {
+        const double apart_s = (double)(most_ps - least_ps) / IW_PS_PER_S;
+
+        iwi_warn(visits->log, "clocks of ranks differ by %.0f s: make sure that all files are of one run",
+                 apart_s);
+        (void)snprintf(text, sizeof text,
+                       "Clocks of ranks differ by %.0f s and were aligned: are all files of one run?",
+                       apart_s);
+        iwi_visits_note(visits, text);
+    }
+}
+
+iw_status iwi_visits_check_one_run(struct iwi_visits *visits)
+{
+    struct span *spans;
+    iw_status status;
+
+    if (visits->clock_sets == 0) {
+        return IW_OK;
+    }
+    spans = iwi_new_array(visits->log, visits->clock_sets, sizeof *spans);
+    if (spans == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    find_spans(visits, spans);
+    status = check_spans(visits, spans);
+    free(spans);
+    warn_of_clocks(visits);
+    return status;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/files.h>
+#include <idlewave/program.h>
 #include <idlewave/waits.h>
 
 #include <dirent.h>
@@ -10,22 +11,192 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "features/explain/arrivals/peers.h"
+#include "features/explain/arrivals/visits_reader.h"
+#include "features/explain/chakra/chakra.h"
+#include "features/explain/inspector/inspector.h"
+#include "features/explain/kineto/kineto.h"
+#include "kit/files/io/paths.h"
+
 #if IW_HAVE_YAJL /* which comes with zlib */
 #include <zlib.h>
 #endif
 
-#include <idlewave/program.h>
+/* ---- profiles of PyTorch ---- */
 
-#include "features/explain/arrivals/slow.h"
-#include "features/explain/arrivals/visits_reader.h"
-#include "kit/files/io/paths.h"
+/* Its first members; "traceEvents" may be behind long lists of groups. */
+static bool is_kineto(const struct iwi_visits_head *head)
+{
+    static const char *const marks[] = {"\"traceEvents\"", "\"distributedInfo\"", "\"deviceProperties\"",
+                                        "\"baseTimeNanoseconds\""};
+    size_t first = 0;
+
+    while (first < head->size && strchr(" \t\r\n", head->bytes[first]) != NULL) {
+        first++;
+    }
+    if (head->is_folder || first == head->size) {
+        return false;
+    }
+    if (head->bytes[first] == '[') { /* of a PyTorch without Kineto: known, to be refused with its reason */
+        return memmem(head->bytes, head->size, "\"CPU functions\"", strlen("\"CPU functions\"")) != NULL;
+    }
+    if (head->bytes[first] != '{') {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (memmem(head->bytes, head->size, marks[i], strlen(marks[i])) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#if IW_HAVE_YAJL
+
+static iw_status read_kineto(const iw_log *log, const char *const *paths, size_t count,
+                             struct iwi_visits *visits)
+{
+    IW_TRY(iwi_kineto_read(log, paths, count, visits));
+    return iwi_visits_align(visits);
+}
+
+#else
+
+static iw_status read_kineto(const iw_log *log, const char *const *paths, size_t count,
+                             struct iwi_visits *visits)
+{
+    (void)count;
+    (void)visits;
+    return iwi_fail(
+        log, IW_ERR_UNSUPPORTED,
+        "'%s' is a profile of PyTorch, which this idlewave was built without: it needs libyajl-dev and "
+        "zlib1g-dev when it is built",
+        paths[0]);
+}
+
+#endif
+
+static const struct iwi_visits_reader kineto_reader = {
+    .origin = "Kineto",
+    .what = "profiles of PyTorch (Kineto's JSON, one file a rank)",
+    .is = is_kineto,
+    .read = read_kineto,
+};
+
+/* ---- lines of NCCL's Inspector plugin ---- */
+
+static bool is_inspector(const struct iwi_visits_head *head)
+{
+    static const char mark[] = "\"inspector_output_format_version\"";
+
+    return !head->is_folder && head->size > 0 && head->bytes[0] == '{' &&
+           memmem(head->bytes, head->size, mark, sizeof mark - 1) != NULL;
+}
+
+#if IW_HAVE_YAJL
+
+static iw_status read_inspector(const iw_log *log, const char *const *paths, size_t count,
+                                struct iwi_visits *visits)
+{
+    struct iwi_inspector all;
+    iw_status status = IW_OK;
+
+    iwi_inspector_init(&all, log);
+    for (size_t i = 0; status == IW_OK && i < count; i++) {
+        status = iwi_inspector_read(&all, paths[i], paths[i], NULL, 0);
+    }
+    if (status == IW_OK) {
+        status = iwi_inspector_fill(&all, visits);
+    }
+    iwi_inspector_release(&all);
+    return status;
+}
+
+#else
+
+static iw_status read_inspector(const iw_log *log, const char *const *paths, size_t count,
+                                struct iwi_visits *visits)
+{
+    (void)count;
+    (void)visits;
+    return iwi_fail(
+        log, IW_ERR_UNSUPPORTED,
+        "'%s' is JSON of NCCL's Inspector, and this idlewave was built without yajl (libyajl-dev)", paths[0]);
+}
+
+#endif
+
+static const struct iwi_visits_reader inspector_reader = {
+    .origin = "NCCL Inspector",
+    .what = "lines of NCCL's Inspector plugin",
+    .is = is_inspector,
+    .lacks_pauses = true,
+    .read = read_inspector,
+};
+
+/* ---- execution traces of Chakra ---- */
+
+/* There is nothing in them that tells them: their names end in .et, and a first message has its length. */
+static bool is_chakra(const struct iwi_visits_head *head)
+{
+    const size_t length = strlen(head->path);
+    const bool is_packed = length > 3 && strcmp(head->path + length - 3, ".gz") == 0;
+    const size_t end = length - (is_packed ? 3 : 0);
+
+    return !head->is_folder && head->size > 0 && end > 3 && memcmp(head->path + end - 3, ".et", 3) == 0;
+}
+
+#if IW_HAVE_CHAKRA
+
+static iw_status read_chakra(const iw_log *log, const char *const *paths, size_t count,
+                             struct iwi_visits *visits)
+{
+    struct iwi_chakra all;
+    iw_status status = IW_OK;
+
+    iwi_chakra_init(&all, log);
+    for (size_t i = 0; status == IW_OK && i < count; i++) {
+        status = iwi_chakra_read(&all, paths[i], paths[i], NULL, 0);
+    }
+    if (status == IW_OK) {
+        status = iwi_chakra_fill(&all, visits);
+    }
+    iwi_chakra_release(&all);
+    return status;
+}
+
+#else
+
+static iw_status read_chakra(const iw_log *log, const char *const *paths, size_t count,
+                             struct iwi_visits *visits)
+{
+    (void)count;
+    (void)visits;
+    return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                    "'%s' is an execution trace of Chakra, and this idlewave was built without protobuf-c "
+                    "(libprotobuf-c-dev, protobuf-c-compiler) or yajl and zlib (libyajl-dev, zlib1g-dev)",
+                    paths[0]);
+}
+
+#endif
+
+static const struct iwi_visits_reader chakra_reader = {
+    .origin = "Chakra",
+    .what = "execution traces of Chakra (.et)",
+    .is = is_chakra,
+    .lacks_pauses = true,
+    .read = read_chakra,
+};
+
+/* ---- all formats ---- */
 
 /* The first that knows a file reads it. */
 static const struct iwi_visits_reader *const readers[] = {
     &iwi_visits_mpi,
-    &iwi_visits_inspector,
-    &iwi_visits_kineto,
-    &iwi_visits_chakra,
+    &inspector_reader,
+    &kineto_reader,
+    &chakra_reader,
 };
 
 enum { READERS = sizeof readers / sizeof readers[0], HEAD_BYTES = 64 * 1024 };

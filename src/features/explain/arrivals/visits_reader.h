@@ -1,12 +1,13 @@
-/* Formats of traces that tell when ranks came to their collectives: one ops struct each.
+/* Formats of traces that tell when ranks came to their collectives: one ops struct each; traces in memory.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A new format is one file with one `const struct iwi_visits_reader`, declared below, and its line in the
- * table of visits_open.c.
+ * A new format is a folder that reads it, one `struct iwi_visits_reader` in visits_open.c, and its line in
+ * the table there.
  */
 #ifndef IWI_VISITS_READER_H
 #define IWI_VISITS_READER_H
 
+#include "core/program/trace.h"
 #include "features/explain/arrivals/visits.h"
 
 /* What a format is told by. */
@@ -36,8 +37,24 @@ struct iwi_visits_reader {
 bool iwi_visits_is_readable(const char *path);
 
 extern const struct iwi_visits_reader iwi_visits_mpi;
-extern const struct iwi_visits_reader iwi_visits_inspector;
-extern const struct iwi_visits_reader iwi_visits_kineto;
-extern const struct iwi_visits_reader iwi_visits_chakra;
+
+/* ---- visits of a trace that is in memory ---- */
+
+/* Times count from the first beginning of a rank. Collectives are numbered in their communicators, messages
+ * by their sends, in the group of their communicator. */
+IW_NODISCARD iw_status iwi_visits_of_trace(const iw_log *log, const struct iw_trace *trace,
+                                           struct iwi_visits *visits);
+
+/* ---- a traced run of training as a trace of calls, which programs are made of ---- */
+
+/* A rank is one sequence: its computation, and the collectives and messages that computation starts and waits
+ * for. A visit starts where the computation had come to that it needed; if computation then stood still until
+ * it ended, it is waited for there, else it goes on beside. Time in which a rank stood still for no visit
+ * stays: it is computation. Waiting and transfer are left out: they are simulated.
+ */
+
+/* Of visits that are finished and aligned. IW_ERR_NOMEM, IW_ERR_RANGE. */
+IW_NODISCARD iw_status iwi_trace_of_visits(const iw_log *log, const struct iwi_visits *visits,
+                                           struct iw_trace **trace_p);
 
 #endif

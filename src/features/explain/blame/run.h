@@ -95,9 +95,6 @@ void iwi_run_release(struct iwi_blamed_run *run);
 IW_NODISCARD iw_status iwi_run_replay(const struct iwi_blamed_run *run, const bool *is_removed,
                                       int64_t *end_ns_p);
 
-/* What part of a call's rest a loss of another rank in the same collective or message can have prolonged. */
-int64_t iwi_run_excess_ns(const struct iwi_blamed_run *run, uint64_t call, int64_t own_ns);
-
 /* The first loss of a rank that ends after an instant; losses of a rank follow each other in time. */
 size_t iwi_run_loss_after(const struct iwi_blamed_run *run, uint32_t rank, int64_t at_ns);
 
@@ -129,8 +126,5 @@ struct iwi_run_spread {
     double *remaining_sd_ns; /* by source that is removed; the last: all are */
 };
 IW_NODISCARD iw_status iwi_run_find_spread(const struct iwi_blamed_run *run, struct iwi_run_spread *spread);
-
-/* The tables of the answer. */
-IW_NODISCARD iw_status iwi_blame_fill_tables(const struct iwi_blamed_run *run, iw_blame *blame);
 
 #endif

@@ -106,20 +106,8 @@ IW_NODISCARD iw_status iwi_chakra_keep_record(struct iwi_chakra *all, uint64_t i
 /* Messages of the file that was read get the partners of their records. */
 void iwi_chakra_link_records(struct iwi_chakra *all);
 
-/* Senders and receivers, when ranks have numbers; what has none is left out and counted. */
-void iwi_chakra_name_partners(struct iwi_chakra *all);
-
-/* Leaves out inferred messages of pairs that have more sends than receives, or fewer; sorted by pair and
- * side. */
-void iwi_chakra_drop_uneven(struct iwi_chakra *all);
-
 /* Kernels from all->first_kernel on, of one file: by stream and time, those that follow each other as one. */
 void iwi_chakra_merge(struct iwi_chakra *all);
-
-/* When each act ends, by durations and dependences: end_us[acts]. `visits` are finished, and each has the
- * index of its comm for `enter`. Not done: they cannot make progress that way, and end_us has nothing. */
-IW_NODISCARD iw_status iwi_chakra_replay(const struct iwi_chakra *all, struct iwi_visits *visits,
-                                         int64_t *end_us, bool *is_done_p);
 
 /* Times of `visits` as for iwi_chakra_replay(), and all->kernels; a note of how. */
 IW_NODISCARD iw_status iwi_chakra_make_times(struct iwi_chakra *all, struct iwi_visits *visits);

@@ -1,16 +1,189 @@
 /* Reads execution traces of Chakra, node by node: kernels of collectives, messages and computation.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <chakra_schema.pb-c.h>
 #include <ctype.h>
+#include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <chakra_schema.pb-c.h>
-
 #include "core/base/order.h"
 #include "features/explain/chakra/chakra.h"
-#include "features/explain/chakra/chakra_stream.h"
+#include "features/explain/json/json_items.h"
+
+enum { CHAKRA_MESSAGE_MAX = 16 << 20, CHAKRA_MEMORY_MAX = 64 << 20 };
+
+struct chakra_stream {
+    struct iwi_unpacked bytes;
+    unsigned char *buffer;
+    size_t at, used, capacity;
+    uint64_t behind; /* bytes before buffer[0], unpacked */
+    uint64_t byte;   /* of the message that was read last */
+    bool has_ended;
+    ProtobufCAllocator allocator; /* counts, and ends at CHAKRA_MEMORY_MAX */
+    size_t taken;                 /* by the message that is in memory */
+};
+
+#define iwi_chakra_fail(stream, status, format, ...)                                               \
+    iwi_fail((stream)->bytes.log, status, "'%s', byte %" PRIu64 ": " format, (stream)->bytes.name, \
+             (stream)->byte, ##__VA_ARGS__)
+
+/* ---- messages with their lengths, decoded within a bound of memory ---- */
+
+enum { FIRST_CAPACITY = 1 << 20, LENGTH_BYTES = 5 };
+
+/* ---- memory of a message ---- */
+
+struct piece {
+    size_t size;
+    max_align_t memory[];
+};
+
+static void *take(void *data, size_t size)
+{
+    struct chakra_stream *stream = data;
+    struct piece *piece;
+
+    if (size > CHAKRA_MEMORY_MAX - stream->taken) {
+        return NULL;
+    }
+    piece = malloc(sizeof *piece + size);
+    if (piece == NULL) {
+        return NULL;
+    }
+    piece->size = size;
+    stream->taken += size;
+    return piece->memory;
+}
+
+static void give_back(void *data, void *memory)
+{
+    struct chakra_stream *stream = data;
+    struct piece *piece;
+
+    if (memory != NULL) {
+        piece = (struct piece *)(void *)((char *)memory - offsetof(struct piece, memory));
+        stream->taken -= piece->size;
+        free(piece);
+    }
+}
+
+/* ---- bytes ---- */
+
+/* `path` NULL: memory. To be closed if IW_OK. */
+static iw_status chakra_open(const iw_log *log, const char *path, const char *name, const void *data,
+                             size_t size, struct chakra_stream *stream)
+{
+    iw_status status;
+
+    *stream = (struct chakra_stream){.capacity = FIRST_CAPACITY, .allocator = {take, give_back, stream}};
+    stream->buffer = iwi_new_array(log, stream->capacity, 1);
+    if (stream->buffer == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = path != NULL ? iwi_unpacked_open(log, path, &stream->bytes)
+                          : iwi_unpacked_open_memory(log, name, data, size, &stream->bytes);
+    if (status != IW_OK) {
+        free(stream->buffer);
+    }
+    return status;
+}
+
+static void chakra_close(struct chakra_stream *stream)
+{
+    iwi_unpacked_close(&stream->bytes);
+    free(stream->buffer);
+}
+
+/* Tries to have `need` bytes behind `at`; there may be fewer at the end. */
+static iw_status fill(struct chakra_stream *stream, size_t need)
+{
+    size_t got;
+
+    if (stream->used - stream->at >= need || stream->has_ended) {
+        return IW_OK;
+    }
+    memmove(stream->buffer, stream->buffer + stream->at, stream->used - stream->at);
+    stream->behind += stream->at;
+    stream->used -= stream->at;
+    stream->at = 0;
+    IW_TRY(iwi_grow(stream->bytes.log, (void **)&stream->buffer, &stream->capacity, need, 1));
+    IW_TRY(iwi_unpacked_read(&stream->bytes, (char *)stream->buffer + stream->used,
+                             stream->capacity - stream->used, &got));
+    stream->has_ended = got < stream->capacity - stream->used;
+    stream->used += got;
+    return IW_OK;
+}
+
+/* Seven bits a byte, the lowest first; the last byte has the high bit clear. */
+static iw_status read_length(struct chakra_stream *stream, uint64_t *length_p)
+{
+    uint64_t length = 0;
+
+    IW_TRY(fill(stream, LENGTH_BYTES));
+    for (unsigned i = 0; i < LENGTH_BYTES; i++) {
+        unsigned char byte;
+
+        if (stream->at == stream->used) {
+            return iwi_chakra_fail(stream, IW_ERR_TRUNCATED, "the file ends within the length of a message");
+        }
+        byte = stream->buffer[stream->at++];
+        length |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (byte < 0x80) {
+            *length_p = length;
+            return IW_OK;
+        }
+    }
+    return iwi_chakra_fail(stream, IW_ERR_FORMAT,
+                           "no length of a message; is it an execution trace of Chakra?");
+}
+
+/* ---- messages ---- */
+
+/* The next message of the kind; *message_p is NULL at the end. To be freed by chakra_free().
+ * IW_ERR_TRUNCATED, IW_ERR_RANGE: too long; IW_ERR_FORMAT: no such message. */
+static iw_status chakra_next(struct chakra_stream *stream, const ProtobufCMessageDescriptor *kind,
+                             ProtobufCMessage **message_p)
+{
+    uint64_t length;
+
+    *message_p = NULL;
+    IW_TRY(fill(stream, 1));
+    stream->byte = stream->behind + stream->at;
+    if (stream->at == stream->used) {
+        return IW_OK;
+    }
+    IW_TRY(read_length(stream, &length));
+    if (length > CHAKRA_MESSAGE_MAX) {
+        return iwi_chakra_fail(
+            stream, IW_ERR_RANGE,
+            "a message of %" PRIu64 " bytes is too long; is it an execution trace of Chakra?", length);
+    }
+    IW_TRY(fill(stream, (size_t)length));
+    if (stream->used - stream->at < length) {
+        return iwi_chakra_fail(stream, IW_ERR_TRUNCATED,
+                               "the file ends within a message of %" PRIu64 " bytes", length);
+    }
+    *message_p =
+        protobuf_c_message_unpack(kind, &stream->allocator, (size_t)length, stream->buffer + stream->at);
+    if (*message_p == NULL) {
+        return iwi_chakra_fail(stream, IW_ERR_FORMAT,
+                               "a message cannot be decoded as Chakra's schema has it; traces of versions "
+                               "before 0.0.4 (2023) have to be converted again");
+    }
+    stream->at += (size_t)length;
+    return IW_OK;
+}
+
+static void chakra_free(struct chakra_stream *stream, ProtobufCMessage *message)
+{
+    if (message != NULL) {
+        protobuf_c_message_free_unpacked(message, &stream->allocator);
+    }
+}
+
+/* ---- nodes ---- */
 
 enum { NODE_METADATA = 1, NODE_COMPUTE = 4, NODE_SEND = 5, NODE_RECEIVE = 6, NODE_COLLECTIVE = 7 };
 
@@ -181,7 +354,7 @@ static iw_status add_act(struct iwi_chakra *all, const IwiChakra__Node *node, co
     return IW_OK;
 }
 
-static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_stream *stream,
+static iw_status read_node(struct iwi_chakra *all, const struct chakra_stream *stream,
                            const IwiChakra__Node *node)
 {
     struct marks marks = {.is_on_host = false};
@@ -217,17 +390,17 @@ static iw_status read_node(struct iwi_chakra *all, const struct iwi_chakra_strea
 /* ---- files ---- */
 
 /* Before 0.0.4 the first field had attributes, which begin with their own first field. */
-static iw_status read_metadata(struct iwi_chakra_stream *stream)
+static iw_status read_metadata(struct chakra_stream *stream)
 {
     ProtobufCMessage *message;
     bool is_old;
 
-    IW_TRY(iwi_chakra_next(stream, &iwi_chakra__metadata__descriptor, &message));
+    IW_TRY(chakra_next(stream, &iwi_chakra__metadata__descriptor, &message));
     if (message == NULL) {
         return iwi_chakra_fail(stream, IW_ERR_TRUNCATED, "the file is empty");
     }
     is_old = ((IwiChakra__Metadata *)(void *)message)->version[0] == '\n';
-    iwi_chakra_free(stream, message);
+    chakra_free(stream, message);
     return !is_old
                ? IW_OK
                : iwi_chakra_fail(stream, IW_ERR_UNSUPPORTED,
@@ -281,18 +454,18 @@ static struct iwi_chakra_file file_of(const char *name)
     return file;
 }
 
-static iw_status read_nodes(struct iwi_chakra *all, struct iwi_chakra_stream *stream)
+static iw_status read_nodes(struct iwi_chakra *all, struct chakra_stream *stream)
 {
     ProtobufCMessage *message;
     iw_status status = read_metadata(stream);
 
     while (status == IW_OK) {
-        status = iwi_chakra_next(stream, &iwi_chakra__node__descriptor, &message);
+        status = chakra_next(stream, &iwi_chakra__node__descriptor, &message);
         if (status != IW_OK || message == NULL) {
             return status;
         }
         status = read_node(all, stream, (const IwiChakra__Node *)(void *)message);
-        iwi_chakra_free(stream, message);
+        chakra_free(stream, message);
     }
     return status;
 }
@@ -300,7 +473,7 @@ static iw_status read_nodes(struct iwi_chakra *all, struct iwi_chakra_stream *st
 iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *name, const void *data,
                           size_t size)
 {
-    struct iwi_chakra_stream stream;
+    struct chakra_stream stream;
     iw_status status;
 
     all->first_group = all->group_count;
@@ -310,9 +483,9 @@ iw_status iwi_chakra_read(struct iwi_chakra *all, const char *path, const char *
     all->first_node = all->nodes;
     IW_TRY(iwi_grow(all->log, (void **)&all->files, &all->file_capacity, all->file_count + 1,
                     sizeof all->files[0]));
-    IW_TRY(iwi_chakra_open(all->log, path, name, data, size, &stream));
+    IW_TRY(chakra_open(all->log, path, name, data, size, &stream));
     status = read_nodes(all, &stream);
-    iwi_chakra_close(&stream);
+    chakra_close(&stream);
     iwi_chakra_merge(all);
     iwi_chakra_link_records(all);
     all->files[all->file_count++] = file_of(name);

@@ -63,9 +63,6 @@ void iwi_inspector_release(struct iwi_inspector *all);
 IW_NODISCARD iw_status iwi_inspector_read(struct iwi_inspector *all, const char *path, const char *name,
                                           const void *data, size_t size);
 
-/* Ranks and groups of the visits. IW_ERR_UNSUPPORTED: GPUs of a process cannot be told apart. */
-IW_NODISCARD iw_status iwi_inspector_identify(struct iwi_inspector *all, struct iwi_visits *visits);
-
 /* Ranks, groups and visits of all lines, finished; notes of what they lack. */
 IW_NODISCARD iw_status iwi_inspector_fill(struct iwi_inspector *all, struct iwi_visits *visits);
 

@@ -3,9 +3,325 @@
  */
 #include "features/explain/json/json_items.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "features/explain/json/json_extent.h"
+enum extent {
+    JSON_WHOLE,
+    JSON_GOES_ON, /* behind what is there */
+    JSON_TOO_DEEP,
+    JSON_NONE /* no value begins here */
+};
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* ---- a file or memory, through zlib where it begins as files of gzip do ---- */
+
+enum { PACKED_BYTES = 256 << 10, GZIP_ONLY = 16 + MAX_WBITS };
+
+/* More packed bytes, once all were used; in_size stays 0 at the end of the file. */
+static iw_status fill(struct iwi_unpacked *bytes)
+{
+    ssize_t got = 0;
+
+    if (bytes->fd < 0) {
+        return IW_OK;
+    }
+    do {
+        got = read(bytes->fd, bytes->buffer, PACKED_BYTES);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        return iwi_fail(bytes->log, IW_ERR_IO, "cannot read '%s': %s", bytes->name, strerror(errno));
+    }
+    bytes->in = bytes->buffer;
+    bytes->in_size = (size_t)got;
+    return IW_OK;
+}
+
+static iw_status begin(struct iwi_unpacked *bytes)
+{
+    const bool is_packed = bytes->in_size >= 2 && bytes->in[0] == 0x1f && bytes->in[1] == 0x8b;
+
+    if (is_packed && inflateInit2(&bytes->zlib, GZIP_ONLY) != Z_OK) {
+        return iwi_fail(bytes->log, IW_ERR_NOMEM, "out of memory for unpacking '%s'", bytes->name);
+    }
+    bytes->is_packed = is_packed;
+    return IW_OK;
+}
+
+iw_status iwi_unpacked_open(const iw_log *log, const char *path, struct iwi_unpacked *bytes)
+{
+    iw_status status;
+
+    *bytes = (struct iwi_unpacked){.log = log, .name = path, .fd = -1};
+    bytes->buffer = iwi_new_array(log, PACKED_BYTES, 1);
+    if (bytes->buffer == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
+    status = bytes->fd >= 0 ? fill(bytes)
+                            : iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (status == IW_OK) {
+        status = begin(bytes);
+    }
+    if (status != IW_OK) {
+        iwi_unpacked_close(bytes);
+    }
+    return status;
+}
+
+iw_status iwi_unpacked_open_memory(const iw_log *log, const char *name, const void *data, size_t size,
+                                   struct iwi_unpacked *bytes)
+{
+    *bytes = (struct iwi_unpacked){.log = log, .name = name, .fd = -1, .in = data, .in_size = size};
+    return begin(bytes);
+}
+
+static iw_status read_plain(struct iwi_unpacked *bytes, char *to, size_t size, size_t *got_p)
+{
+    size_t got = 0;
+
+    while (got < size && !bytes->has_ended) {
+        const size_t part = bytes->in_size < size - got ? bytes->in_size : size - got;
+
+        if (part > 0) {
+            memcpy(to + got, bytes->in, part);
+            bytes->in += part;
+            bytes->in_size -= part;
+            got += part;
+        } else {
+            IW_TRY(fill(bytes));
+            bytes->has_ended = bytes->in_size == 0;
+        }
+    }
+    *got_p = got;
+    return IW_OK;
+}
+
+/* One call of inflate() on what is there. Files may hold several packed members, one after the other. */
+static iw_status inflate_some(struct iwi_unpacked *bytes)
+{
+    const size_t in_size = bytes->in_size < UINT32_MAX ? bytes->in_size : UINT32_MAX;
+    int result;
+
+    bytes->zlib.next_in = (z_const Bytef *)bytes->in;
+    bytes->zlib.avail_in = (uInt)in_size;
+    result = inflate(&bytes->zlib, Z_NO_FLUSH);
+    bytes->is_in_member = result != Z_STREAM_END;
+    bytes->in += in_size - bytes->zlib.avail_in;
+    bytes->in_size -= in_size - bytes->zlib.avail_in;
+    if (result == Z_STREAM_END) {
+        (void)inflateReset(&bytes->zlib);
+    } else if (result == Z_MEM_ERROR) {
+        return iwi_fail(bytes->log, IW_ERR_NOMEM, "out of memory for unpacking '%s'", bytes->name);
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        return iwi_fail(bytes->log, IW_ERR_FORMAT, "'%s' is damaged: gzip's data cannot be unpacked (%s)",
+                        bytes->name, bytes->zlib.msg != NULL ? bytes->zlib.msg : "zlib gives no reason");
+    }
+    return IW_OK;
+}
+
+static iw_status read_packed(struct iwi_unpacked *bytes, char *to, size_t size, size_t *got_p)
+{
+    size_t got = 0;
+
+    while (got < size && !bytes->has_ended) {
+        const size_t room = size - got < UINT32_MAX ? size - got : UINT32_MAX;
+
+        if (bytes->in_size == 0) {
+            IW_TRY(fill(bytes));
+        }
+        if (bytes->in_size == 0) {
+            bytes->has_ended = true;
+            if (bytes->is_in_member) {
+                return iwi_fail(bytes->log, IW_ERR_TRUNCATED,
+                                "'%s' ends early: gzip's data goes on; copy it again", bytes->name);
+            }
+        } else {
+            bytes->zlib.next_out = (Bytef *)(to + got);
+            bytes->zlib.avail_out = (uInt)room;
+            IW_TRY(inflate_some(bytes));
+            got += room - bytes->zlib.avail_out;
+        }
+    }
+    *got_p = got;
+    return IW_OK;
+}
+
+iw_status iwi_unpacked_read(struct iwi_unpacked *bytes, char *to, size_t size, size_t *got_p)
+{
+    return bytes->is_packed ? read_packed(bytes, to, size, got_p) : read_plain(bytes, to, size, got_p);
+}
+
+void iwi_unpacked_close(struct iwi_unpacked *bytes)
+{
+    if (bytes->is_packed) {
+        (void)inflateEnd(&bytes->zlib);
+    }
+    if (bytes->fd >= 0) {
+        (void)close(bytes->fd);
+    }
+    free(bytes->buffer);
+    *bytes = (struct iwi_unpacked){.fd = -1};
+}
+
+/* ---- how far a value reaches; what is not valid is found by whoever parses it ---- */
+
+/* The byte behind the string that begins with the quote at `at`, or NULL: it goes on behind `end`. */
+static const char *string_end(const char *at, const char *end)
+{
+    for (at++; at < end; at++) {
+        if (*at == '"') {
+            return at + 1;
+        }
+        at += *at == '\\';
+    }
+    return NULL;
+}
+
+static bool ends_scalar(char c)
+{
+    return is_space(c) || c == ',' || c == ':' || c == ']' || c == '}' || c == '[' || c == '{' || c == '"';
+}
+
+/* The byte behind a number or a word; `end` where nothing ends it. */
+static const char *scalar_end(const char *at, const char *end)
+{
+    while (at < end && !ends_scalar(*at)) {
+        at++;
+    }
+    return at;
+}
+
+/* What the first level of an object was last seen to be. */
+struct members {
+    struct iwi_json_item *item;
+    const char *key, *value; /* NULL: not yet */
+    size_t key_size;
+};
+
+/* A string at the first level: a key where none is open. */
+static void see_string(struct members *of, const char *at, size_t size)
+{
+    if (of->key == NULL) {
+        of->key = at;
+        of->key_size = size;
+    }
+}
+
+/* The value of the open key reaches from its first byte that is no space to before `end`. */
+static void close_member(struct members *of, const char *end)
+{
+    struct iwi_json_item *item = of->item;
+
+    if (of->key != NULL && of->value != NULL && item->member_count < IWI_JSON_MEMBERS_MAX) {
+        while (of->value < end && is_space(*of->value)) {
+            of->value++;
+        }
+        while (end > of->value && is_space(end[-1])) {
+            end--;
+        }
+        item->keys[item->member_count] = (struct iwi_json_span){of->key, of->key_size};
+        item->values[item->member_count++] = (struct iwi_json_span){of->value, (size_t)(end - of->value)};
+    }
+    of->key = NULL;
+    of->value = NULL;
+}
+
+/* An object or an array, from its bracket at `at`. */
+static enum extent nested(const char *at, const char *end, struct iwi_json_item *item, const char **end_p)
+{
+    const bool is_object = *at == '{';
+    struct members members = {.item = item};
+    unsigned depth = 0;
+
+    for (; at < end; at++) {
+        switch (*at) {
+        case '"': {
+            const char *behind = string_end(at, end);
+
+            if (behind == NULL) {
+                return JSON_GOES_ON;
+            }
+            if (depth == 1) {
+                see_string(&members, at, (size_t)(behind - at));
+            }
+            at = behind - 1;
+            break;
+        }
+        case ':':
+            if (depth == 1) {
+                members.value = at + 1;
+            }
+            break;
+        case ',':
+            if (depth == 1) {
+                close_member(&members, at);
+            }
+            break;
+        case '{':
+        case '[':
+            if (++depth > IWI_JSON_DEPTH_MAX) {
+                return JSON_TOO_DEEP;
+            }
+            break;
+        case '}':
+        case ']':
+            if (--depth == 0) {
+                close_member(&members, at);
+                item->member_count = is_object ? item->member_count : 0;
+                *end_p = at + 1;
+                return JSON_WHOLE;
+            }
+            break;
+        default: break;
+        }
+    }
+    return JSON_GOES_ON;
+}
+
+/* Sets *size_p, and the members of `item` if it is an object; has_ended: nothing comes behind text[size - 1].
+ */
+static enum extent json_extent(const char *text, size_t size, bool has_ended, struct iwi_json_item *item,
+                               size_t *size_p)
+{
+    const char *end = text + size, *behind = NULL;
+    enum extent extent = JSON_WHOLE;
+
+    item->member_count = 0;
+    if (size == 0) {
+        return JSON_GOES_ON;
+    }
+    if (*text == '{' || *text == '[') {
+        extent = nested(text, end, item, &behind);
+    } else if (*text == '"') {
+        behind = string_end(text, end);
+        extent = behind != NULL ? JSON_WHOLE : JSON_GOES_ON;
+    } else {
+        behind = scalar_end(text, end);
+        extent = behind == text ? JSON_NONE : behind == end && !has_ended ? JSON_GOES_ON : JSON_WHOLE;
+    }
+    if (extent == JSON_WHOLE) {
+        *size_p = (size_t)(behind - text);
+    }
+    return extent;
+}
+
+bool iwi_json_inside(struct iwi_json_span span, struct iwi_json_item *object)
+{
+    size_t size;
+
+    return span.size > 0 && span.text[0] == '{' &&
+           json_extent(span.text, span.size, true, object, &size) == JSON_WHOLE;
+}
+
+/* ---- items ---- */
 
 enum { CHUNK_BYTES = 1 << 20 };
 
@@ -86,7 +402,7 @@ static iw_status read_on(struct iwi_json_items *items)
 static iw_status peek(struct iwi_json_items *items, char *found_p)
 {
     for (;;) {
-        while (items->at < items->used && iwi_json_is_space(items->buffer[items->at])) {
+        while (items->at < items->used && is_space(items->buffer[items->at])) {
             items->at++;
         }
         if (items->at < items->used || items->has_ended) {
@@ -120,21 +436,20 @@ static iw_status take_value(struct iwi_json_items *items, struct iwi_json_item *
     for (;;) {
         const char *text = items->buffer + items->at;
         size_t size = 0;
-        const enum iwi_json_extent extent =
-            iwi_json_extent(text, items->used - items->at, items->has_ended, item, &size);
+        const enum extent extent = json_extent(text, items->used - items->at, items->has_ended, item, &size);
 
-        if (extent == IWI_JSON_WHOLE) {
+        if (extent == JSON_WHOLE) {
             item->text = text;
             item->size = size;
             item->byte = byte_here(items);
             items->at += size;
             return IW_OK;
         }
-        if (extent == IWI_JSON_TOO_DEEP) {
+        if (extent == JSON_TOO_DEEP) {
             return iwi_json_fail(items, byte_here(items), IW_ERR_RANGE, "a value nested more than %d deep",
                                  IWI_JSON_DEPTH_MAX);
         }
-        if (extent == IWI_JSON_NONE) {
+        if (extent == JSON_NONE) {
             return unexpected(items, "a value");
         }
         if (items->has_ended) {

@@ -6,8 +6,203 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
+
+/* ---- the groups of all files: a name and its ranks. Names repeat on disjoint groups ---- */
+
+static uint64_t key_of(const char *name, const uint32_t *ranks, uint32_t count, uint32_t size)
+{
+    struct iwi_hash hash;
+
+    iwi_hash_init(&hash, iwi_hash_key);
+    iwi_hash_add_text(&hash, name);
+    iwi_hash_add_u64(&hash, size);
+    iwi_hash_add(&hash, ranks, ranks != NULL ? count * sizeof ranks[0] : 0);
+    return iwi_hash_value(&hash);
+}
+
+/* Index of the group with a key, or group_count. Most are asked for again and again. */
+static size_t find(struct iwi_kineto *kineto, uint64_t key)
+{
+    uint32_t *seen = &kineto->seen_last[key % IWI_KINETO_SEEN];
+    size_t index = *seen;
+
+    if (index >= kineto->group_count || kineto->groups[index].key != key) {
+        for (index = 0; index < kineto->group_count && kineto->groups[index].key != key;) {
+            index++;
+        }
+        *seen = (uint32_t)index; /* where it will be, if it is new */
+    }
+    return index;
+}
+
+iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const char *about, uint32_t *ranks,
+                           uint32_t count, uint32_t size, uint32_t *index_p)
+{
+    struct iwi_kineto_group *group;
+    uint64_t key;
+    size_t index;
+
+    if (ranks != NULL) {
+        iwi_sort(ranks, count, iwi_compare_u32);
+    }
+    key = key_of(name, ranks, count, size);
+    index = find(kineto, key);
+    if (index < kineto->group_count) {
+        *index_p = (uint32_t)index;
+        return IW_OK;
+    }
+    IW_TRY(iwi_grow(kineto->log, (void **)&kineto->groups, &kineto->group_capacity, kineto->group_count + 1,
+                    sizeof *group));
+    group = &kineto->groups[kineto->group_count];
+    *group = (struct iwi_kineto_group){.key = key, .count = ranks != NULL ? count : 0, .size = size};
+    if (ranks != NULL) {
+        group->ranks = iwi_new_array(kineto->log, count, sizeof ranks[0]);
+        if (group->ranks == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        memcpy(group->ranks, ranks, count * sizeof ranks[0]);
+    }
+    (void)snprintf(group->name, sizeof group->name, about[0] != '\0' ? "%s (%s)" : "%s", name, about);
+    *index_p = (uint32_t)kineto->group_count++;
+    return IW_OK;
+}
+
+/* ---- kernels of several messages ---- */
+
+/* PyTorch records each send and receive of a batch when it is asked for. The kernel is launched behind the
+ * last of them, outside of their records, and so has none itself. Its messages are those that its thread
+ * recorded since it launched the last such kernel, of one process group and number, and that no other kernel
+ * is of.
+ */
+
+/* A record, or a kernel by its launch. */
+struct place {
+    uint32_t thread;
+    bool is_kernel;
+    int64_t at_ns;
+    size_t index;
+};
+
+IWI_COMPARE(compare_places, struct place, IWI_RISING(thread), IWI_RISING(at_ns), IWI_RISING(is_kernel),
+            IWI_RISING(index))
+
+/* Of messages, and its own arguments do not tell the partner. */
+static bool is_batch(const struct iwi_kineto_file *file, const struct iwi_kineto_kernel *kernel)
+{
+    const struct iwi_kineto_comm *comm = kernel->comm > 0 ? &file->comms[kernel->comm - 1] : NULL;
+
+    return kernel->is_nccl && kernel->op == IWI_VISIT_MESSAGE &&
+           (comm == NULL || comm->op == IWI_VISIT_OTHER ||
+            (comm->op == IWI_VISIT_MESSAGE && !comm->has_peer));
+}
+
+static struct iwi_kineto_comm *kineto_find_record(const struct iwi_kineto_file *file, uint64_t external);
+
+/* Records whose kernel is known are taken; returns how many kernels are batches. */
+static size_t take_records(struct iwi_kineto_file *file)
+{
+    size_t batches = 0;
+
+    for (size_t i = 0; i < file->kernel_count; i++) {
+        const struct iwi_kineto_kernel *kernel = &file->kernels[i];
+
+        if (is_batch(file, kernel)) {
+            batches++;
+        } else if (kernel->is_nccl && kernel->comm > 0) {
+            struct iwi_kineto_comm *record = kineto_find_record(file, file->comms[kernel->comm - 1].external);
+
+            if (record != NULL) {
+                record->is_taken = true;
+            }
+        }
+    }
+    return batches;
+}
+
+static const struct iwi_kineto_launch *kineto_find_launch(const struct iwi_kineto_file *file,
+                                                          uint64_t correlation);
+
+/* All of them by thread and time. */
+static size_t list_places(const struct iwi_kineto_file *file, struct place *places)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < file->record_count; i++) {
+        const struct iwi_kineto_comm *record = &file->records[i];
+
+        if (record->op == IWI_VISIT_MESSAGE && record->has_peer && !record->is_taken) {
+            places[count++] = (struct place){record->thread, false, record->begin_ns, i};
+        }
+    }
+    for (size_t i = 0; i < file->kernel_count; i++) {
+        const struct iwi_kineto_kernel *kernel = &file->kernels[i];
+        const struct iwi_kineto_launch *launch =
+            is_batch(file, kernel) ? kineto_find_launch(file, kernel->correlation) : NULL;
+
+        if (launch != NULL) {
+            places[count++] = (struct place){launch->thread, true, launch->begin_ns, i};
+        }
+    }
+    iwi_sort(places, count, compare_places);
+    return count;
+}
+
+static bool is_same_batch(const struct iwi_kineto_comm *a, const struct iwi_kineto_comm *b)
+{
+    return a->group == b->group && a->sequence == b->sequence;
+}
+
+/* records[of[0 ... count - 1]] came before the launch; those at the end that belong together are its. */
+static iw_status give(const struct iwi_kineto *kineto, struct iwi_kineto_file *file, const struct place *of,
+                      size_t count, struct iwi_kineto_kernel *kernel)
+{
+    size_t first = count - 1;
+
+    while (first > 0 &&
+           is_same_batch(&file->records[of[first - 1].index], &file->records[of[count - 1].index])) {
+        first--;
+    }
+    IW_TRY(iwi_grow(kineto->log, (void **)&file->comms, &file->comm_capacity,
+                    file->comm_count + count - first, sizeof file->comms[0]));
+    kernel->comm = (uint32_t)file->comm_count + 1;
+    kernel->messages = (uint32_t)(count - first);
+    for (size_t i = first; i < count; i++) {
+        file->comms[file->comm_count++] = file->records[of[i].index];
+    }
+    return IW_OK;
+}
+
+/* Kernels of several messages (batch_isend_irecv) get the records of these. */
+static iw_status kineto_link_batches(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
+{
+    const size_t batches = take_records(file);
+    struct place *places;
+    size_t count, first = 0;
+    iw_status status = IW_OK;
+
+    if (batches == 0 || file->record_count == 0) {
+        return IW_OK;
+    }
+    places = iwi_new_array(kineto->log, batches + file->record_count, sizeof *places);
+    if (places == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    count = list_places(file, places);
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
+        first = places[first].thread == places[i].thread ? first : i;
+        if (places[i].is_kernel) {
+            status = i > first
+                         ? give(kineto, file, &places[first], i - first, &file->kernels[places[i].index])
+                         : IW_OK;
+            first = i + 1 < count ? i + 1 : i;
+        }
+    }
+    free(places);
+    return status;
+}
 
 /* ---- whose it is ---- */
 
@@ -199,15 +394,16 @@ IWI_COMPARE(compare_launches, struct iwi_kineto_launch, IWI_RISING(correlation))
 
 IWI_COMPARE(compare_records, struct iwi_kineto_comm, IWI_RISING(external))
 
-const struct iwi_kineto_launch *iwi_kineto_find_launch(const struct iwi_kineto_file *file,
-                                                       uint64_t correlation)
+/* The launch of a kernel, and the record of an operator; NULL: there is none. Both are sorted by then. */
+static const struct iwi_kineto_launch *kineto_find_launch(const struct iwi_kineto_file *file,
+                                                          uint64_t correlation)
 {
     const struct iwi_kineto_launch key = {.correlation = correlation};
 
     return correlation != 0 ? iwi_find(&key, file->launches, file->launch_count, compare_launches) : NULL;
 }
 
-struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *file, uint64_t external)
+static struct iwi_kineto_comm *kineto_find_record(const struct iwi_kineto_file *file, uint64_t external)
 {
     const struct iwi_kineto_comm key = {.external = external};
 
@@ -218,7 +414,7 @@ struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *fil
 static iw_status link_record(struct iwi_kineto *kineto, struct iwi_kineto_file *file, uint64_t external,
                              struct iwi_kineto_kernel *kernel)
 {
-    const struct iwi_kineto_comm *record = iwi_kineto_find_record(file, external);
+    const struct iwi_kineto_comm *record = kineto_find_record(file, external);
 
     if (record != NULL) {
         IW_TRY(iwi_grow(kineto->log, (void **)&file->comms, &file->comm_capacity, file->comm_count + 1,
@@ -232,7 +428,7 @@ static iw_status link_record(struct iwi_kineto *kineto, struct iwi_kineto_file *
 static iw_status link_kernel(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
                              struct iwi_kineto_kernel *kernel)
 {
-    const struct iwi_kineto_launch *launch = iwi_kineto_find_launch(file, kernel->correlation);
+    const struct iwi_kineto_launch *launch = kineto_find_launch(file, kernel->correlation);
     uint64_t external = kernel->external;
 
     if (launch != NULL) {
@@ -290,7 +486,7 @@ iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kineto_file *fil
     iwi_kineto_unite(&file->pauses);
     iwi_kineto_unite(&file->waits);
     IW_TRY(link_kernels(kineto, file));
-    IW_TRY(iwi_kineto_link_batches(kineto, file));
+    IW_TRY(kineto_link_batches(kineto, file));
     IW_TRY(add_steps(kineto, file));
     IW_TRY(iwi_kineto_is_on_host(file) ? iwi_kineto_add_host_visits(kineto, file)
                                        : iwi_kineto_add_visits(kineto, file));

@@ -1,7 +1,7 @@
 /* What names in a profile of PyTorch mean.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/explain/kineto/kineto_names.h"
+#include "features/explain/kineto/kineto_parts.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -176,16 +176,6 @@ void iwi_kineto_take_thread(struct iwi_kineto_file *file, const struct iwi_json_
 bool iwi_kineto_is_on_host(const struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_collect_operators(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 
-/* The arguments of a collective: a kernel's, or those of record_param_comms. *has_p: false: there are none.
- */
-IW_NODISCARD iw_status iwi_kineto_args(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
-                                       const struct iwi_json_item *item, struct iwi_kineto_comm *comm,
-                                       bool *has_p);
-
-/* distributedInfo. */
-IW_NODISCARD iw_status iwi_kineto_info(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
-                                       const struct iwi_json_item *item);
-
 /* The group of a name, with `about` for people; ranks are sorted, NULL: all that were traced. */
 IW_NODISCARD iw_status iwi_kineto_group(struct iwi_kineto *kineto, const char *name, const char *about,
                                         uint32_t *ranks, uint32_t count, uint32_t size, uint32_t *index_p);
@@ -196,14 +186,6 @@ IW_NODISCARD iw_status iwi_kineto_join(struct iwi_kineto *kineto, struct iwi_kin
 IW_NODISCARD iw_status iwi_kineto_add_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_host_visits(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 IW_NODISCARD iw_status iwi_kineto_add_pauses(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
-
-/* The launch of a kernel, and the record of an operator; NULL: there is none. Both are sorted by then. */
-const struct iwi_kineto_launch *iwi_kineto_find_launch(const struct iwi_kineto_file *file,
-                                                       uint64_t correlation);
-struct iwi_kineto_comm *iwi_kineto_find_record(const struct iwi_kineto_file *file, uint64_t external);
-
-/* Kernels of several messages (batch_isend_irecv) get the records of these. */
-IW_NODISCARD iw_status iwi_kineto_link_batches(struct iwi_kineto *kineto, struct iwi_kineto_file *file);
 
 /* Numbers of steps apart, each once; spans of the host by their begin, those of one cause joined where they
  * overlap. */
@@ -221,13 +203,43 @@ static inline iw_time iwi_kineto_ps(const struct iwi_kineto *kineto, int64_t ns)
 
 /* ---- usual lengths ---- */
 
-IW_NODISCARD iw_status iwi_kineto_usual_add(const iw_log *log, struct iwi_kineto_usuals *usuals, uint64_t key,
-                                            int64_t length_ns);
-const struct iwi_kineto_usual *iwi_kineto_usual(const struct iwi_kineto_usuals *usuals, uint64_t key);
-int64_t iwi_kineto_usual_ns(const struct iwi_kineto_usual *usual); /* median */
-bool iwi_kineto_is_known(const struct iwi_kineto_usual *usual);    /* seen often enough; may be NULL */
-
 /* Suspects that took longer than usual become pauses. */
 IW_NODISCARD iw_status iwi_kineto_judge(struct iwi_kineto *kineto);
+
+/* ---- what names mean: kernels of NCCL, collectives, types, functions of the host ---- */
+
+/* Of a collective ("_reduce_scatter_base", "all_to_allv", "send") or of a kernel of NCCL, old or new
+ * ("ncclKernel_AllReduce_RING_LL_Sum_float(...)", "ncclDevKernel_SendRecv(...)"). */
+enum iwi_visit_op iwi_kineto_op(const char *name, size_t size);
+
+/* "ncclDevKernel_...", "ncclKernel_...", "ncclSymkDevKernel_...", "ncclAllReduceRingLLKernel_..." */
+bool iwi_kineto_is_nccl(const char *name, size_t size);
+
+/* "nccl:all_reduce" of the host: its kernel is another event. */
+bool iwi_kineto_is_of_device(const char *name, size_t size);
+
+/* Bytes of "BFloat16", or of "c10::BFloat16", "long int", as arguments of operators have it; 0: not known. */
+unsigned iwi_kineto_type_bytes(const char *name);
+
+enum iwi_kineto_host {
+    IWI_KINETO_HOST_OTHER,
+    IWI_KINETO_STEP,      /* "ProfilerStep#12" */
+    IWI_KINETO_LOADER,    /* the loader's next batch */
+    IWI_KINETO_GC,        /* garbage collection */
+    IWI_KINETO_COLLECTIVE /* of a backend on the host: "gloo:all_reduce"; of NCCL: the host's part of it */
+};
+
+/* Of annotations and Python functions. */
+enum iwi_kineto_host iwi_kineto_host(const char *name, size_t size);
+
+enum iwi_kineto_call {
+    IWI_KINETO_CALL_OTHER,
+    IWI_KINETO_LAUNCH, /* of a kernel or a graph */
+    IWI_KINETO_WAIT,   /* until the device has come so far */
+    IWI_KINETO_MEMORY  /* allocates or frees memory of the device */
+};
+
+/* Of functions of CUDA's and HIP's runtime and driver. */
+enum iwi_kineto_call iwi_kineto_call(const char *name, size_t size);
 
 #endif

@@ -1,12 +1,105 @@
-/* Pauses of one file: those that it names, and suspects: kernels, calls of the loader, gaps in which the
- * device had nothing to do.
+/* Pauses of one file: those that it names, and suspects: kernels, calls of the loader, gaps of the device.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/hash.h"
 #include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"
+
+/* ---- how long things usually take, and which took longer ---- */
+
+/* For each key a fixed number of lengths is kept, each of all that were seen with the same chance (a
+ * reservoir; the draws depend on nothing but the count), so that memory grows with the program, not with the
+ * run.
+ */
+
+enum { ENOUGH = 4, SLACK_NS = 50000 };
+
+static const struct iwi_kineto_usual *kineto_usual(const struct iwi_kineto_usuals *usuals, uint64_t key);
+
+static iw_status kineto_usual_add(const iw_log *log, struct iwi_kineto_usuals *usuals, uint64_t key,
+                                  int64_t length_ns)
+{
+    const uint32_t known = usuals->keys.count;
+    struct iwi_kineto_usual *usual;
+    uint32_t number;
+    uint64_t place;
+
+    IW_TRY(iwi_grow(log, (void **)&usuals->of, &usuals->capacity, (size_t)known + 1, sizeof *usual));
+    IW_TRY(iwi_index_number(log, &usuals->keys, (struct iwi_index_key){key, 0}, &number));
+    usual = &usuals->of[number];
+    if (number == known) {
+        *usual = (struct iwi_kineto_usual){.shortest_ns = length_ns};
+    }
+    place = usual->count < IWI_KINETO_SAMPLES ? usual->count : iwi_mix(usual->count) % (usual->count + 1);
+    if (place < IWI_KINETO_SAMPLES) {
+        usual->us[place] = (float)length_ns / 1000;
+    }
+    usual->count++;
+    usual->shortest_ns = iwi_min(usual->shortest_ns, length_ns);
+    return IW_OK;
+}
+
+static const struct iwi_kineto_usual *kineto_usual(const struct iwi_kineto_usuals *usuals, uint64_t key)
+{
+    const uint32_t number = iwi_index_find(&usuals->keys, (struct iwi_index_key){key, 0});
+
+    return number != IWI_LOOKUP_NONE ? &usuals->of[number] : NULL;
+}
+
+IWI_COMPARE(compare_us, float, IWI_ORDER(*left, *right))
+
+/* median */
+static int64_t kineto_usual_ns(const struct iwi_kineto_usual *usual)
+{
+    const size_t count = usual->count < IWI_KINETO_SAMPLES ? (size_t)usual->count : IWI_KINETO_SAMPLES;
+    float us[IWI_KINETO_SAMPLES];
+
+    memcpy(us, usual->us, count * sizeof us[0]);
+    iwi_sort(us, count, compare_us);
+    return (int64_t)(1000 * us[(count - 1) / 2]);
+}
+
+/* seen often enough; may be NULL */
+static bool kineto_is_known(const struct iwi_kineto_usual *usual)
+{
+    return usual != NULL && usual->count >= ENOUGH;
+}
+
+/* Of the loader: what it takes on the rank where it is quickest, else a rank whose loader is always late
+ * would make that the usual. */
+static iw_time usual_ps(const struct iwi_kineto *kineto, const struct iwi_kineto_suspect *suspect,
+                        const struct iwi_kineto_usual *usual)
+{
+    if (suspect->pause.cause == IWI_PAUSE_LOADER && kineto->loader_ns > 0) {
+        return kineto->loader_ns * IW_PS_PER_NS;
+    }
+    return kineto_is_known(usual) ? kineto_usual_ns(usual) * IW_PS_PER_NS : 0;
+}
+
+/* A pause is what is beyond the usual, at the end of what took so long. Of a gap or a call of the loader that
+ * was not seen often enough to say what is usual, it is all; a kernel needs others like it. */
+iw_status iwi_kineto_judge(struct iwi_kineto *kineto)
+{
+    for (size_t i = 0; i < kineto->suspect_count; i++) {
+        const struct iwi_kineto_suspect *suspect = &kineto->suspects[i];
+        const struct iwi_kineto_usual *usual = kineto_usual(&kineto->usuals, suspect->key);
+        const iw_time least_ps = usual_ps(kineto, suspect, usual);
+        struct iwi_pause pause = suspect->pause;
+        const iw_time length_ps = pause.end_ps - pause.begin_ps;
+
+        if ((kineto_is_known(usual) || pause.cause != IWI_PAUSE_SLOW) &&
+            length_ps > least_ps + least_ps / 2 + SLACK_NS * IW_PS_PER_NS) {
+            pause.begin_ps += least_ps;
+            IW_TRY(iwi_visits_add_pause(kineto->visits, &pause));
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- pauses ---- */
 
 enum {
     LEAST_NS = 100000,  /* shorter things are no pauses */
@@ -45,10 +138,10 @@ static iw_status suspect(struct iwi_kineto *kineto, const struct iwi_kineto_file
 
 static void keep_quickest(struct iwi_kineto *kineto, uint64_t key)
 {
-    const struct iwi_kineto_usual *usual = iwi_kineto_usual(&kineto->usuals, key);
+    const struct iwi_kineto_usual *usual = kineto_usual(&kineto->usuals, key);
 
-    if (iwi_kineto_is_known(usual)) {
-        const int64_t ns = iwi_max(1, iwi_kineto_usual_ns(usual));
+    if (kineto_is_known(usual)) {
+        const int64_t ns = iwi_max(1, kineto_usual_ns(usual));
 
         kineto->loader_ns = kineto->loader_ns > 0 ? iwi_min(kineto->loader_ns, ns) : ns;
     }
@@ -69,9 +162,8 @@ static iw_status add_named(struct iwi_kineto *kineto, const struct iwi_kineto_fi
                                         .end_ps = iwi_kineto_ps(kineto, span->end_ns)};
 
         if (span->cause == IWI_PAUSE_LOADER) {
-            IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, loader, span->end_ns - span->begin_ns));
-            IW_TRY(
-                iwi_kineto_usual_add(kineto->log, &kineto->usuals, of_rank, span->end_ns - span->begin_ns));
+            IW_TRY(kineto_usual_add(kineto->log, &kineto->usuals, loader, span->end_ns - span->begin_ns));
+            IW_TRY(kineto_usual_add(kineto->log, &kineto->usuals, of_rank, span->end_ns - span->begin_ns));
         }
         if (span->end_ns - span->begin_ns >= LEAST_NS) {
             IW_TRY(span->cause == IWI_PAUSE_LOADER
@@ -131,8 +223,8 @@ static iw_status list_places(struct iwi_kineto *kineto, const struct iwi_kineto_
         index = i > 0 && before == key && places[i - 1].step == places[i].step ? index + 1 : 0;
         before = key;
         places[i].key = key_of("kernel", key, has_steps ? index : 0);
-        IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, places[i].key,
-                                    kernel->end_ns - kernel->begin_ns));
+        IW_TRY(
+            kineto_usual_add(kineto->log, &kineto->usuals, places[i].key, kernel->end_ns - kernel->begin_ns));
     }
     *count_p = count;
     return IW_OK;
@@ -146,7 +238,7 @@ static iw_status suspect_kernels(struct iwi_kineto *kineto, const struct iwi_kin
 
     for (size_t i = 0; i < count && status == IW_OK; i++) {
         const struct iwi_kineto_kernel *kernel = &file->kernels[places[i].kernel];
-        const struct iwi_kineto_usual *usual = iwi_kineto_usual(&kineto->usuals, places[i].key);
+        const struct iwi_kineto_usual *usual = kineto_usual(&kineto->usuals, places[i].key);
         const int64_t least_ns = usual->shortest_ns + usual->shortest_ns / 2 + KERNEL_SLACK_NS;
 
         if (kernel->end_ns - kernel->begin_ns > least_ns) {
@@ -240,7 +332,7 @@ static iw_status look_at_gap(struct iwi_kineto *kineto, const struct iwi_kineto_
     }
     key = key_of("gap", kernel->key, 0);
     gaps->is_late[gaps->order[next].kernel] = true;
-    IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, key, length_ns));
+    IW_TRY(kineto_usual_add(kineto->log, &kineto->usuals, key, length_ns));
     return suspect(kineto, file, key, IWI_PAUSE_LAUNCH, end_ns - length_ns, end_ns, kernel->step);
 }
 
@@ -271,7 +363,7 @@ static iw_status count_prompt(struct iwi_kineto *kineto, const struct iwi_kineto
         const struct iwi_kineto_kernel *kernel = &file->kernels[gaps->order[i].kernel];
 
         if (!gaps->is_late[gaps->order[i].kernel]) {
-            IW_TRY(iwi_kineto_usual_add(kineto->log, &kineto->usuals, key_of("gap", kernel->key, 0), 0));
+            IW_TRY(kineto_usual_add(kineto->log, &kineto->usuals, key_of("gap", kernel->key, 0), 0));
         }
     }
     return IW_OK;

@@ -112,18 +112,19 @@ static inline size_t iwi_pipe_worker(const struct iw_straggler_job *job, uint32_
            iwi_pipe_worker_width(job);
 }
 
-/* Whether a worker of this stage has such an operation: nothing is sent beyond the ends of the pipeline. */
-bool iwi_pipe_has(const struct iw_straggler_job *job, unsigned op, uint32_t stage);
-
-/* The part of iwi_pipe_finish() that fills what is there once finished. */
-IW_NODISCARD iw_status iwi_pipe_lay_out(struct iw_straggler_job *job);
-
-/* Orders the computations of a replica, from those of its stages. IW_ERR_FORMAT: they wait for each other. */
-IW_NODISCARD iw_status iwi_pipe_order_turns(struct iw_straggler_job *job,
-                                            const struct iwi_pipe_turn *by_stage);
-
 /* step_ps[step_count]: how long each step takes if operations take these times, each as soon as it can. */
 IW_NODISCARD iw_status iwi_pipe_replay(const struct iw_straggler_job *job, const iw_time *lengths_ps,
                                        iw_time *step_ps);
+
+/* ---- timelines, as StragglerAnalysis of ByteDance publishes them, and their files of sizes ---- */
+
+/* Adds the events of a timeline (JSON, packed or not) to a job; it is not finished yet. */
+IW_NODISCARD iw_status iwi_straggler_read_events(struct iw_straggler_job *job, const char *path);
+IW_NODISCARD iw_status iwi_straggler_read_memory(struct iw_straggler_job *job, const char *name,
+                                                 const void *data, size_t size);
+
+/* Reads a file of sizes, and compares it with the finished job. */
+IW_NODISCARD iw_status iwi_straggler_read_meta(struct iw_straggler_job *job, const char *file,
+                                               const char *data, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "features/explain/json/json_value.h"
-#include "features/explain/stragglers/straggler_events.h"
+#include "features/explain/stragglers/pipeline.h"
 
 enum { LANES = 5, DECIMALS = 6 /* of microseconds, down to picoseconds */ };
 

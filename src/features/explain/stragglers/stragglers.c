@@ -7,14 +7,279 @@
 #include <string.h>
 
 #include "core/base/order.h"
-#include "features/explain/stragglers/alike.h"
+#include "core/numeric/numeric.h"
+#include "features/explain/stragglers/pipeline.h"
+
+/* Who and what an operation is. */
+struct pipe_place {
+    uint32_t step, replica, stage, microbatch;
+    uint8_t op;
+};
+
+/* What may be made alike, all else as traced. */
+enum pipe_cause {
+    PIPE_WORKERS,      /* a worker computes as the median worker of its stage does */
+    PIPE_STAGES,       /* a stage computes as the mean of all stages does */
+    PIPE_MICROBATCHES, /* by as much as a micro-batch is longer or shorter on all stages */
+    PIPE_COMMUNICATION,
+    PIPE_CAUSES
+};
+
+struct alike {
+    const struct iw_straggler_job *job;
+    iw_time usual_ps[IWI_PIPE_OPS]; /* the mean of what is computed, the median of what is transferred */
+    uint64_t counts[IWI_PIPE_OPS];
+    double *worker_ps; /* [op][replica][stage] of forward and backward: the mean of a worker */
+    double *stage_ps;  /* [op][stage]: the median of its workers */
+    double all_ps[2];  /* the mean of stages */
+};
+
+/* Lengths in which operations for which `is_usual` says so take the usual time of their kind. */
+typedef bool (*iwi_pipe_choice)(const struct pipe_place *place, const void *arg);
+
+/* ---- times that operations usually take, and jobs in which some take these ---- */
+
+/* The length of a computation d is thought of as all * (stage / all) * (worker / stage) * (d / worker), where
+ * `worker` is the mean of that worker, `stage` the median of its stage's workers (one slow worker does not
+ * make the stage slow), `all` the mean of stages. To make something alike is to divide by its factor.
+ */
+
+/* ---- going through all operations ---- */
+
+typedef iw_time (*change_fn)(const struct alike *alike, const struct pipe_place *place, iw_time length_ps,
+                             const void *arg);
+
+static void change_worker(const struct alike *alike, const struct pipe_place *at, change_fn change,
+                          const void *arg, iw_time *lengths_ps)
+{
+    const struct iw_straggler_job *job = alike->job;
+    const size_t worker = iwi_pipe_worker(job, at->step, at->replica, at->stage);
+    struct pipe_place place = *at;
+
+    for (place.op = 0; place.op < IWI_PIPE_OPS; place.op++) {
+        const uint32_t each = place.op < IWI_PIPE_MICROBATCH_OPS ? job->microbatches : 1;
+
+        for (place.microbatch = 0; place.microbatch < each; place.microbatch++) {
+            const size_t i = worker + iwi_pipe_slot(job, place.op, place.microbatch);
+
+            lengths_ps[i] = job->lengths_ps[i] != IWI_PIPE_ABSENT
+                                ? change(alike, &place, job->lengths_ps[i], arg)
+                                : IWI_PIPE_ABSENT;
+        }
+    }
+}
+
+static void change_all(const struct alike *alike, change_fn change, const void *arg, iw_time *lengths_ps)
+{
+    struct pipe_place at = {0};
+
+    for (at.step = 0; at.step < alike->job->step_count; at.step++) {
+        for (at.replica = 0; at.replica < alike->job->replica_count; at.replica++) {
+            for (at.stage = 0; at.stage < alike->job->stage_count; at.stage++) {
+                change_worker(alike, &at, change, arg, lengths_ps);
+            }
+        }
+    }
+}
+
+/* ---- what is usual ---- */
+
+static size_t take_lengths(const struct iw_straggler_job *job, unsigned op, double *values)
+{
+    const size_t width = iwi_pipe_worker_width(job), first = iwi_pipe_slot(job, op, 0);
+    const uint32_t each = op < IWI_PIPE_MICROBATCH_OPS ? job->microbatches : 1;
+    size_t count = 0;
+
+    for (size_t worker = 0; worker < iwi_pipe_length_count(job); worker += width) {
+        for (uint32_t i = 0; i < each; i++) {
+            if (job->lengths_ps[worker + first + i] != IWI_PIPE_ABSENT) {
+                values[count++] = (double)job->lengths_ps[worker + first + i];
+            }
+        }
+    }
+    return count;
+}
+
+static iw_status find_usual(struct alike *alike)
+{
+    const struct iw_straggler_job *job = alike->job;
+    double *values = iwi_new_array(
+        job->log, (size_t)job->step_count * job->replica_count * job->stage_count * job->microbatches,
+        sizeof values[0]);
+
+    if (values == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (unsigned op = 0; op < IWI_PIPE_OPS; op++) {
+        const size_t count = alike->counts[op] = take_lengths(job, op, values);
+
+        if (count > 0) {
+            alike->usual_ps[op] =
+                llround(iwi_pipe_op_computes(op) ? iwi_mean(values, count) : iwi_median(values, count));
+        }
+    }
+    free(values);
+    return IW_OK;
+}
+
+static double mean_of_worker(const struct iw_straggler_job *job, unsigned op, uint32_t replica,
+                             uint32_t stage)
+{
+    double sum = 0;
+
+    for (uint32_t step = 0; step < job->step_count; step++) {
+        const size_t first = iwi_pipe_worker(job, step, replica, stage) + iwi_pipe_slot(job, op, 0);
+
+        for (uint32_t i = 0; i < job->microbatches; i++) {
+            sum += (double)job->lengths_ps[first + i];
+        }
+    }
+    return sum / ((double)job->step_count * job->microbatches);
+}
+
+static double *worker_at(const struct alike *alike, unsigned op, uint32_t replica, uint32_t stage)
+{
+    return &alike->worker_ps[((size_t)op * alike->job->replica_count + replica) * alike->job->stage_count +
+                             stage];
+}
+
+static double *stage_at(const struct alike *alike, unsigned op, uint32_t stage)
+{
+    return &alike->stage_ps[(size_t)op * alike->job->stage_count + stage];
+}
+
+static iw_status find_levels(struct alike *alike)
+{
+    const struct iw_straggler_job *job = alike->job;
+    double *replicas = iwi_new_array(job->log, job->replica_count, sizeof replicas[0]);
+
+    if (replicas == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (unsigned op = IWI_PIPE_FORWARD; op <= IWI_PIPE_BACKWARD; op++) {
+        for (uint32_t stage = 0; stage < job->stage_count; stage++) {
+            for (uint32_t replica = 0; replica < job->replica_count; replica++) {
+                *worker_at(alike, op, replica, stage) = replicas[replica] =
+                    mean_of_worker(job, op, replica, stage);
+            }
+            *stage_at(alike, op, stage) = iwi_median(replicas, job->replica_count);
+        }
+        alike->all_ps[op] = iwi_mean(stage_at(alike, op, 0), job->stage_count);
+    }
+    free(replicas);
+    return IW_OK;
+}
+
+static void alike_release(struct alike *alike);
+
+static iw_status alike_init(struct alike *alike, const struct iw_straggler_job *job)
+{
+    iw_status status;
+
+    *alike = (struct alike){.job = job};
+    alike->worker_ps = iwi_new_array(job->log, (size_t)2 * job->replica_count * job->stage_count,
+                                     sizeof alike->worker_ps[0]);
+    alike->stage_ps = iwi_new_array(job->log, (size_t)2 * job->stage_count, sizeof alike->stage_ps[0]);
+    status = alike->worker_ps != NULL && alike->stage_ps != NULL ? find_usual(alike) : IW_ERR_NOMEM;
+    if (status == IW_OK) {
+        status = find_levels(alike);
+    }
+    if (status != IW_OK) {
+        alike_release(alike);
+    }
+    return status;
+}
+
+static void alike_release(struct alike *alike)
+{
+    free(alike->worker_ps);
+    free(alike->stage_ps);
+    *alike = (struct alike){0};
+}
+
+/* ---- usual times for some ---- */
+
+struct choosing {
+    iwi_pipe_choice is_usual;
+    const void *arg;
+};
+
+static iw_time choose(const struct alike *alike, const struct pipe_place *place, iw_time length_ps,
+                      const void *arg)
+{
+    const struct choosing *choosing = arg;
+
+    return choosing->is_usual(place, choosing->arg) ? alike->usual_ps[place->op] : length_ps;
+}
+
+static void alike_usual(const struct alike *alike, iwi_pipe_choice is_usual, const void *arg,
+                        iw_time *lengths_ps)
+{
+    change_all(alike, choose, &(struct choosing){is_usual, arg}, lengths_ps);
+}
+
+/* ---- without a cause ---- */
+
+/* By how much a micro-batch differs on all stages: the least of their factors, 1 if some are longer and some
+ * shorter. Only what stages share comes from the micro-batch. */
+static double microbatch_factor(const struct alike *alike, const struct pipe_place *place)
+{
+    const struct iw_straggler_job *job = alike->job;
+    double low = INFINITY, high = 0;
+
+    for (uint32_t stage = 0; stage < job->stage_count; stage++) {
+        const double factor =
+            (double)job->lengths_ps[iwi_pipe_worker(job, place->step, place->replica, stage) +
+                                    iwi_pipe_slot(job, place->op, place->microbatch)] /
+            *worker_at(alike, place->op, place->replica, stage);
+
+        low = fmin(low, factor);
+        high = fmax(high, factor);
+    }
+    return low > 1 ? low : (high < 1 ? high : 1);
+}
+
+static double factor_of(const struct alike *alike, const struct pipe_place *place, enum pipe_cause cause)
+{
+    const double stage_ps = *stage_at(alike, place->op, place->stage);
+
+    switch (cause) {
+    case PIPE_WORKERS: return *worker_at(alike, place->op, place->replica, place->stage) / stage_ps;
+    case PIPE_STAGES: return stage_ps / alike->all_ps[place->op];
+    default: return microbatch_factor(alike, place);
+    }
+}
+
+static iw_time leave_out(const struct alike *alike, const struct pipe_place *place, iw_time length_ps,
+                         const void *arg)
+{
+    const enum pipe_cause cause = *(const enum pipe_cause *)arg;
+    double changed_ps;
+
+    if (cause == PIPE_COMMUNICATION) {
+        return iwi_pipe_op_computes(place->op) ? length_ps : alike->usual_ps[place->op];
+    }
+    if (place->op > IWI_PIPE_BACKWARD) {
+        return length_ps;
+    }
+    changed_ps = (double)length_ps / factor_of(alike, place, cause);
+    return changed_ps >= 0 && changed_ps <= (double)alike->job->limit_ps ? llround(changed_ps) : length_ps;
+}
+
+/* Lengths without this cause. */
+static void alike_without(const struct alike *alike, enum pipe_cause cause, iw_time *lengths_ps)
+{
+    change_all(alike, leave_out, &cause, lengths_ps);
+}
+
+/* ---- what stragglers cost ---- */
 
 /* Workers that are slow for their place: so many of a hundred, at least one. */
 enum { SLOW_PERCENT = 3 };
 
 struct questions {
     const struct iw_straggler_job *job;
-    struct iwi_alike alike;
+    struct alike alike;
     iw_time *lengths_ps, *step_ps;
     double ideal_ns, replayed_ns;
 };
@@ -44,20 +309,20 @@ static iw_status replay(struct questions *ask, double *mean_ns_p)
 static iw_status try_usual(struct questions *ask, iwi_pipe_choice is_usual, const void *arg,
                            double *mean_ns_p)
 {
-    iwi_alike_usual(&ask->alike, is_usual, arg, ask->lengths_ps);
+    alike_usual(&ask->alike, is_usual, arg, ask->lengths_ps);
     return replay(ask, mean_ns_p);
 }
 
 /* ---- choices ---- */
 
-static bool all(const struct iwi_pipe_place *place, const void *arg)
+static bool all(const struct pipe_place *place, const void *arg)
 {
     (void)place;
     (void)arg;
     return true;
 }
 
-static bool none(const struct iwi_pipe_place *place, const void *arg)
+static bool none(const struct pipe_place *place, const void *arg)
 {
     (void)place;
     (void)arg;
@@ -71,22 +336,22 @@ static unsigned kind_of(unsigned op)
                                        : (op == IWI_PIPE_BACKWARD_RECV ? IWI_PIPE_BACKWARD_SEND : op);
 }
 
-static bool not_kind(const struct iwi_pipe_place *place, const void *arg)
+static bool not_kind(const struct pipe_place *place, const void *arg)
 {
     return kind_of(place->op) != *(const unsigned *)arg;
 }
 
-static bool not_stage(const struct iwi_pipe_place *place, const void *arg)
+static bool not_stage(const struct pipe_place *place, const void *arg)
 {
     return place->stage != *(const uint32_t *)arg;
 }
 
-static bool is_stage(const struct iwi_pipe_place *place, const void *arg)
+static bool is_stage(const struct pipe_place *place, const void *arg)
 {
     return !not_stage(place, arg);
 }
 
-static bool not_replica(const struct iwi_pipe_place *place, const void *arg)
+static bool not_replica(const struct pipe_place *place, const void *arg)
 {
     return place->replica != *(const uint32_t *)arg;
 }
@@ -96,7 +361,7 @@ struct marked {
     uint32_t stage_count;
 };
 
-static bool is_marked(const struct iwi_pipe_place *place, const void *arg)
+static bool is_marked(const struct pipe_place *place, const void *arg)
 {
     const struct marked *marked = arg;
 
@@ -214,23 +479,23 @@ static int compare_causes(const void *a, const void *b)
 
 static iw_status ask_causes(struct questions *ask, iw_stragglers *result)
 {
-    static const char *const names[IWI_PIPE_CAUSES] = {
-        [IWI_PIPE_WORKERS] = "workers",
-        [IWI_PIPE_STAGES] = "stages",
-        [IWI_PIPE_MICROBATCHES] = "micro-batches",
-        [IWI_PIPE_COMMUNICATION] = "communication",
+    static const char *const names[PIPE_CAUSES] = {
+        [PIPE_WORKERS] = "workers",
+        [PIPE_STAGES] = "stages",
+        [PIPE_MICROBATCHES] = "micro-batches",
+        [PIPE_COMMUNICATION] = "communication",
     };
 
-    _Static_assert((int)IWI_PIPE_CAUSES == (int)IW_STRAGGLER_CAUSES, "all have a place");
-    for (unsigned i = 0; i < IWI_PIPE_CAUSES; i++) {
+    _Static_assert((int)PIPE_CAUSES == (int)IW_STRAGGLER_CAUSES, "all have a place");
+    for (unsigned i = 0; i < PIPE_CAUSES; i++) {
         iw_straggler_cause *cause = &result->causes[i];
 
-        iwi_alike_without(&ask->alike, (enum iwi_pipe_cause)i, ask->lengths_ps);
+        alike_without(&ask->alike, (enum pipe_cause)i, ask->lengths_ps);
         IW_TRY(replay(ask, &cause->without_ns));
         (void)snprintf(cause->name, sizeof cause->name, "%s", names[i]);
         cause->share = share_saved(ask, cause->without_ns);
     }
-    result->cause_count = IWI_PIPE_CAUSES;
+    result->cause_count = PIPE_CAUSES;
     iwi_sort(result->causes, result->cause_count, compare_causes);
     return IW_OK;
 }
@@ -320,7 +585,7 @@ iw_status iw_straggler_run(const iw_log *log, const iw_straggler_job *job, iw_st
 {
     struct questions ask = {.job = job};
     iw_stragglers *result = new_result(job);
-    iw_status status = result != NULL ? iwi_alike_init(&ask.alike, job) : IW_ERR_NOMEM;
+    iw_status status = result != NULL ? alike_init(&ask.alike, job) : IW_ERR_NOMEM;
 
     if (status == IW_OK) {
         ask.lengths_ps = iwi_new_array(log, iwi_pipe_length_count(job), sizeof ask.lengths_ps[0]);
@@ -329,7 +594,7 @@ iw_status iw_straggler_run(const iw_log *log, const iw_straggler_job *job, iw_st
     }
     free(ask.lengths_ps);
     free(ask.step_ps);
-    iwi_alike_release(&ask.alike);
+    alike_release(&ask.alike);
     if (status == IW_OK) {
         *result_p = result;
     } else {

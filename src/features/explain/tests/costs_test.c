@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "features/explain/arrivals/slow.h"
+#include "features/explain/arrivals/peers.h"
 #include "run_model.h"
 #include "support/support.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "features/explain/stragglers/straggler_events.h"
+#include "features/explain/stragglers/pipeline.h"
 #include "support/support.h"
 
 /* One replica of one stage, one micro-batch. */

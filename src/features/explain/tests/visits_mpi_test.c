@@ -1,7 +1,7 @@
 /* Visits of traces: collectives, messages, what is computed, by hand; and files told apart.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/explain/arrivals/visits_mpi.h"
+#include "features/explain/arrivals/visits_reader.h"
 
 #include <idlewave/waits.h>
 

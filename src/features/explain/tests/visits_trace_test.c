@@ -2,7 +2,7 @@
  * the collectives that grow.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/explain/arrivals/visits_trace.h"
+#include "features/explain/arrivals/visits_reader.h"
 
 #include <idlewave/files.h>
 #include <idlewave/sim.h>

@@ -1,11 +1,196 @@
 /* Which ranks make the others wait by more than chance.
  * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/order.h"
+#include "core/numeric/numeric.h"
+#include "features/explain/arrivals/peers.h"
+#include "features/explain/waits/waited_run.h"
+
+/* ---- blocks: how long each rank was busy in them ---- */
+
+/* Whole iterations, so that no border cuts through a pipeline in which ranks are busy at different times.
+ * What lasts for some encounters should lie in one block: ten visits of a rank in each, unless there are few.
+ */
+
+enum { MOST_BLOCKS = 40, FEW_BLOCKS = 20, LEAST_ITERATIONS = 10, VISITS_OF_BLOCK = 10 };
+
+static uint32_t choose_blocks(const struct iwi_waited_run *run, size_t most)
+{
+    const size_t visits = run->visits->visit_count / run->rank_count / VISITS_OF_BLOCK;
+    const size_t wanted = visits > MOST_BLOCKS ? MOST_BLOCKS : visits < FEW_BLOCKS ? FEW_BLOCKS : visits;
+
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
+static iw_status block_by_encounters(struct iwi_waited_run *run)
+{
+    const struct iwi_visits *visits = run->visits;
+    iw_time *starts = iwi_new_array(run->log, visits->encounter_count, sizeof *starts);
+    size_t count = 0;
+
+    run->block_end_ps = iwi_new_array(run->log, MOST_BLOCKS, sizeof *run->block_end_ps);
+    if (starts == NULL || run->block_end_ps == NULL) {
+        free(starts);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        if (visits->encounters[i].count > 1) {
+            starts[count++] = iwi_encounter_start_ps(visits, &visits->encounters[i]);
+        }
+    }
+    iwi_sort(starts, count, iwi_compare_i64);
+    run->block_count = choose_blocks(run, count);
+    for (uint32_t b = 0; b < run->block_count; b++) {
+        run->block_end_ps[b] = starts[(b + 1) * count / run->block_count - 1];
+    }
+    free(starts);
+    return IW_OK;
+}
+
+static iw_time end_of_block_ps(const struct iwi_waited_run *run, uint32_t rank, uint32_t block)
+{
+    if (block + 1 >= run->block_count) {
+        return INT64_MAX;
+    }
+    return run->block_end_ps != NULL
+               ? run->block_end_ps[block]
+               : iwi_iteration_borders(run, rank)[(block + 1) * run->iterations.count / run->block_count];
+}
+
+/* What a rank does before its first iteration and after its last one is in no block. */
+static void add_busy(struct iwi_waited_run *run, uint32_t rank)
+{
+    double *busy = &run->busy_in_block[(size_t)rank * run->block_count];
+    const iw_time *borders = run->block_end_ps == NULL ? iwi_iteration_borders(run, rank) : NULL;
+    const iw_time first_ps = borders != NULL ? borders[0] : INT64_MIN,
+                  last_ps = borders != NULL ? borders[run->iterations.count] : INT64_MAX;
+    uint32_t block = 0;
+
+    for (size_t i = run->first_segment[rank]; i < run->first_segment[rank + 1]; i++) {
+        const struct iwi_segment *segment = &run->segments[i];
+        const bool is_busy = segment->doing == IWI_DOES_COMPUTE || segment->doing == IWI_DOES_OTHER;
+
+        const iw_time end_ps = iwi_min(segment->end_ps, last_ps);
+
+        for (iw_time from_ps = iwi_max(segment->begin_ps, first_ps), to_ps; from_ps < end_ps;
+             from_ps = to_ps) {
+            while (end_of_block_ps(run, rank, block) <= from_ps) {
+                block++;
+            }
+            to_ps = iwi_min(end_ps, end_of_block_ps(run, rank, block));
+            busy[block] += is_busy ? (double)(to_ps - from_ps) : 0.0;
+        }
+    }
+}
+
+iw_status iwi_waited_block(struct iwi_waited_run *run)
+{
+    if (run->iterations.count >= LEAST_ITERATIONS) {
+        run->block_count = choose_blocks(run, run->iterations.count);
+    } else {
+        IW_TRY(block_by_encounters(run));
+    }
+    run->busy_in_block =
+        iwi_new_array(run->log, (size_t)run->rank_count * run->block_count, sizeof *run->busy_in_block);
+    if (run->busy_in_block == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t r = 0; r < run->rank_count && run->block_count > 0; r++) {
+        add_busy(run, r);
+    }
+    return IW_OK;
+}
+
+/* ---- what the trace of one rank can tell: bounds ---- */
+
+/* A collective takes transfer and waiting together, and one rank does not see when the others came. Only what
+ * computation does not hide delays the rank: that part e of the duration d is what the rank's time counts as
+ * its collectives. Repetitions that are equal transfer equally long, so none transfers for longer than the
+ * shortest took:
  *
- * Whom others wait for depends on where it stands: the last stage of a pipeline is waited for in every step.
+ *     sum max(0, e - min d)  <=  waiting  <=  sum e
+ *
+ * Of unknown size none is known to be equal to another.
+ */
+
+struct repetition {
+    uint32_t rank, group;
+    uint64_t bytes;
+    iw_time took_ps, exposed_ps;
+    uint8_t op;
+};
+
+static int compare_kinds(const struct repetition *a, const struct repetition *b)
+{
+    int sign = iwi_order(a->rank, b->rank);
+
+    sign = sign != 0 ? sign : iwi_order(a->group, b->group);
+    sign = sign != 0 ? sign : iwi_order(a->op, b->op);
+    return sign != 0 ? sign : iwi_order(a->bytes, b->bytes);
+}
+
+IWI_COMPARE(compare_repetitions, struct repetition, compare_kinds(left, right), IWI_RISING(took_ps))
+
+static void take_visits(const struct iwi_waited_run *run, struct repetition *all)
+{
+    for (size_t i = 0; i < run->visits->visit_count; i++) {
+        const struct iwi_visit *visit = &run->visits->visits[i];
+
+        all[i] = (struct repetition){.rank = visit->rank,
+                                     .group = visit->group,
+                                     .bytes = visit->bytes,
+                                     .took_ps = visit->leave_ps - visit->enter_ps,
+                                     .op = visit->op};
+    }
+    for (size_t i = 0; i < run->segment_count; i++) {
+        const struct iwi_segment *segment = &run->segments[i];
+
+        if (segment->doing == IWI_DOES_WAIT || segment->doing == IWI_DOES_TRANSFER) {
+            all[segment->visit].exposed_ps += segment->end_ps - segment->begin_ps;
+        }
+    }
+}
+
+static bool has_size(const struct repetition *one)
+{
+    return one->bytes > 0 || one->op == IWI_VISIT_BARRIER;
+}
+
+iw_status iwi_waited_bounds(const struct iwi_waited_run *run, iw_waits *waits)
+{
+    const size_t count = run->visits->visit_count;
+    struct repetition *all = iwi_new_array(run->log, count, sizeof *all);
+    iw_time least_ps = 0;
+
+    if (all == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    take_visits(run, all);
+    iwi_sort(all, count, compare_repetitions);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_kinds(&all[i], &all[i - 1]) != 0) {
+            least_ps = all[i].took_ps;
+        }
+        waits->waiting_most_ns += (double)all[i].exposed_ps / IW_PS_PER_NS;
+        if (has_size(&all[i]) && all[i].exposed_ps > least_ps) {
+            waits->waiting_least_ns += (double)(all[i].exposed_ps - least_ps) / IW_PS_PER_NS;
+        }
+    }
+    waits->has_bounds_only = true;
+    free(all);
+    return IW_OK;
+}
+
+/* ---- which ranks make the others wait by more than chance ---- */
+
+/* Whom others wait for depends on where it stands: the last stage of a pipeline is waited for in every step.
  * So a rank is not judged by that, but by how long it was busy, compared with its peers: ranks that do the
  * same (visits/peers.h), or all ranks if nobody does what it does. Who waits is not busy.
  *
- * The run is cut into 20 to 40 blocks (blocks.c). If n peers are alike, whatever noise they have, each is
+ * The run is cut into 20 to 40 blocks. If n peers are alike, whatever noise they have, each is
  * busy the longest with chance 1/n: it wins the block; and each is above their lower median with chance 1/2
  * at most. Three tests, each with a third of the error rate, all multiplied by the number of ranks
  * (Bonferroni):
@@ -24,13 +209,6 @@
  * A rank is named if one of them is below its part of ERROR_RATE, if it was busy longer than the median peer
  * by the share of the run that matters, and if others waited because of it for at least as long.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "core/base/order.h"
-#include "core/numeric/numeric.h"
-#include "features/explain/arrivals/peers.h"
-#include "features/explain/waits/waited_run.h"
 
 static const double ERROR_RATE = 0.01;
 enum { TESTS = 3, LEAST_FOLLOWED = 10 };
@@ -213,8 +391,8 @@ static void find_pattern(const struct iwi_waited_run *run, const struct record *
     rank->pattern = is_period ? IW_WAITS_PERIOD : IW_WAITS_PERSISTENT;
     if (is_period) {
         rank->from_ns =
-            record->from > 0 ? ns_since_begin(run, iwi_block_end_ps(run, r, record->from - 1)) : 0.0;
-        rank->to_ns = ns_since_begin(run, iwi_block_end_ps(run, r, record->to - 1));
+            record->from > 0 ? ns_since_begin(run, end_of_block_ps(run, r, record->from - 1)) : 0.0;
+        rank->to_ns = ns_since_begin(run, end_of_block_ps(run, r, record->to - 1));
     }
 }
 

@@ -1,7 +1,110 @@
 /* Who caused each wait: not only whom a rank waited for, but why that one was late.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * Rank A waits for B. Since they last met both computed, waited for others and transferred; what B did more
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/order.h"
+#include "features/explain/arrivals/visits.h"
+#include "features/explain/waits/waited_run.h"
+
+struct last_met {
+    uint64_t *by_time;      /* visits by rank and time */
+    uint64_t *place;        /* of each visit: in by_time */
+    size_t *first_visit;    /* of each rank: in by_time */
+    uint32_t *encounter_of; /* of each visit */
+};
+
+/* ---- when two ranks last met ---- */
+
+enum { MOST_LOOKED_BACK = 4096 };
+
+struct timed {
+    uint32_t rank;
+    iw_time enter_ps;
+    uint64_t visit;
+};
+
+IWI_COMPARE(compare_timed, struct timed, IWI_RISING(rank), IWI_RISING(enter_ps), IWI_RISING(visit))
+
+static iw_status order_visits(const iw_log *log, const struct iwi_visits *visits, struct last_met *meetings)
+{
+    struct timed *timed = iwi_new_array(log, visits->visit_count, sizeof *timed);
+
+    if (timed == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < visits->encounter_count; i++) {
+        for (uint32_t k = 0; k < visits->encounters[i].count; k++) {
+            const uint64_t visit = visits->encounters[i].first + k;
+
+            timed[visit] = (struct timed){visits->visits[visit].rank, visits->visits[visit].enter_ps, visit};
+            meetings->encounter_of[visit] = (uint32_t)i;
+        }
+    }
+    iwi_sort(timed, visits->visit_count, compare_timed);
+    for (size_t i = visits->visit_count; i-- > 0;) {
+        meetings->by_time[i] = timed[i].visit;
+        meetings->place[timed[i].visit] = i;
+        meetings->first_visit[timed[i].rank] = i;
+    }
+    free(timed);
+    return IW_OK;
+}
+
+/* To be released whatever the outcome; all zero before. */
+static iw_status last_met_prepare(const iw_log *log, const struct iwi_visits *visits,
+                                  struct last_met *meetings)
+{
+    meetings->by_time = iwi_new_array(log, visits->visit_count, sizeof *meetings->by_time);
+    meetings->place = iwi_new_array(log, visits->visit_count, sizeof *meetings->place);
+    meetings->first_visit = iwi_new_array(log, visits->rank_count, sizeof *meetings->first_visit);
+    meetings->encounter_of = iwi_new_array(log, visits->visit_count, sizeof *meetings->encounter_of);
+    return meetings->by_time != NULL && meetings->place != NULL && meetings->first_visit != NULL &&
+                   meetings->encounter_of != NULL
+               ? order_visits(log, visits, meetings)
+               : IW_ERR_NOMEM;
+}
+
+static void last_met_release(struct last_met *meetings)
+{
+    free(meetings->by_time);
+    free(meetings->place);
+    free(meetings->first_visit);
+    free(meetings->encounter_of);
+}
+
+static const struct iwi_visit *visit_in(const struct iwi_visits *visits, uint32_t encounter, uint32_t rank)
+{
+    const struct iwi_encounter *of = &visits->encounters[encounter];
+    size_t at;
+
+    IWI_FIRST_NOT(at, of->first, of->first + of->count, visits->visits[at].rank < rank);
+    return at < of->first + of->count && visits->visits[at].rank == rank ? &visits->visits[at] : NULL;
+}
+
+/* Before that visit of a rank, and before an instant, with another one: when the first of them left. `begin`
+ * of the run where they have not met. */
+static iw_time last_met_at(const struct iwi_visits *visits, const struct last_met *meetings, uint64_t visit,
+                           uint32_t other, iw_time at_ps, iw_time begin_ps)
+{
+    const uint32_t rank = visits->visits[visit].rank;
+    size_t i = meetings->place[visit];
+
+    for (size_t looked = 0; i > meetings->first_visit[rank] && looked < MOST_LOOKED_BACK; looked++) {
+        const struct iwi_visit *before = &visits->visits[meetings->by_time[--i]];
+        const struct iwi_visit *met = visit_in(visits, meetings->encounter_of[meetings->by_time[i]], other);
+
+        if (met != NULL && before->leave_ps <= at_ps) {
+            return iwi_min(before->leave_ps, met->leave_ps);
+        }
+    }
+    return begin_ps;
+}
+
+/* ---- causes ---- */
+
+/* Rank A waits for B. Since they last met both computed, waited for others and transferred; what B did more
  * of than A is why it came later:
  *
  *     wait = (computing of B - of A) + (waiting of B - of A) + (transfers of B - of A)
@@ -10,12 +113,6 @@
  * second those are whom B waited for, as far as they are its causes; for the third nobody is. Waits are
  * looked at in the order of their ends, so that those of B are known when A's are asked for.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "core/base/order.h"
-#include "features/explain/waits/last_met.h"
-#include "features/explain/waits/waited_run.h"
 
 enum { NO_CAUSE = IWI_PAUSE_CAUSES, MOST_BLAMED = 16 };
 
@@ -40,7 +137,7 @@ struct inquiry {
     uint8_t *blamed_count;
     struct blamed *pool;
     size_t pool_count, pool_capacity;
-    struct iwi_last_met meetings;
+    struct last_met meetings;
 };
 
 /* ---- what one is accused of ---- */
@@ -197,8 +294,8 @@ static void inquire(const struct inquiry *q, uint32_t rank, size_t i, struct ver
     const uint32_t other = q->run->awaited[segment->visit].rank;
     const double waited_ps = (double)(segment->end_ps - segment->begin_ps);
     double more[IWI_DOINGS] = {0.0}, own_ps, waiting_ps, transfer_ps, all_ps, other_waited_ps;
-    const iw_time from_ps = iwi_last_met_at(q->run->visits, &q->meetings, segment->visit, other,
-                                            segment->begin_ps, q->run->begin_ps);
+    const iw_time from_ps =
+        last_met_at(q->run->visits, &q->meetings, segment->visit, other, segment->begin_ps, q->run->begin_ps);
 
     add_done(q, other, segment->end_ps, 1.0, more);
     add_done(q, other, from_ps, -1.0, more);
@@ -299,7 +396,7 @@ static iw_status prepare(struct inquiry *q)
     q->first_blamed = iwi_new_array(run->log, run->segment_count, sizeof *q->first_blamed);
     q->blamed_count = iwi_new_array(run->log, run->segment_count, sizeof *q->blamed_count);
     return q->until != NULL && q->first_blamed != NULL && q->blamed_count != NULL
-               ? iwi_last_met_prepare(run->log, run->visits, &q->meetings)
+               ? last_met_prepare(run->log, run->visits, &q->meetings)
                : IW_ERR_NOMEM;
 }
 
@@ -333,6 +430,6 @@ iw_status iwi_waited_blame(struct iwi_waited_run *run)
     free(q.first_blamed);
     free(q.blamed_count);
     free(q.pool);
-    iwi_last_met_release(&q.meetings);
+    last_met_release(&q.meetings);
     return status;
 }

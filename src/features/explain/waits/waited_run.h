@@ -71,7 +71,6 @@ IW_NODISCARD iw_status iwi_waited_segment(struct iwi_waited_run *run); /* second
 IW_NODISCARD iw_status iwi_waited_iterate(struct iwi_waited_run *run); /* third: iterations */
 IW_NODISCARD iw_status iwi_waited_block(struct iwi_waited_run *run);   /* fourth: blocks */
 IW_NODISCARD iw_status iwi_waited_blame(struct iwi_waited_run *run);   /* fifth: who caused what */
-void iwi_waited_release(struct iwi_waited_run *run);
 
 /* Fills pauses, reach_ps, first_pause. */
 IW_NODISCARD iw_status iwi_waited_sort_pauses(struct iwi_waited_run *run);
@@ -90,31 +89,17 @@ static inline bool iwi_is_met(const struct iwi_visits *visits, const struct iwi_
 size_t iwi_iteration_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps);
 const iw_time *iwi_iteration_borders(const struct iwi_waited_run *run, uint32_t rank);
 
-/* What of the waiting is the same every time: for each encounter, of the waiting in it the share that is. NaN
- * where there are too few alike. `shares` has one number for each encounter. */
-IW_NODISCARD iw_status iwi_waited_imbalance(const struct iwi_waited_run *run, double *shares);
-
 /* When a block ends for a rank; INT64_MAX: the last one. */
-iw_time iwi_block_end_ps(const struct iwi_waited_run *run, uint32_t rank, uint32_t block);
 
 /* Fills peers, longer_ns, blocks_won, chance, pattern, from and to of ranks, by index; `waits->least_share`
  * and `waits->run_ns` are known. */
 IW_NODISCARD iw_status iwi_waited_judge(const struct iwi_waited_run *run, iw_waits *waits,
                                         iw_waits_rank *by_index);
 
-/* met, last, usual_late_ns of ranks, by index; collectives, messages. */
-IW_NODISCARD iw_status iwi_waited_arrivals(const struct iwi_waited_run *run, iw_waits *waits,
-                                           iw_waits_rank *by_index);
-IW_NODISCARD iw_status iwi_waited_clock(const struct iwi_waited_run *run, iw_waits *waits);
-IW_NODISCARD iw_status iwi_waited_times(const struct iwi_waited_run *run, iw_waits *waits); /* iterations */
-
 /* Tables of the result. */
 IW_NODISCARD iw_status iwi_waited_parts(const struct iwi_waited_run *run, const iw_waits_rank *by_index,
                                         iw_waits *waits);
 IW_NODISCARD iw_status iwi_waited_map(const struct iwi_waited_run *run, iw_waits *waits);
-
-/* What pauses cost. */
-IW_NODISCARD iw_status iwi_waited_costs(const struct iwi_waited_run *run, iw_waits *waits);
 
 /* One traced rank: what its collectives took at least, and how much of them can have been waiting. */
 IW_NODISCARD iw_status iwi_waited_bounds(const struct iwi_waited_run *run, iw_waits *waits);

@@ -12,15 +12,11 @@
 /* Of the time of all ranks. */
 double iwi_waits_share(const iw_waits *waits, double ns);
 
-/* "rank 3 on node17"; without its node where there is only one. */
-const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank);
-
 void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits);
 void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits);
 
-/* What pauses cost (waits_costs_doc.c). */
+/* What pauses cost. */
 extern const struct iwi_schema iwi_waits_cost_schema;
-void iwi_waits_say_costs(struct iwi_document *doc, const iw_waits *waits);
 
 void iwi_waits_show_map(struct iwi_document *doc, const iw_waits *waits);
 void iwi_waits_show_times(struct iwi_document *doc, const iw_waits *waits);

@@ -24,7 +24,8 @@ double iwi_waits_share(const iw_waits *waits, double ns)
     return waits->run_ns > 0.0 ? ns / (waits->run_ns * waits->rank_count) : NAN;
 }
 
-const char *iwi_waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
+/* "rank 3 on node17"; without its node where there is only one. */
+static const char *waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
     return waits->node_count > 1 && rank->node[0] != '\0'
                ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
@@ -55,7 +56,7 @@ static const char *longer_words(struct iwi_document *doc, const iw_waits *waits,
 /* The one, if there is one. */
 static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
-    const char *name = capital(doc, iwi_waits_rank_name(doc, waits, rank));
+    const char *name = capital(doc, waits_rank_name(doc, waits, rank));
 
     if (rank->pattern == IW_WAITS_PERIOD) {
         iwi_verdict(doc, "%s made the others wait from %s to %s of the run:", name,
@@ -194,7 +195,7 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
         iwi_verdict(doc,
                     "%s wait for each other %s of their time. The most conspicuous, %s, is busy longer than "
                     "its peers by %s of the run, less than what matters (%s).",
-                    ranks, iwi_percent_short(doc, share), iwi_waits_rank_name(doc, waits, small),
+                    ranks, iwi_percent_short(doc, share), waits_rank_name(doc, waits, small),
                     longer_words(doc, waits, small), iwi_percent_short(doc, waits->least_share));
         return;
     }
@@ -202,7 +203,7 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
         iwi_verdict(doc,
                     "%s wait for each other %s of their time. %s caused most of it (%s of all ranks' time), "
                     "but too rarely to be told from chance: trace more iterations.",
-                    ranks, iwi_percent_short(doc, share), capital(doc, iwi_waits_rank_name(doc, waits, rare)),
+                    ranks, iwi_percent_short(doc, share), capital(doc, waits_rank_name(doc, waits, rare)),
                     iwi_percent_short(doc, iwi_waits_share(waits, rare->caused_ns)));
         return;
     }
