@@ -12,7 +12,7 @@ src/features/*/verb, are part of cli; tests do not count. Rules:
   * nothing local to a file (a static function, a tag in a .c file) has a shared name;
   * no two names differ by iw_ and iwi_ alone;
   * no text of the library names an option of the command: it says `setting`, as a public header spells it, and the
-    command puts its option there (cli/process/setting_names.c).
+    command puts its option there (cli/process/ui.c).
 Local names may be the same in several files. What stands in for a feature that is left out (#else of #if IW_FEATURE_...) does
 not count. EXCEPTIONS lists names that are defined twice for a reason.
 """

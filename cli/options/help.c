@@ -1,22 +1,34 @@
-/* Help for the terminal, 80 columns.
+/* Help for the terminal, man pages and JSON Schemas, from the tables of verbs and options.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "options/help.h"
 
+#include <idlewave/doc.h>
+#include <idlewave/idlewave.h>
+
 #include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "options/config.h"
+#include "options/verbs.h"
 
 enum { COLUMNS = 80, HELP_COLUMN = 26, LEFT_SIZE = 200 };
 
-const char *const help_tagline = "predict what operating-system noise costs at scale";
-const char *const help_purpose = "Finds what slows down parallel jobs on your nodes (daemons, interrupts, "
-                                 "settings), what it costs at your scale, and how to fix it.";
+static const char *const help_tagline = "predict what operating-system noise costs at scale";
+static const char *const help_purpose =
+    "Finds what slows down parallel jobs on your nodes (daemons, interrupts, "
+    "settings), what it costs at your scale, and how to fix it.";
 
-const char *const help_groups[] = {"A node", "A run", "A prediction", "Files and results"};
+/* Titles, by enum verb_group. */
+static const char *const help_groups[] = {"A node", "A run", "A prediction", "Files and results"};
 
-const struct help_exit help_exits[] = {
+/* What every page says about exit codes; .text is NULL after the last. */
+static const struct {
+    int code;
+    const char *text;
+} help_exits[] = {
     {UI_DONE, "done"},
     {UI_ERROR, "error (see stderr)"},
     {UI_NEGATIVE, "negative verdict (see the verb), for example a deadlock"},
@@ -27,7 +39,10 @@ const struct help_exit help_exits[] = {
     {0, NULL},
 };
 
-const struct help_value help_values[] = {
+/* What every page says about values; .text is NULL after the last. */
+static const struct {
+    const char *what, *text;
+} help_values[] = {
     {"times", "580ps, 0.77us, 13.5ms, 2s; costs per byte in the same units"},
     {"counts and sizes", "8, 100k, 1Mi, 64KiB, 2^20"},
     {"rates, shares", "10Hz, 1kHz; 0.5% or 0.005"},
@@ -93,13 +108,13 @@ static void write_values_and_exits(FILE *out)
     char code[16];
 
     (void)fputs("\nValues:\n", out);
-    for (const struct help_value *v = help_values; v->text != NULL; v++) {
-        help_row(out, HELP_COLUMN, v->what, v->text);
+    for (size_t i = 0; help_values[i].text != NULL; i++) {
+        help_row(out, HELP_COLUMN, help_values[i].what, help_values[i].text);
     }
     (void)fputs("\nExit codes:\n", out);
-    for (const struct help_exit *e = help_exits; e->text != NULL; e++) {
-        snprintf(code, sizeof code, "%d", e->code);
-        help_row(out, HELP_COLUMN, code, e->text);
+    for (size_t i = 0; help_exits[i].text != NULL; i++) {
+        snprintf(code, sizeof code, "%d", help_exits[i].code);
+        help_row(out, HELP_COLUMN, code, help_exits[i].text);
     }
 }
 
@@ -222,4 +237,301 @@ const struct verb verb_help = {
     .argument_name = "VERB",
     .most_arguments = 2,
     .run = run_help,
+};
+
+/* ======== man pages ======== */
+
+enum { USAGE_SIZE = 200, NAME_SIZE = 64 };
+
+/* Text with what roff would take for itself escaped; '\n' begins a new paragraph. */
+static void man_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        const bool is_first = c == text || c[-1] == '\n';
+
+        switch (*c) {
+        case '\\': (void)fputs("\\e", stdout); break;
+        case '-': (void)fputs("\\-", stdout); break;
+        case '\'': (void)fputs("\\(aq", stdout); break;
+        case '^': (void)fputs("\\(ha", stdout); break;
+        case '~': (void)fputs("\\(ti", stdout); break;
+        case '\n': (void)fputs("\n.PP\n", stdout); break;
+        case '.': (void)fputs(is_first ? "\\&." : ".", stdout); break;
+        default: (void)fputc(*c, stdout);
+        }
+    }
+}
+
+/* Inside .nf: lines stay lines. */
+static void write_verbatim(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char one[2] = {*text, '\0'};
+
+        if (*text == '\n') {
+            (void)fputc('\n', stdout);
+        } else {
+            man_text(one);
+        }
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void write_tagged(const char *tag, const char *text)
+{
+    (void)fputs(".TP\n\\fB", stdout);
+    man_text(tag);
+    (void)fputs("\\fR\n", stdout);
+    man_text(text);
+    (void)fputc('\n', stdout);
+}
+
+static bool has_page(const struct verb *verb)
+{
+    return verb->summary != NULL && verb != &verb_help;
+}
+
+/* "idlewave-noise-show" of "noise show". */
+static void page_name(const struct verb *verb, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "idlewave-%s", verb->name);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = *c == ' ' ? '-' : *c;
+    }
+}
+
+/* `name` is that of the page. */
+static void write_head(const char *name, const char *summary)
+{
+    (void)fputs(".TH ", stdout);
+    for (const char *c = name; *c != '\0'; c++) {
+        (void)fputc(toupper((unsigned char)*c), stdout);
+    }
+    (void)printf(" 1 \"\" \"idlewave %s\" \"User Commands\"\n.SH NAME\n", iw_version());
+    man_text(name);
+    (void)fputs(" \\- ", stdout);
+    man_text(summary);
+    (void)fputs("\n.SH SYNOPSIS\n", stdout);
+}
+
+static void man_values_and_exits(void)
+{
+    char code[16];
+
+    (void)fputs(".SH VALUES\n", stdout);
+    for (size_t i = 0; help_values[i].text != NULL; i++) {
+        write_tagged(help_values[i].what, help_values[i].text);
+    }
+    (void)fputs(".SH \"EXIT STATUS\"\n", stdout);
+    for (size_t i = 0; help_exits[i].text != NULL; i++) {
+        snprintf(code, sizeof code, "%d", help_exits[i].code);
+        write_tagged(code, help_exits[i].text);
+    }
+}
+
+static void write_reference(const struct verb *verb, const char **separator)
+{
+    char name[NAME_SIZE];
+
+    page_name(verb, name);
+    (void)printf("%s.BR ", *separator);
+    man_text(name);
+    (void)fputs(" (1)", stdout);
+    *separator = ",\n";
+}
+
+/* Below an overview all verbs; below a page of a verb its subverbs, and those beside it. */
+static void write_see_also(const struct verb *page)
+{
+    const char *separator = "";
+
+    (void)fputs(".SH \"SEE ALSO\"\n", stdout);
+    if (page != NULL) {
+        (void)fputs(".BR idlewave (1)", stdout);
+        separator = ",\n";
+    }
+    for (size_t k = 0; page != NULL && page->subverbs != NULL && page->subverbs[k] != NULL; k++) {
+        write_reference(page->subverbs[k], &separator);
+    }
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (verbs[i] != page && has_page(verbs[i])) {
+            write_reference(verbs[i], &separator);
+        }
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void write_overview(void)
+{
+    char usage[USAGE_SIZE];
+
+    write_head("idlewave", help_tagline);
+    (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
+    man_text(help_purpose);
+    (void)fputs("\n.SH VERBS\n", stdout);
+    for (size_t i = 0; verbs[i] != NULL && verbs[i]->summary != NULL; i++) {
+        if (i == 0 || verbs[i]->group != verbs[i - 1]->group) {
+            (void)printf(".SS \"%s\"\n", help_groups[verbs[i]->group]);
+        }
+        write_tagged(verbs[i]->name, verbs[i]->summary);
+    }
+    (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
+        opt_usage(&config_rows[i], usage, sizeof usage);
+        write_tagged(usage, config_rows[i].help);
+    }
+    man_values_and_exits();
+    write_see_also(NULL);
+}
+
+/* One form of the call a line. */
+static void write_synopsis(const struct verb *verb)
+{
+    for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
+        (void)printf("%s\\fBidlewave %s\\fR ", i > 0 ? ".br\n" : "", verb->name);
+        man_text(verb->synopsis[i]);
+        (void)fputc('\n', stdout);
+    }
+}
+
+static void man_groups(const struct verb *verb)
+{
+    char usage[USAGE_SIZE];
+
+    for (size_t g = 0; g < verb->group_count; g++) {
+        if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
+            (void)printf(".SS \"%s\"\n", verb->groups[g].title);
+        }
+        if (g == 0 && verb->argument_help != NULL) {
+            write_tagged(verb->argument_name, verb->argument_help);
+        }
+        for (size_t i = 0; i < verb->groups[g].count; i++) {
+            opt_usage(&verb->groups[g].rows[i], usage, sizeof usage);
+            write_tagged(usage, verb->groups[g].rows[i].help);
+        }
+    }
+}
+
+/* Each has a page of its own. */
+static void man_subverbs(const struct verb *verb)
+{
+    (void)fputs("\n.SH SUBVERBS\n", stdout);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        write_tagged(verb->subverbs[i]->name, verb->subverbs[i]->summary);
+    }
+}
+
+static void write_examples(const struct verb *verb)
+{
+    for (const struct example *e = verb->examples; e != NULL && e->command != NULL; e++) {
+        (void)fputs(".PP\n", stdout);
+        man_text(e->text);
+        (void)fputs(":\n.PP\n.nf\n.RS\n", stdout);
+        write_verbatim(e->command);
+        (void)fputs(".RE\n.fi\n", stdout);
+    }
+}
+
+static void write_verb(const struct verb *verb)
+{
+    char name[NAME_SIZE];
+
+    page_name(verb, name);
+    write_head(name, verb->summary);
+    write_synopsis(verb);
+    (void)fputs(".SH DESCRIPTION\n", stdout);
+    man_text(verb->description);
+    if (verb->run != NULL) {
+        (void)fputs("\n.SH OPTIONS\n", stdout);
+        man_groups(verb);
+    }
+    if (verb->subverbs != NULL) {
+        man_subverbs(verb);
+    }
+    man_values_and_exits();
+    if (verb->examples != NULL) {
+        (void)fputs(".SH EXAMPLES\n", stdout);
+        write_examples(verb);
+    }
+    write_see_also(verb);
+}
+
+static void write_if_named(const struct verb *verb, const char *wanted, bool *is_found_p)
+{
+    char name[NAME_SIZE];
+
+    page_name(verb, name);
+    if (wanted == NULL) {
+        (void)puts(name);
+    } else if (strcmp(name, wanted) == 0) {
+        write_verb(verb);
+        *is_found_p = true;
+    }
+}
+
+/* The page `wanted`; NULL: the names of all. Returns whether it is there. */
+static bool write_pages(const char *wanted)
+{
+    bool is_found = wanted == NULL;
+
+    if (wanted == NULL) {
+        (void)puts("idlewave");
+    } else if (strcmp(wanted, "idlewave") == 0) {
+        write_overview();
+        return true;
+    }
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        if (has_page(verbs[i])) {
+            write_if_named(verbs[i], wanted, &is_found);
+        }
+        for (size_t k = 0; verbs[i]->subverbs != NULL && verbs[i]->subverbs[k] != NULL; k++) {
+            write_if_named(verbs[i]->subverbs[k], wanted, &is_found);
+        }
+    }
+    return is_found;
+}
+
+static int run_man(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    (void)values;
+    if (!write_pages(args->count > 0 ? args->values[0] : NULL)) {
+        return ui_usage(ui, "there is no page '%s': 'idlewave __man' lists them", args->values[0]);
+    }
+    return UI_DONE;
+}
+
+static const char *const man_synopsis[] = {"[PAGE]", NULL};
+
+const struct verb verb_man = {
+    .name = "__man",
+    .synopsis = man_synopsis,
+    .description = "Writes a man page as roff; without one, lists them.",
+    .most_arguments = 1,
+    .run = run_man,
+};
+
+/* ======== schemas ======== */
+
+static int run_schema(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    const char *name;
+
+    (void)values;
+    if (args->count > 0) {
+        return ui_exit_of(iw_doc_write_schema(&ui->log, args->values[0], stdout));
+    }
+    for (size_t i = 0; (name = iw_doc_kind_name(i)) != NULL; i++) {
+        (void)puts(name);
+    }
+    return UI_DONE;
+}
+
+static const char *const schema_synopsis[] = {"[KIND]", NULL};
+
+const struct verb verb_schema = {
+    .name = "__schema",
+    .synopsis = schema_synopsis,
+    .description = "Prints the JSON Schema of a kind of result, or lists the kinds.",
+    .most_arguments = 1,
+    .run = run_schema,
 };

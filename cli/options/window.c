@@ -1,4 +1,4 @@
-/* Ranges of ranks and of time.
+/* Windows of timelines: of ranks and time, as they are asked for, and which ranks are kept where nobody says.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "options/window.h"
@@ -78,4 +78,37 @@ uint32_t window_rank_count(const struct window *window, uint32_t ranks)
     }
     return window->last_rank >= window->first_rank ? window->last_rank - window->first_rank + 1
                                                    : ranks - window->first_rank + window->last_rank + 1;
+}
+
+/* ======== ranks that nobody chose ======== */
+
+/* The window begins so many ranks, or this part of all, before the one that must be in it. */
+enum { MOST_RANKS_BEFORE = 1024, PART_BEFORE = 16 };
+
+void window_centre_on(uint32_t rank, uint64_t fitting, iw_timeline_opts *timeline)
+{
+    const uint32_t ranks = timeline->about.ranks;
+    const uint32_t count = fitting > 0 ? (uint32_t)fitting : 1, before = count / 2;
+
+    timeline->rank_count = count;
+    if (rank >= before && (timeline->about.is_periodic || rank - before <= ranks - count)) {
+        timeline->first_rank = rank - before;
+    } else if (timeline->about.is_periodic) {
+        timeline->first_rank = ranks - (before - rank);
+    } else {
+        timeline->first_rank = rank < before ? 0 : ranks - count;
+    }
+}
+
+void window_begin_before(uint32_t rank, iw_timeline_opts *timeline)
+{
+    const uint32_t ranks = timeline->about.ranks;
+    const uint32_t part = ranks / PART_BEFORE, before = part < MOST_RANKS_BEFORE ? part : MOST_RANKS_BEFORE;
+
+    timeline->rank_count = 0; /* all */
+    if (rank >= before) {
+        timeline->first_rank = rank - before;
+    } else {
+        timeline->first_rank = timeline->about.is_periodic ? ranks - (before - rank) : 0;
+    }
 }

@@ -24,4 +24,12 @@ int window_parse_time(struct ui *ui, const char *option, const char *text, struc
 /* Of so many ranks; 0 if it has none of its own. */
 uint32_t window_rank_count(const struct window *window, uint32_t ranks);
 
+/* So many ranks fit, fewer than there are: this one in their middle. Of an open chain no window goes around
+ * the end. */
+void window_centre_on(uint32_t rank, uint64_t fitting, iw_timeline_opts *timeline);
+
+/* Nobody knows how many fit. Where steps are too many, whole ranks at the end of the window are left out:
+ * this one is near its beginning. The window has all ranks, so if they fit they are all there. */
+void window_begin_before(uint32_t rank, iw_timeline_opts *timeline);
+
 #endif

@@ -75,4 +75,9 @@ void ui_write_json_string(const char *text, FILE *out);
 /* realloc() that ends the program with a message when there is no memory. */
 void *ui_grow(void *array, size_t count, size_t element_size);
 
+struct opt_group;
+
+/* Writes a message: `rules` becomes --rules if the verb has that option, 'rules' if it has not. */
+void setting_names_write(const struct opt_group *groups, size_t group_count, const char *text, FILE *out);
+
 #endif

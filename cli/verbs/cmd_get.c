@@ -1,18 +1,234 @@
 /* `idlewave get`: networks and noise by name, from the collections that a site offers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/collection.h>
+#include <idlewave/idlewave.h>
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include <idlewave/idlewave.h>
 
 #include "options/opt.h"
 #include "options/verbs.h"
 #include "process/interrupt.h"
-#include "verbs/get_source.h"
+#include "process/ui.h"
+
+struct get_source {
+    char place[PATH_MAX];  /* as somebody wrote it, without a slash at its end */
+    char folder[PATH_MAX]; /* where its files are: the place itself, or what was fetched of it */
+    bool is_url;
+    iw_collection *index;
+};
+
+/* ======== files by URL ======== */
+
+/* Exit codes: of curl, and of exec. */
+enum { CANNOT_WRITE = 23, TOO_LARGE = 63, NOT_FOUND = 127 };
+
+/* Older curl heeds --max-filesize only if the server says how much will come. */
+static void limit_files(uint64_t most_bytes)
+{
+    const struct rlimit limit = {.rlim_cur = most_bytes, .rlim_max = most_bytes};
+
+    (void)signal(SIGXFSZ, SIG_IGN); /* it fails to write instead */
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+        _exit(CANNOT_WRITE);
+    }
+}
+
+static void exec_curl(const char *url, const char *path, uint64_t most_bytes)
+{
+    char most[24];
+    const char *const arguments[] = {"curl",
+                                     "--fail",
+                                     "--silent",
+                                     "--show-error",
+                                     "--location",
+                                     "--globoff",
+                                     "--proto",
+                                     "=http,https",
+                                     "--proto-redir",
+                                     "=http,https",
+                                     "--max-redirs",
+                                     "5",
+                                     "--connect-timeout",
+                                     "20",
+                                     "--speed-time",
+                                     "60",
+                                     "--speed-limit",
+                                     "1",
+                                     "--max-filesize",
+                                     most,
+                                     "--create-dirs",
+                                     "--output",
+                                     path,
+                                     "--",
+                                     url,
+                                     NULL};
+
+    (void)snprintf(most, sizeof most, "%" PRIu64, most_bytes);
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    limit_files(most_bytes);
+    (void)execvp(arguments[0], (char *const *)arguments);
+    _exit(NOT_FOUND);
+}
+
+/* Its exit code; -1 if a signal came, to us or to it. */
+static int wait_for(pid_t pid)
+{
+    static const struct timespec pause = {.tv_nsec = 20000000};
+    int status = 0;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        if (interrupt_has_come()) {
+            (void)kill(pid, SIGTERM);
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return !interrupt_has_come() && ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Writes what `url` (http, https) has to `path`, whose folders are made; at most so many bytes where the
+ * server says how many there are. Under interrupt_catch(): a signal ends it. Returns UI_DONE or UI_ERROR. */
+static int download(const struct ui *ui, const char *url, const char *path, uint64_t most_bytes)
+{
+    const pid_t pid = fork();
+    int code;
+
+    if (pid == 0) {
+        exec_curl(url, path, most_bytes);
+    }
+    if (pid < 0) {
+        ui_error(ui, "curl cannot be started: %s", strerror(errno));
+        return UI_ERROR;
+    }
+    code = wait_for(pid);
+    if (code == NOT_FOUND) {
+        ui_error(ui, "'%s' is fetched by the command curl, which is not there", url);
+        ui_hint(ui, "install curl, or fetch the folder by other means and name it: --from FOLDER");
+    } else if (code == CANNOT_WRITE || code == TOO_LARGE) {
+        ui_error(ui, "'%s' could not be fetched: it has more than %" PRIu64 " bytes, or the disk is full",
+                 url, most_bytes);
+    } else if (code > 0) {
+        ui_error(ui, "'%s' could not be fetched: curl ended with exit code %d", url, code);
+    } else if (code < 0) {
+        ui_error(ui, "'%s' was not fetched: interrupted", url);
+    }
+    return code == 0 ? UI_DONE : UI_ERROR;
+}
+
+/* ======== collections ======== */
+
+enum { INDEX_BYTES_MOST = 1 << 24 };
+
+static bool begins(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* The next of the places between blanks or commas in *list_p, which then is what follows; false: there is
+ * none. */
+static bool get_source_next(const char **list_p, struct get_source *source)
+{
+    static const char separators[] = " \t,";
+    const char *word = *list_p + strspn(*list_p, separators);
+    size_t length = strcspn(word, separators);
+
+    *list_p = word + length;
+    *source = (struct get_source){.index = NULL};
+    if (length == 0 || length >= sizeof source->place) {
+        return false;
+    }
+    while (length > 1 && word[length - 1] == '/') {
+        length--;
+    }
+    memcpy(source->place, word, length);
+    source->is_url = begins(source->place, "http://") || begins(source->place, "https://");
+    return true;
+}
+
+/* What a URL has below it; it stays below the temporary folder, since names in an index do. */
+static int fetch(const struct ui *ui, const struct get_source *source, const char *file, uint64_t most_bytes)
+{
+    char url[2 * PATH_MAX], path[2 * PATH_MAX];
+
+    (void)snprintf(url, sizeof url, "%s/%s", source->place, file);
+    (void)snprintf(path, sizeof path, "%s/%s", source->folder, file);
+    return download(ui, url, path, most_bytes);
+}
+
+static int make_temporary(const struct ui *ui, struct get_source *source)
+{
+    const char *below = getenv("TMPDIR");
+
+    (void)snprintf(source->folder, sizeof source->folder, "%s/idlewave-get-XXXXXX",
+                   below != NULL && below[0] == '/' ? below : "/tmp");
+    if (mkdtemp(source->folder) == NULL) {
+        ui_error(ui, "cannot make the folder '%s': %s", source->folder, strerror(errno));
+        source->folder[0] = '\0';
+        return UI_ERROR;
+    }
+    return UI_DONE;
+}
+
+/* Reads the index; of a URL into a temporary folder, which is to be released in any case. Returns UI_DONE or
+ * UI_ERROR. */
+static int get_source_open(const struct ui *ui, struct get_source *source)
+{
+    int code = UI_DONE;
+
+    if (source->is_url) {
+        code = make_temporary(ui, source);
+        if (code == UI_DONE) {
+            code = fetch(ui, source, IW_COLLECTION_INDEX, INDEX_BYTES_MOST);
+        }
+    } else {
+        memcpy(source->folder, source->place, sizeof source->folder);
+    }
+    return code == UI_DONE ? ui_exit_of(iw_collection_load(&ui->log, source->folder, &source->index)) : code;
+}
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *level)
+{
+    (void)facts;
+    (void)kind;
+    (void)level;
+    return remove(path);
+}
+
+static void get_source_release(struct get_source *source)
+{
+    iw_collection_free(source->index);
+    source->index = NULL;
+    if (source->is_url && source->folder[0] != '\0') {
+        (void)nftw(source->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    }
+}
+
+/* Fetches the file of one entry, checks it, and puts it into the folder `to`. */
+static int get_source_take(const struct ui *ui, const struct get_source *source, const iw_collected *entry,
+                           const char *to)
+{
+    int code = UI_DONE;
+
+    if (source->is_url && entry->file != NULL) {
+        code = fetch(ui, source, entry->file, entry->bytes);
+    }
+    return code == UI_DONE ? ui_exit_of(iw_collection_copy(&ui->log, source->folder, entry, to)) : code;
+}
+
+/* ======== the verb ======== */
 
 struct get_opts {
     struct opt_origins origins;

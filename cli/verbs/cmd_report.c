@@ -1,18 +1,64 @@
 /* `idlewave report`: results as a page, in the terminal, as CSV, or as figures for papers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/doc.h>
+#include <idlewave/idlewave.h>
+
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <idlewave/idlewave.h>
-
 #include "options/report_kinds.h"
 #include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "options/window.h"
+
+/* ======== the JSON of any result ======== */
+
+/* A regular file whose first character that is no blank is a brace: opening it says what is wrong. */
+static bool is_json(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int first;
+
+    if (file == NULL) {
+        return false;
+    }
+    do {
+        first = fgetc(file);
+    } while (first != EOF && isspace(first));
+    (void)fclose(file);
+    return first == '{';
+}
+
+static iw_status load_doc(const iw_log *log, const char *path, void **input_p)
+{
+    return iw_doc_open(log, path, (iw_doc_file **)input_p);
+}
+
+static iw_status write_doc(const iw_log *log, const void *input, const struct report_target *target)
+{
+    return report_write_doc(log, iw_doc_of(input), target);
+}
+
+static void close_doc(void *input)
+{
+    iw_doc_close(input);
+}
+
+const struct report_kind report_doc = {
+    .what = "the JSON of a result",
+    .has_format = REPORT_DOC_FORMATS,
+    .is_it = is_json,
+    .load = load_doc,
+    .write = write_doc,
+    .free = close_doc,
+};
+
+/* ======== the verb ======== */
 
 struct report_opts {
     struct opt_origins origins;

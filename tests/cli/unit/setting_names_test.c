@@ -1,11 +1,10 @@
 /* Settings in messages of the library become options of the verb.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "process/setting_names.h"
-
 #include <stdlib.h>
 
 #include "options/opt.h"
+#include "process/ui.h"
 #include "support/support.h"
 
 static const struct opt rows[] = {{.name = "rules"}, {.name = "net-level"}, {.name = "from"}};

@@ -1,8 +1,7 @@
 /* Windows of ranks around a delay: its rank is always among them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/window_choice.h"
-
+#include "options/window.h"
 #include "support/support.h"
 
 static iw_timeline_opts opts_of(uint32_t ranks, bool is_periodic)

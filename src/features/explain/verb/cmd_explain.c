@@ -4,7 +4,6 @@
 #include <idlewave/idlewave.h>
 
 #include "options/shown_opts.h"
-#include "options/trace_opts.h"
 #include "options/verbs.h"
 
 struct explaining_opts {

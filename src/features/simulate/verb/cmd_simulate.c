@@ -1,19 +1,17 @@
 /* `idlewave simulate`.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/idlewave.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/idlewave.h>
-
 #include "features/simulate/verb/simulate_set.h"
-
 #include "features/training/verb/training_run.h"
 #include "options/simulate_opts.h"
 #include "options/verbs.h"
 #include "options/window.h"
-#include "options/window_choice.h"
 #include "process/mpi_run.h"
 #include "process/progress.h"
 
