@@ -279,7 +279,7 @@ static const char *const loops[] = {"static", "dynamic", NULL}; /* and of iw_loo
 
 /* A network may be called by the system's name; noise is opened for CPUs and an alignment. */
 static const struct iwi_yaml_row rows[] = {
-    IWI_STUDY_GRID_ROWS(struct subject, entry.grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct subject, entry.grid)),
     IWI_STUDY_NAME_ROW(struct subject, system.name),
     {.key = "net", .read = read_net},
     IWI_YAML_ROW(struct subject, "noise-cpus", system.noise_cpus, read_cpus),

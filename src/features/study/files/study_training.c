@@ -497,7 +497,7 @@ static iw_status load(const struct iwi_yaml_map *map, const char *text, struct i
 }
 
 static const struct iwi_yaml_row own_rows[] = {
-    IWI_STUDY_GRID_ROWS(struct iwi_study_item, entry.grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct iwi_study_item, entry.grid)),
     IWI_STUDY_NAME_ROW(struct iwi_study_item, work.name),
     {.key = "training"},
     {.key = "set"},

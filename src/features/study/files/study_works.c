@@ -148,7 +148,7 @@ static const char *const exchanges[] = {"joint", "split", NULL};
 #define OPTION(key, member, how, ...) \
     IWI_YAML_ROW(struct iwi_study_item, key, work.pattern.member, how, ##__VA_ARGS__)
 static const struct iwi_yaml_row pattern_rows[] = {
-    IWI_STUDY_GRID_ROWS(struct iwi_study_item, entry.grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct iwi_study_item, entry.grid)),
     IWI_STUDY_NAME_ROW(struct iwi_study_item, work.name),
     IWI_YAML_ROW(struct iwi_study_item, "pattern", work.operations, read_operations, .is_short = true),
     OPTION("root", root, iwi_yaml_count, .most = UINT64_C(1) << 30),
@@ -241,7 +241,7 @@ static iw_status read_unit(const struct iwi_yaml_value *value, void *at)
 }
 
 static const struct iwi_yaml_row schedule_rows[] = {
-    IWI_STUDY_GRID_ROWS(struct iwi_study_item, entry.grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct iwi_study_item, entry.grid)),
     IWI_STUDY_NAME_ROW(struct iwi_study_item, work.name),
     IWI_YAML_ROW(struct iwi_study_item, "file", work.goal_path, read_file, .is_short = true),
     IWI_YAML_ROW(struct iwi_study_item, "unit", work.goal_unit_ps, read_unit),
@@ -332,7 +332,7 @@ static const char *const asyncs[] = {"wait", "calls", "thread", NULL}; /* of iw_
 #define OPTION(key, member, how, ...) \
     IWI_YAML_ROW(struct iwi_study_item, key, work.trace_opts.member, how, ##__VA_ARGS__)
 static const struct iwi_yaml_row trace_rows[] = {
-    IWI_STUDY_GRID_ROWS(struct iwi_study_item, entry.grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct iwi_study_item, entry.grid)),
     IWI_STUDY_NAME_ROW(struct iwi_study_item, work.name),
     {.key = "trace"},
     IWI_YAML_ROW(struct iwi_study_item, "collectives", work, read_rules),

@@ -260,7 +260,7 @@ static const char *const formats[] = {"idlewave.study/1", NULL};
 
 static const struct iwi_yaml_row rows[] = {
     {.key = "format", .read = iwi_yaml_format, .names = formats},
-    IWI_STUDY_GRID_ROWS(struct iwi_study_reader, grid),
+    IWI_STUDY_GRID_ROWS(offsetof(struct iwi_study_reader, grid)),
     {.key = "systems"},
     {.key = "patterns"},
     {.key = "schedules"},

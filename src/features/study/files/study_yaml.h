@@ -67,13 +67,19 @@ enum { IWI_STUDY_NAME_BYTES = 63, IWI_STUDY_TITLE_BYTES = 200 };
 
 /* What the study, systems and works of any kind may have. */
 #define IWI_STUDY_NAME_ROW(T, m) IWI_YAML_ROW(T, "name", m, iwi_yaml_line_copy, .most = IWI_STUDY_NAME_BYTES)
-#define IWI_STUDY_GRID_ROWS(T, m)                                                                  \
-    IWI_YAML_ROW(T, "bytes", m.axes[IWI_AXIS_BYTES], iwi_study_counts, .most = UINT64_C(1) << 40), \
-        IWI_YAML_ROW(T, "sync", m.axes[IWI_AXIS_SYNC], iwi_study_syncs),                           \
-        IWI_YAML_ROW(T, "net-scale", m.axes[IWI_AXIS_SCALE], iwi_study_scales),                    \
-        IWI_YAML_ROW(T, "ranks", m.axes[IWI_AXIS_RANKS], iwi_study_counts, .least = 1,             \
-                     .most = UINT64_C(1) << 30),                                                   \
-        IWI_YAML_ROW(T, "trials", m.trials, iwi_yaml_count, .least = 1, .most = UINT64_C(1) << 40)
+#define IWI_STUDY_GRID_ROW(base, k, m, how, ...)                                          \
+    {                                                                                     \
+        .key = (k), .read = (how), .offset = (base) + offsetof(struct iwi_study_grid, m), \
+        .size = sizeof(((struct iwi_study_grid *)0)->m), ##__VA_ARGS__                    \
+    }
+/* base: the offset of their struct iwi_study_grid. */
+#define IWI_STUDY_GRID_ROWS(base)                                                                         \
+    IWI_STUDY_GRID_ROW(base, "bytes", axes[IWI_AXIS_BYTES], iwi_study_counts, .most = UINT64_C(1) << 40), \
+        IWI_STUDY_GRID_ROW(base, "sync", axes[IWI_AXIS_SYNC], iwi_study_syncs),                           \
+        IWI_STUDY_GRID_ROW(base, "net-scale", axes[IWI_AXIS_SCALE], iwi_study_scales),                    \
+        IWI_STUDY_GRID_ROW(base, "ranks", axes[IWI_AXIS_RANKS], iwi_study_counts, .least = 1,             \
+                           .most = UINT64_C(1) << 30),                                                    \
+        IWI_STUDY_GRID_ROW(base, "trials", trials, iwi_yaml_count, .least = 1, .most = UINT64_C(1) << 40)
 
 /* Readers of lists: "2^1..2^20", "16..256 step x2", [1, 1MiB], [none, start]. */
 IW_NODISCARD iw_status iwi_study_counts(const struct iwi_yaml_value *value, void *at);
