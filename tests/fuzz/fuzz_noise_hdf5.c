@@ -15,7 +15,7 @@
 #include "core/base/base.h"
 #include "core/noise/stream.h"
 #include "fuzz.h"
-#include "kit/files/recording/noise_hdf5_create.h"
+#include "kit/files/recording/noise_hdf5_layout.h"
 
 enum { MAX_CPUS = 3, MAX_ROWS = 40, PATH_BYTES = 64 };
 

@@ -17,8 +17,8 @@
 
 #include "core/base/base.h"
 #include "features/fleet/node_digest.h"
+#include "kit/files/io/digest_magic.h"
 #include "kit/files/io/input.h"
-#include "kit/files/io/runq_magic.h"
 
 enum { PROCESSES_MOST = 10000 };
 #define LONGEST_NS 864e12 /* 240 h, as of recordings */

@@ -30,8 +30,7 @@ IW_NODISCARD iw_status iwi_visits_peers(const struct iwi_visits *visits, uint64_
  * name none. `visits` is finished and aligned. IW_ERR_NOMEM. */
 IW_NODISCARD iw_status iwi_visits_find_slow(struct iwi_visits *visits);
 
-/* ---- Sets of ranks that grow together: of each rank one that it belongs to, at last the set's lowest ----
- */
+/* ---- sets of ranks that grow together: of each rank one that it belongs to, at last the lowest ---- */
 
 /* Each rank by itself. */
 static inline void iwi_sets_init(uint32_t *set_of, size_t ranks)

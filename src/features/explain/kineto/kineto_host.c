@@ -60,8 +60,7 @@ uint32_t iwi_kineto_step_at(const struct iwi_kineto_file *file, int64_t host_ns)
                                                              : IWI_VISIT_NO_STEP;
 }
 
-/* ---- runs without a GPU: collectives that threads of the host carry out, and calls that ask for them ----
- */
+/* ---- runs without a GPU: collectives that threads of the host carry out, and who asks for them ---- */
 
 bool iwi_kineto_is_on_host(const struct iwi_kineto_file *file)
 {

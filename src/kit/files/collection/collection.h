@@ -17,12 +17,6 @@ IW_NODISCARD iw_status iwi_collection_read_memory(const iw_log *log, const char 
 /* Small letters, digits and hyphens: it can be no path, no SPEC, and no option. */
 bool iwi_collected_name_is_good(const char *name);
 
-/* Names that stand for something without any collection: built-in networks and none. */
-bool iwi_collected_name_is_taken(const char *name);
-
-/* Writes one item of `entries`. */
-void iwi_collected_write(FILE *out, const iw_collected *entry);
-
 /* Of a file of less than 2^63 bytes. IW_ERR_IO. */
 IW_NODISCARD iw_status iwi_sha256_of_file(const iw_log *log, const char *path, char **text_p,
                                           uint64_t *bytes_p);

@@ -52,8 +52,4 @@ struct iwi_goal_sink {
 IW_NODISCARD iw_status iwi_goal_write_text(struct iwi_goal_sink *sink);
 IW_NODISCARD iw_status iwi_goal_write_binary(struct iwi_goal_sink *sink);
 
-/* Length of a calc in the sink's units, to nearest. `step_p` counts the rank's compute phases so far. */
-uint64_t iwi_goal_calc_units(struct iwi_goal_sink *sink, uint32_t rank, const struct iwi_node *node,
-                             uint64_t *step_p);
-
 #endif

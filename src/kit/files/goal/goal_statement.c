@@ -3,9 +3,234 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kit/files/goal/goal_text.h"
+
+/* ---- tokens: the parts that need not be inline ---- */
+
+/* Skips the comment that begins here; a lone '/' stays. Only an unclosed comment is an error. */
+iw_status iwi_goal_skip_comment(struct iwi_goal_scan *scan)
+{
+    const uint64_t first_line = scan->line;
+
+    if (scan->p[1] == '/') {
+        const char *newline = memchr(scan->p, '\n', (size_t)(scan->end - scan->p));
+
+        scan->p = newline != NULL ? newline : scan->end;
+        return IW_OK;
+    }
+    for (scan->p += 2; scan->end - scan->p >= 2; scan->p++) {
+        if (scan->p[0] == '*' && scan->p[1] == '/') {
+            scan->p += 2;
+            return IW_OK;
+        }
+        scan->line += *scan->p == '\n';
+    }
+    return iwi_fail(scan->log, IW_ERR_TRUNCATED,
+                    "'%s:%" PRIu64 "': the comment that begins here is not closed", scan->file, first_line);
+}
+
+iw_status iwi_goal_skip_lines(struct iwi_goal_scan *scan)
+{
+    IW_TRY(iwi_goal_skip_blanks(scan));
+    while (iwi_goal_peek(scan) == '\n') {
+        scan->p++;
+        scan->line++;
+        IW_TRY(iwi_goal_skip_blanks(scan));
+    }
+    return IW_OK;
+}
+
+static void describe_next(const struct iwi_goal_scan *scan, char *text, size_t size)
+{
+    const int c = iwi_goal_peek(scan);
+    int length = 0;
+
+    while (scan->end - scan->p > length && length < IWI_GOAL_LABEL_SHOWN &&
+           (iwi_goal_is_letter(scan->p[length]) || iwi_goal_is_digit(scan->p[length]))) {
+        length++;
+    }
+    if (c == IWI_GOAL_EOF) {
+        snprintf(text, size, "the end of the file");
+    } else if (c == '\n') {
+        snprintf(text, size, "the end of the line");
+    } else if (length > 0) {
+        snprintf(text, size, "'%.*s'", length, scan->p);
+    } else if (c > ' ' && c < 0x7f) {
+        snprintf(text, size, "'%c'", c);
+    } else {
+        snprintf(text, size, "byte 0x%02x", (unsigned)c);
+    }
+}
+
+iw_status iwi_goal_unexpected(const struct iwi_goal_scan *scan, const char *expected)
+{
+    const iw_status status = iwi_goal_peek(scan) == IWI_GOAL_EOF ? IW_ERR_TRUNCATED : IW_ERR_FORMAT;
+    char found[IWI_GOAL_LABEL_SHOWN + 32];
+
+    describe_next(scan, found, sizeof found);
+    return iwi_fail(scan->log, status, "'%s:%" PRIu64 "': expected %s, found %s", scan->file, scan->line,
+                    expected, found);
+}
+
+iw_status iwi_goal_read_word(struct iwi_goal_scan *scan, const char *expected, struct iwi_goal_word *word)
+{
+    const char *p;
+    uint32_t hash = UINT32_C(2166136261);
+
+    IW_TRY(iwi_goal_skip_blanks(scan));
+    if (!iwi_goal_is_letter(iwi_goal_peek(scan))) {
+        return iwi_goal_unexpected(scan, expected);
+    }
+    for (p = scan->p; p < scan->end && (iwi_goal_is_letter(*p) || iwi_goal_is_digit(*p)); p++) {
+        hash = (hash ^ (unsigned char)*p) * UINT32_C(16777619);
+    }
+    if (p - scan->p > INT32_MAX) {
+        return iwi_fail(scan->log, IW_ERR_RANGE, "'%s:%" PRIu64 "': a word of more than 2 GiB", scan->file,
+                        scan->line);
+    }
+    *word = (struct iwi_goal_word){scan->p, (uint32_t)(p - scan->p), hash};
+    scan->p = p;
+    return IW_OK;
+}
+
+bool iwi_goal_word_is(const struct iwi_goal_word *word, const char *keyword)
+{
+    const size_t length = strlen(keyword);
+
+    return word->length == length && memcmp(word->text, keyword, length) == 0;
+}
+
+/* The keyword, behind any blanks. */
+static iw_status goal_read_keyword(struct iwi_goal_scan *scan, const char *keyword)
+{
+    char expected[32];
+
+    IW_TRY(iwi_goal_skip_blanks(scan));
+    if (iwi_goal_take(scan, keyword)) {
+        return IW_OK;
+    }
+    snprintf(expected, sizeof expected, "'%s'", keyword);
+    return iwi_goal_unexpected(scan, expected);
+}
+
+iw_status iwi_goal_read_number(struct iwi_goal_scan *scan, const char *what, uint64_t max, uint64_t *value_p)
+{
+    uint64_t value = 0;
+    bool is_over = false;
+
+    IW_TRY(iwi_goal_skip_blanks(scan));
+    if (!iwi_goal_is_digit(iwi_goal_peek(scan))) {
+        return iwi_goal_unexpected(scan, what);
+    }
+    for (; iwi_goal_is_digit(iwi_goal_peek(scan)); scan->p++) {
+        const uint64_t digit = (uint64_t)(*scan->p - '0');
+
+        is_over |= __builtin_mul_overflow(value, UINT64_C(10), &value);
+        is_over |= __builtin_add_overflow(value, digit, &value);
+    }
+    if (is_over || value > max) {
+        return iwi_fail(scan->log, IW_ERR_RANGE, "'%s:%" PRIu64 "': %s is larger than %" PRIu64, scan->file,
+                        scan->line, what, max);
+    }
+    *value_p = value;
+    return IW_OK;
+}
+
+/* ---- labels of a rank block: open addressing, at most half full ---- */
+
+enum { FIRST_SLOT_COUNT = 64 };
+
+void iwi_goal_labels_clear(struct iwi_goal_labels *labels)
+{
+    labels->count = 0;
+    labels->generation++;
+    if (labels->generation == 0) { /* old slots would come back to life */
+        memset(labels->slots, 0, labels->slot_count * sizeof *labels->slots);
+        labels->generation = 1;
+    }
+}
+
+static bool is_same_word(const struct iwi_goal_word *a, const struct iwi_goal_word *b)
+{
+    return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* The slot that holds `word`, or the free one where it belongs. */
+static struct iwi_goal_slot *find_slot(const struct iwi_goal_labels *labels, const struct iwi_goal_word *word)
+{
+    const size_t mask = labels->slot_count - 1;
+    size_t i = (word->hash ^ (word->hash >> 15)) & mask;
+
+    while (labels->slots[i].generation == labels->generation &&
+           !is_same_word(&labels->labels[labels->slots[i].label].word, word)) {
+        i = (i + 1) & mask;
+    }
+    return &labels->slots[i];
+}
+
+static iw_status double_slots(const iw_log *log, struct iwi_goal_labels *labels)
+{
+    const size_t count = labels->slot_count > 0 ? 2 * labels->slot_count : FIRST_SLOT_COUNT;
+    struct iwi_goal_slot *slots = iwi_new_array(log, count, sizeof *slots);
+
+    if (slots == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    free(labels->slots);
+    labels->slots = slots;
+    labels->slot_count = count;
+    labels->generation = 1;
+    for (size_t i = 0; i < labels->count; i++) {
+        *find_slot(labels, &labels->labels[i].word) = (struct iwi_goal_slot){1, (uint32_t)i};
+    }
+    return IW_OK;
+}
+
+/* The index in labels->labels of `word`, which is added as undefined when it is new. */
+static iw_status goal_labels_intern(const iw_log *log, struct iwi_goal_labels *labels,
+                                    const struct iwi_goal_word *word, uint32_t *index_p)
+{
+    struct iwi_goal_slot *slot;
+
+    if (labels->count >= labels->slot_count / 2) {
+        if (labels->count >= UINT32_MAX - 1) {
+            return iwi_fail(log, IW_ERR_RANGE, "a rank with more than %" PRIu32 " labels", UINT32_MAX - 1);
+        }
+        IW_TRY(double_slots(log, labels));
+    }
+    slot = find_slot(labels, word);
+    if (slot->generation != labels->generation) {
+        IW_TRY(iwi_grow(log, (void **)&labels->labels, &labels->capacity, labels->count + 1,
+                        sizeof *labels->labels));
+        labels->labels[labels->count] = (struct iwi_goal_label){*word, IWI_GOAL_UNDEFINED};
+        *slot = (struct iwi_goal_slot){labels->generation, (uint32_t)labels->count};
+        labels->count++;
+    }
+    *index_p = slot->label;
+    return IW_OK;
+}
+
+const struct iwi_goal_word *iwi_goal_labels_of_node(const struct iwi_goal_labels *labels, uint32_t node)
+{
+    for (size_t i = 0; i < labels->count; i++) {
+        if (labels->labels[i].node == node) {
+            return &labels->labels[i].word;
+        }
+    }
+    return NULL;
+}
+
+void iwi_goal_labels_release(struct iwi_goal_labels *labels)
+{
+    free(labels->labels);
+    free(labels->slots);
+    *labels = (struct iwi_goal_labels){0};
+}
+
+/* ---- statements ---- */
 
 iw_status iwi_goal_fail_operation(const struct iwi_goal_text *text, const struct iwi_goal_place *place,
                                   const char *format, ...)
@@ -27,7 +252,7 @@ iw_status iwi_goal_fail_operation(const struct iwi_goal_text *text, const struct
 /* Digits, or -1 for any. */
 static iw_status read_number_or_any(struct iwi_goal_scan *scan, const char *what, uint32_t *value_p)
 {
-    uint64_t value;
+    uint64_t value = 0;
     bool is_any;
 
     IW_TRY(iwi_goal_skip_blanks(scan));
@@ -46,7 +271,7 @@ static iw_status read_number_or_any(struct iwi_goal_scan *scan, const char *what
 
 static iw_status read_id(struct iwi_goal_text *text, const char *what, uint8_t *id_p)
 {
-    uint64_t value;
+    uint64_t value = 0;
 
     IW_TRY(iwi_goal_read_number(&text->scan, what, UINT64_MAX, &value));
     if (value > IWI_GOAL_MAX_ID) {
@@ -126,8 +351,8 @@ static iw_status read_peer(struct iwi_goal_text *text, struct iwi_node *node)
 static iw_status read_message(struct iwi_goal_text *text, struct iwi_node *node)
 {
     IW_TRY(iwi_goal_read_number(&text->scan, "the message size", IWI_GOAL_MAX_BYTES, &node->amount));
-    IW_TRY(iwi_goal_read_keyword(&text->scan, "b"));
-    IW_TRY(iwi_goal_read_keyword(&text->scan, node->kind == IWI_SEND ? "to" : "from"));
+    IW_TRY(goal_read_keyword(&text->scan, "b"));
+    IW_TRY(goal_read_keyword(&text->scan, node->kind == IWI_SEND ? "to" : "from"));
     return read_peer(text, node);
 }
 
@@ -175,7 +400,7 @@ static iw_status define_label(struct iwi_goal_text *text)
     struct iwi_goal_label *label;
     uint32_t index;
 
-    IW_TRY(iwi_goal_labels_intern(text->scan.log, &text->labels, &text->here.label, &index));
+    IW_TRY(goal_labels_intern(text->scan.log, &text->labels, &text->here.label, &index));
     label = &text->labels.labels[index];
     if (label->node == IWI_GOAL_UNDEFINED) {
         label->node = iwi_goal_block_nodes(&text->builder);
@@ -200,8 +425,8 @@ static iw_status read_dependency(struct iwi_goal_text *text, const struct iwi_go
         return iwi_goal_unexpected(&text->scan, expected);
     }
     IW_TRY(iwi_goal_read_word(&text->scan, "a label", &required));
-    IW_TRY(iwi_goal_labels_intern(log, &text->labels, dependent, &a));
-    IW_TRY(iwi_goal_labels_intern(log, &text->labels, &required, &b));
+    IW_TRY(goal_labels_intern(log, &text->labels, dependent, &a));
+    IW_TRY(goal_labels_intern(log, &text->labels, &required, &b));
     if (a == b) {
         text->here.label = *dependent;
         return iwi_goal_fail_operation(text, &text->here, "it depends on itself");

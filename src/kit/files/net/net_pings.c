@@ -10,7 +10,6 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "kit/files/io/convert_text.h"
-#include "kit/files/io/input.h"
 
 #define HEAD "#size"
 #define PS_PER_US 1e6
@@ -220,17 +219,6 @@ iw_status iwi_pings_read(const iw_log *log, const char *path, const char *data, 
     }
     *pings_p = pings;
     return IW_OK;
-}
-
-iw_status iwi_pings_load(const iw_log *log, const char *path, struct iwi_pings *pings_p)
-{
-    struct iwi_input input;
-    iw_status status;
-
-    IW_TRY(iwi_input_open(log, path, &input));
-    status = iwi_pings_read(log, path, input.data, input.size, pings_p);
-    iwi_input_close(&input);
-    return status;
 }
 
 iw_time iwi_pings_quantile(const struct iwi_ping_times *times, double q)

@@ -35,9 +35,6 @@ struct iwi_pings {
 IW_NODISCARD iw_status iwi_pings_read(const iw_log *log, const char *path, const char *data, size_t size,
                                       struct iwi_pings *pings_p);
 
-/* The same of a file. */
-IW_NODISCARD iw_status iwi_pings_load(const iw_log *log, const char *path, struct iwi_pings *pings_p);
-
 /* The least time that at least the share q (0 to 1) of the messages does not exceed. */
 iw_time iwi_pings_quantile(const struct iwi_ping_times *times, double q);
 

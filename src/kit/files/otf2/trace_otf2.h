@@ -54,8 +54,4 @@ void iwi_otf2_put_comm(FILE *out, const struct iwi_comm *comm);
 IW_NODISCARD iw_status iwi_otf2_take(const iw_log *log, const char *path, void *bytes, size_t size,
                                      struct iw_trace **trace_p);
 
-/* EZTrace gives one communicator several numbers: the k-th that each rank uses among those with the same
- * members becomes one. */
-IW_NODISCARD iw_status iwi_trace_unify_comms(const iw_log *log, struct iw_trace *trace);
-
 #endif

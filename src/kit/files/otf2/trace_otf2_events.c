@@ -1,7 +1,7 @@
 /* Events of an OTF2 archive: gathered between Enter and Leave of an MPI function, then given to the builder.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/otf2/trace_otf2_events.h"
+#include "kit/files/otf2/trace_otf2_read.h"
 
 #include <stdlib.h>
 
@@ -171,6 +171,8 @@ static uint32_t count_callers(struct iwi_otf2_events *e)
     return callers;
 }
 
+static iw_status otf2_part_calls(struct iwi_otf2_events *e);
+
 static iw_status replay(struct iwi_otf2_events *e)
 {
     const uint32_t callers = count_callers(e);
@@ -180,7 +182,7 @@ static iw_status replay(struct iwi_otf2_events *e)
         iwi_gap_note(e->builder->gaps, IWI_GAP_THREADS, e->builder->rank, callers, NULL);
     }
     if (e->builder->caps_cpu && !e->builder->lacks_completions) {
-        IW_TRY(iwi_otf2_part_calls(e));
+        IW_TRY(otf2_part_calls(e));
     }
     iwi_sort(e->buffer, e->buffer_count, by_time);
     e->is_buffered = false;
@@ -190,13 +192,15 @@ static iw_status replay(struct iwi_otf2_events *e)
     return IW_OK;
 }
 
+static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_def_location *location);
+
 static iw_status read_locations(struct iwi_otf2_events *e)
 {
     const struct iwi_def_location *locations = e->in->locations.items;
 
     for (size_t i = 0; i < e->in->locations.count; i++) {
         if (locations[i].rank == e->builder->rank) {
-            IW_TRY(iwi_otf2_read_location(e, &locations[i]));
+            IW_TRY(otf2_read_location(e, &locations[i]));
             e->thread++;
         }
     }
@@ -224,5 +228,253 @@ iw_status iwi_otf2_rank(struct iwi_otf2 *in, uint32_t rank, struct iwi_builder *
     free(e.threads);
     free(e.buffer);
     *end_ps_p = e.has_ended ? e.end_ps : builder->end_ps;
+    return status;
+}
+
+/* ---- several threads of a rank, in one order in which each can go on ---- */
+
+/* A message may be received before the call that sends it returns, and other threads go on meanwhile. So what
+ * calls start counts from their Enter, and what they wait for from their Leave: whatever a Leave needs was
+ * started before, on all ranks. Collectives are not parted: which one of a communicator's is meant tells only
+ * their order.
+ */
+
+/* Of messages whose halves are apart. Neither tracers nor iwi_build_post() number so. */
+#define FIRST_REQUEST (UINT64_C(1) << 63)
+
+struct parting {
+    struct iwi_otf2_events *e;
+    struct iwi_otf2_raw *raws; /* parted */
+    size_t count, capacity;
+    uint32_t thread, depth, open_depth; /* open_depth: of the MPI function that is open; 0: none */
+    size_t opened;                      /* its place among the raws */
+    uint8_t flags;
+    uint64_t next_request;
+};
+
+static iw_status add(struct parting *p, struct iwi_otf2_raw raw, iw_time time_ps)
+{
+    IW_TRY(iwi_grow(p->e->in->log, (void **)&p->raws, &p->capacity, p->count + 1, sizeof *p->raws));
+    raw.time_ps = time_ps;
+    raw.sequence = p->count;
+    p->raws[p->count++] = raw;
+    return IW_OK;
+}
+
+static iw_status enter_turn(struct parting *p, const struct iwi_otf2_raw *raw)
+{
+    const struct iwi_def_region *region = iwi_defs_find(&p->e->in->regions, raw->region);
+
+    p->depth++;
+    if (p->open_depth == 0 && region != NULL && region->function.kind != IWI_FN_NONE) {
+        p->open_depth = p->depth;
+        p->opened = p->count;
+        p->flags = region->function.flags;
+    }
+    return add(p, *raw, raw->time_ps);
+}
+
+/* A message of a blocking call becomes one with a request; collectives and completions stay where they are.
+ */
+static iw_status add_event(struct parting *p, const struct iwi_otf2_raw *raw)
+{
+    struct iwi_otf2_raw started = *raw;
+    const uint8_t type = raw->event.type;
+
+    if (type == IWI_EV_COLLECTIVE || type >= IWI_EV_COMPLETED) {
+        return add(p, *raw, raw->time_ps);
+    }
+    if (type == IWI_EV_RECV ||
+        (type == IWI_EV_SEND && ((raw->event.flags | p->flags) & IWI_FN_BUFFERED) == 0)) {
+        started.event.type = type == IWI_EV_RECV ? IWI_EV_IRECV_POSTED : IWI_EV_ISEND;
+        started.event.request = p->next_request++;
+    }
+    return add(p, started, p->raws[p->opened].time_ps);
+}
+
+static bool is_start(const struct iwi_otf2_raw *raw)
+{
+    return raw->type == IWI_RAW_EVENT && raw->event.type < IWI_EV_COMPLETED &&
+           raw->event.type != IWI_EV_COLLECTIVE;
+}
+
+static iw_status leave(struct parting *p, const struct iwi_otf2_raw *raw)
+{
+    const bool closes = p->open_depth != 0 && p->depth == p->open_depth;
+    const size_t end = p->count;
+    bool has_started = false;
+
+    p->depth -= p->depth > 0;
+    for (size_t i = p->opened + 1; closes && i < end; i++) {
+        struct iwi_otf2_raw done = *raw;
+
+        if (!is_start(&p->raws[i])) {
+            continue;
+        }
+        has_started = true;
+        if (p->raws[i].event.request >= FIRST_REQUEST) {
+            done.type = IWI_RAW_EVENT;
+            done.event =
+                (struct iwi_trace_event){.type = IWI_EV_COMPLETED, .request = p->raws[i].event.request};
+            IW_TRY(add(p, done, raw->time_ps));
+        }
+    }
+    if (has_started) {
+        struct iwi_otf2_raw started = *raw;
+
+        started.type = IWI_RAW_STARTED;
+        IW_TRY(add(p, started, p->raws[p->opened].time_ps));
+    }
+    p->open_depth = closes ? 0 : p->open_depth;
+    return add(p, *raw, raw->time_ps);
+}
+
+static iw_status part(struct parting *p, const struct iwi_otf2_raw *raw)
+{
+    if (raw->thread != p->thread) {
+        p->thread = raw->thread;
+        p->depth = p->open_depth = 0;
+    }
+    switch (raw->type) {
+    case IWI_RAW_ENTER: return enter_turn(p, raw);
+    case IWI_RAW_LEAVE: return leave(p, raw);
+    case IWI_RAW_EVENT: return p->open_depth != 0 ? add_event(p, raw) : add(p, *raw, raw->time_ps);
+    default: return add(p, *raw, raw->time_ps);
+    }
+}
+
+/* Parts calls of several threads, whose records are in the buffer one thread after the other, into what they
+ * start and what they wait for. */
+static iw_status otf2_part_calls(struct iwi_otf2_events *e)
+{
+    struct parting p = {.e = e, .thread = UINT32_MAX, .next_request = FIRST_REQUEST};
+
+    for (size_t i = 0; i < e->buffer_count; i++) {
+        const iw_status status = part(&p, &e->buffer[i]);
+
+        if (status != IW_OK) {
+            free(p.raws);
+            return status;
+        }
+    }
+    free(e->buffer);
+    e->buffer = p.raws;
+    e->buffer_count = p.count;
+    e->buffer_capacity = p.capacity;
+    return IW_OK;
+}
+
+/* ---- regions ---- */
+
+static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    iw_status status = iwi_otf2_raw_begin(e, time, IWI_RAW_ENTER, &raw);
+
+    (void)location;
+    (void)at;
+    raw.region = region;
+    raw.cpu_ps = iwi_otf2_get_ns(e, attributes, IWI_ATTR_CPU_NS);
+    raw.poll_ps = iwi_max(0, iwi_otf2_get_ns(e, attributes, IWI_ATTR_POLL_NS));
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return iwi_otf2_pass_on(e, status);
+}
+
+static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    OTF2_AttributeValue unknown;
+    iw_status status = iwi_otf2_raw_begin(e, time, IWI_RAW_LEAVE, &raw);
+
+    (void)location;
+    (void)at;
+    (void)region;
+    raw.unknown = iwi_otf2_get(e, attributes, IWI_ATTR_UNKNOWN, &unknown) ? unknown.uint64 : 0;
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return iwi_otf2_pass_on(e, status);
+}
+
+static OTF2_CallbackCode on_switch(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                   OTF2_AttributeList *attributes, OTF2_MeasurementMode mode)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    iw_status status =
+        iwi_otf2_raw_begin(e, time, mode == OTF2_MEASUREMENT_ON ? IWI_RAW_ON : IWI_RAW_OFF, &raw);
+
+    (void)location;
+    (void)at;
+    (void)attributes;
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return iwi_otf2_pass_on(e, status);
+}
+
+/* ---- reading ---- */
+
+static OTF2_EvtReaderCallbacks *callbacks(void)
+{
+    OTF2_EvtReaderCallbacks *cb = OTF2_EvtReaderCallbacks_New();
+
+    if (cb != NULL) {
+        OTF2_EvtReaderCallbacks_SetEnterCallback(cb, on_enter);
+        OTF2_EvtReaderCallbacks_SetLeaveCallback(cb, on_leave);
+        OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(cb, on_switch);
+        iwi_otf2_set_messages(cb);
+        iwi_otf2_set_collectives(cb);
+    }
+    return cb;
+}
+
+static iw_status read_events(struct iwi_otf2_events *e, const struct iwi_def_location *location,
+                             OTF2_EvtReader *evt_reader)
+{
+    uint64_t count = 0;
+    OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(e->in->reader, evt_reader, &count);
+
+    IW_TRY(e->status);
+    if (code != OTF2_SUCCESS) {
+        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
+                        "'%s': the events of rank %" PRIu32 " (location %" PRIu64 ") break off after %" PRIu64
+                        " records: %s",
+                        e->in->path, e->builder->rank, location->id, count, OTF2_Error_GetDescription(code));
+    }
+    if (count < location->event_count) {
+        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
+                        "'%s': rank %" PRIu32 " (location %" PRIu64 ") has %" PRIu64
+                        " records instead of %" PRIu64,
+                        e->in->path, e->builder->rank, location->id, count, location->event_count);
+    }
+    return IW_OK;
+}
+
+/* Reads the events of one location. */
+static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_def_location *location)
+{
+    OTF2_EvtReader *evt_reader = OTF2_Reader_GetEvtReader(e->in->reader, location->id);
+    OTF2_EvtReaderCallbacks *cb;
+    iw_status status;
+
+    if (evt_reader == NULL) {
+        return iwi_fail(e->in->log, IW_ERR_IO,
+                        "'%s': cannot read the events of rank %" PRIu32 " (location %" PRIu64 ")",
+                        e->in->path, e->builder->rank, location->id);
+    }
+    e->last_ps = -IW_TIME_INPUT_MAX;
+    e->event_number = 0;
+    cb = callbacks();
+    (void)OTF2_Reader_RegisterEvtCallbacks(e->in->reader, evt_reader, cb, e);
+    OTF2_EvtReaderCallbacks_Delete(cb);
+    status = read_events(e, location, evt_reader);
+    (void)OTF2_Reader_CloseEvtReader(e->in->reader, evt_reader);
     return status;
 }

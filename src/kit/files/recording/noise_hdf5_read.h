@@ -18,10 +18,4 @@ struct iwi_h5_words {
 IW_NODISCARD iw_status iwi_h5_read_file(const iw_log *log, const char *path, const struct iwi_h5_words *words,
                                         iw_status (*read)(struct iwi_h5 *h5, void *arg), void *arg);
 
-/* A new recording with the CPUs of the file, and nothing else yet. */
-IW_NODISCARD iw_status iwi_h5_read_cpus(struct iwi_h5 *h5, iw_recording **recording_p);
-
-/* Sets the sources. */
-IW_NODISCARD iw_status iwi_h5_read_sources(struct iwi_h5 *h5, iw_recording *recording);
-
 #endif

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/files/recording/noise_hdf5_create.h"
 #include "kit/files/recording/noise_hdf5_layout.h"
 
 enum { PATH_BYTES = 64 };

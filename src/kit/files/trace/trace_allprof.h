@@ -39,10 +39,6 @@ struct iwi_allprof_line {
     uint32_t comm_rank, comm_size;
 };
 
-/* NULL if it was read, else what is wrong with it. base_us: set by the first time that is read. */
-const char *iwi_allprof_read_line(const char *at, const char *end, int64_t *base_us,
-                                  struct iwi_allprof_line *line);
-
 /* ---- communicators ---- */
 
 enum iwi_allprof_making { IWI_MADE_DUP, IWI_MADE_SPLIT, IWI_MADE_OTHER };

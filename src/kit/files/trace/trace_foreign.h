@@ -12,13 +12,4 @@ struct iwi_foreign;
  * of idlewave (recordings, studies). */
 const struct iwi_foreign *iwi_trace_foreign(const char *path);
 
-/* Logs what it is and which formats are read; returns IW_ERR_UNSUPPORTED. */
-iw_status iwi_trace_refuse_foreign(const iw_log *log, const char *path, const struct iwi_foreign *foreign);
-
-/* True if `path` is the folder of a traced run that did not end (or one of the files in it). */
-bool iwi_trace_is_unfinished(const char *path);
-
-/* Logs the command that makes a trace of it; returns IW_ERR_TRUNCATED. */
-iw_status iwi_trace_refuse_unfinished(const iw_log *log, const char *path);
-
 #endif

@@ -1,7 +1,10 @@
 /* Traces by their path: OTF2 archives and sets of liballprof files, told apart by what is in them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "kit/files/trace/trace_open.h"
+
 #include <idlewave/files.h>
+#include <idlewave/internal/mpi.h>
 #include <idlewave/program.h>
 
 #include <ctype.h>
@@ -12,13 +15,256 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/base/base.h"
+#include "core/base/opts.h"
+#include "core/base/spool_head.h"
+#include "core/program/trace_program.h"
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
 #include "kit/files/otf2/trace_otf2.h"
+#include "kit/files/trace/ompi_rules.h"
 #include "kit/files/trace/trace_allprof.h"
 #include "kit/files/trace/trace_foreign.h"
-#include "kit/files/trace/trace_open.h"
+
+/* ---- traces of other tools, in formats that are not read ---- */
+
+enum { HEAD_BYTES = 4096 };
+
+struct iwi_foreign {
+    const char *what;
+    const char *beginning; /* of the name, or NULL */
+    const char *endings;   /* of the name, with a blank behind each, or NULL */
+    const char *bytes;     /* the file begins with, or NULL */
+    const char *within;    /* the file has in its head, or NULL */
+    const char *way;       /* how a trace comes about instead, or NULL: by 'idlewave trace' */
+};
+
+static const char score_p_way[] = "it has sums, not the sequence of calls; run the program with "
+                                  "SCOREP_ENABLE_TRACING=true and give traces.otf2";
+static const char gpu_way[] = "it tells of GPUs and one process, not of messages between ranks";
+
+/* A name alone is enough where no other tool uses it. */
+static const struct iwi_foreign formats[] = {
+    {"a Paraver trace", NULL, ".prv .prv.gz ", "#Paraver ", NULL, NULL},
+    {"an intermediate file of Extrae", NULL, ".mpit .mpits ", NULL, NULL, NULL},
+    {"a DUMPI trace", "dumpi-", ".bin .meta ", NULL, NULL, NULL},
+    {"a Score-P profile (Cube)", NULL, ".cubex .cube .cube.gz ", NULL, NULL, score_p_way},
+    {"an OTF trace of the first version (VampirTrace)", NULL, ".otf ", NULL, NULL,
+     "OTF2 is another format: trace with Score-P or 'idlewave trace'"},
+    {"an Intel Trace Collector trace", NULL, ".stf .stf.frm ", NULL, NULL, NULL},
+    {"an MPE trace", NULL, ".clog2 .slog2 ", NULL, NULL, NULL},
+    {"a report of Nsight Systems or Compute", NULL, ".nsys-rep .qdrep .ncu-rep ", NULL, NULL, gpu_way},
+    {"an SQLite database, as Nsight Systems exports", NULL, NULL, "SQLite format 3", NULL, gpu_way},
+    {"a timeline for Chrome or Perfetto (JSON, as of Kineto)", NULL, NULL, NULL, "\"traceEvents\"", gpu_way},
+    {"a recording of perf", NULL, NULL, "PERFILE2", NULL, NULL},
+};
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool has_ending(const char *name, const char *endings)
+{
+    const size_t length = strlen(name);
+
+    while (*endings != '\0') {
+        const size_t size = strcspn(endings, " ");
+
+        if (length > size && strncmp(name + length - size, endings, size) == 0) {
+            return true;
+        }
+        endings += size + 1;
+    }
+    return false;
+}
+
+/* `head` ends with a NUL that is not the file's. */
+static bool is_format(const struct iwi_foreign *format, const char *name, const char *head)
+{
+    if (format->bytes != NULL && begins_with(head, format->bytes)) {
+        return true;
+    }
+    if (format->within != NULL) {
+        return (head[0] == '{' || head[0] == '[') && strstr(head, format->within) != NULL;
+    }
+    return format->endings != NULL && has_ending(name, format->endings) &&
+           (format->beginning == NULL || begins_with(name, format->beginning));
+}
+
+static void read_head(const char *path, char head[HEAD_BYTES + 1])
+{
+    FILE *file = fopen(path, "rbe");
+    size_t size = 0;
+
+    if (file != NULL) {
+        size = fread(head, 1, HEAD_BYTES, file);
+        (void)fclose(file);
+    }
+    head[size] = '\0';
+}
+
+static const struct iwi_foreign *find_of_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char head[HEAD_BYTES + 1];
+
+    read_head(path, head);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (is_format(&formats[i], slash != NULL ? slash + 1 : path, head)) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}
+
+/* By the names of its files alone: it may hold many, and large ones. */
+static const struct iwi_foreign *find_foreign(DIR *dir)
+{
+    const struct iwi_foreign *found = NULL;
+    struct dirent *entry;
+
+    while ((entry = readdir(dir)) != NULL) {
+        if (has_ending(entry->d_name, ".h5 .jsonl .yaml ")) {
+            return NULL;
+        }
+        for (size_t i = 0; found == NULL && i < sizeof formats / sizeof formats[0]; i++) {
+            found = is_format(&formats[i], entry->d_name, "") ? &formats[i] : NULL;
+        }
+    }
+    return found;
+}
+
+const struct iwi_foreign *iwi_trace_foreign(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct iwi_foreign *found;
+
+    if (dir == NULL) {
+        return find_of_file(path);
+    }
+    found = find_foreign(dir);
+    (void)closedir(dir);
+    return found;
+}
+
+/* Logs what it is and which formats are read; returns IW_ERR_UNSUPPORTED. */
+static iw_status trace_refuse_foreign(const iw_log *log, const char *path, const struct iwi_foreign *foreign)
+{
+    return iwi_fail(
+        log, IW_ERR_UNSUPPORTED,
+        "'%s' is %s, which is not read: %s%sread are OTF2 archives (traces.otf2 of 'idlewave trace', "
+        "Score-P, EZTrace), texts of liballprof, and what 'idlewave explain' reads of training; "
+        "'mpirun -n N idlewave trace -o DIR -- PROGRAM' records one",
+        path, foreign->what, foreign->way != NULL ? foreign->way : "", foreign->way != NULL ? "; " : "");
+}
+
+/* ---- what a traced run has left that did not end ---- */
+
+static const char finisher[] = "idlewave-trace-finish";
+
+/* The MPI whose tracer wrote the file; "" if it does not tell. */
+static void read_mpi(const char *path, char mpi[16])
+{
+    struct iwi_spool_head head;
+    FILE *file = fopen(path, "rbe");
+
+    mpi[0] = '\0';
+    if (file == NULL) {
+        return;
+    }
+    if (fread(&head, sizeof head, 1, file) == 1 && head.magic == IWI_SPOOL_MAGIC) {
+        (void)snprintf(mpi, sizeof head.mpi, "%.*s", (int)sizeof head.mpi - 1, head.mpi);
+    }
+    (void)fclose(file);
+}
+
+/* "RANK.THREAD", as the tracer names them. */
+static bool is_spool_name(const char *name)
+{
+    const size_t rank = strspn(name, "0123456789");
+    const size_t thread = name[rank] == '.' ? strspn(name + rank + 1, "0123456789") : 0;
+
+    return rank > 0 && thread > 0 && name[rank + 1 + thread] == '\0';
+}
+
+/* True if there are files of the tracer in the run's folder; with their MPI. */
+static bool look_into(const char *run, char mpi[16])
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    bool has_files = false;
+    DIR *dir;
+
+    mpi[0] = '\0';
+    if ((size_t)snprintf(path, sizeof path, "%s/" IWI_SPOOL_FOLDER, run) >= sizeof path) {
+        return false;
+    }
+    dir = opendir(path);
+    while (dir != NULL && mpi[0] == '\0' && (entry = readdir(dir)) != NULL) {
+        if (is_spool_name(entry->d_name) && (size_t)snprintf(path, sizeof path, "%s/" IWI_SPOOL_FOLDER "/%s",
+                                                             run, entry->d_name) < sizeof path) {
+            has_files = true;
+            read_mpi(path, mpi);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return has_files;
+}
+
+/* The folder of the run: `path`, or the one above it. */
+static bool find_run(const char *path, char run[PATH_MAX], char mpi[16])
+{
+    static const char below[] = "/" IWI_SPOOL_FOLDER;
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    if (length >= PATH_MAX) {
+        return false;
+    }
+    memcpy(run, path, length);
+    run[length] = '\0';
+    if (length > strlen(below) && strcmp(run + length - strlen(below), below) == 0) {
+        run[length - strlen(below)] = '\0';
+    }
+    return look_into(run, mpi);
+}
+
+/* True if `path` is the folder of a traced run that did not end (or one of the files in it). */
+static bool trace_is_unfinished(const char *path)
+{
+    char run[PATH_MAX], mpi[16];
+
+    return find_run(path, run, mpi);
+}
+
+/* Logs the command that makes a trace of it; returns IW_ERR_TRUNCATED. */
+static iw_status trace_refuse_unfinished(const iw_log *log, const char *path)
+{
+    char run[PATH_MAX], command[PATH_MAX], mpi[16];
+
+    if (!find_run(path, run, mpi)) {
+        return iwi_fail(log, IW_ERR_IO, "cannot read '%s'", path);
+    }
+    if (mpi[0] == '\0' || iw_mpi_plugin_path(NULL, mpi, finisher, command, sizeof command) != IW_OK) {
+        return iwi_fail(
+            log, IW_ERR_TRUNCATED,
+            "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it (the "
+            "command is beside the tracer, in lib/idlewave/%s)",
+            path, finisher, run, mpi[0] != '\0' ? mpi : "<MPI>");
+    }
+    return iwi_fail(log, IW_ERR_TRUNCATED,
+                    "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it", path,
+                    command, run);
+}
+
+/* ---- formats that are read ---- */
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
 
@@ -104,7 +350,7 @@ static const struct iwi_trace_reader *reader_of(const char *path)
 
 bool iw_trace_is_trace(const char *path)
 {
-    return iwi_trace_is_readable(path) || iwi_trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
+    return iwi_trace_is_readable(path) || trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
            reader_of(path) != NULL;
 }
 
@@ -252,11 +498,11 @@ static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
     char others[512] = "";
     size_t used = 0;
 
-    if (iwi_trace_is_unfinished(path)) {
-        return iwi_trace_refuse_unfinished(log, path);
+    if (trace_is_unfinished(path)) {
+        return trace_refuse_unfinished(log, path);
     }
     if (foreign != NULL) {
-        return iwi_trace_refuse_foreign(log, path, foreign);
+        return trace_refuse_foreign(log, path, foreign);
     }
     for (size_t i = 0; iwi_trace_readers[i] != NULL && used < sizeof others; i++) {
         used +=
@@ -316,4 +562,37 @@ void iw_trace_describe(const iw_trace *trace, iw_trace_info *info_p)
         info.wall_ps = iwi_max(info.wall_ps, rank->wall_ps);
     }
     *info_p = info;
+}
+
+/* ---- programs of traces, as users make them ---- */
+
+static iw_status unknown_rules(const iw_log *log, const char *name)
+{
+    char known[128];
+
+    iwi_rules_list(known, sizeof known);
+    return iwi_fail(log, IW_ERR_USAGE, "'%s' is neither a file of Open MPI's rules nor one of %s", name,
+                    known);
+}
+
+iw_status iw_program_from_trace(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
+                                iw_program **program_p)
+{
+    iw_trace_opts opts = IW_TRACE_OPTS_INIT;
+    const struct iwi_rule_set *known;
+    struct iwi_rule_set read;
+    iw_status status;
+
+    IW_TRY(IWI_READ_OPTS(log, "IW_TRACE_OPTS_INIT", given, &opts));
+    known = iwi_rules_find(opts.rules);
+    if (known != NULL) {
+        return iwi_program_from_rules(log, trace, &opts, known, program_p);
+    }
+    if (access(opts.rules, F_OK) != 0) {
+        return unknown_rules(log, opts.rules);
+    }
+    IW_TRY(iwi_ompi_rules_read(log, opts.rules, &read));
+    status = iwi_program_from_rules(log, trace, &opts, &read, program_p);
+    iwi_ompi_rules_release(&read);
+    return status;
 }

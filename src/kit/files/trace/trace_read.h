@@ -65,8 +65,6 @@ struct iwi_gaps {
     char note[256];                   /* what the tracer itself says is missing */
 };
 
-struct iwi_threaded iwi_gaps_threaded(const struct iwi_gaps *gaps);
-
 /* A receive without a send, or a send without a receive. */
 void iwi_gap_note_message(struct iwi_gaps *gaps, enum iwi_trace_gap gap,
                           const struct iwi_gap_message *message);
@@ -231,14 +229,11 @@ uint64_t iwi_bytes_of_collective(uint8_t op, uint64_t bytes, uint32_t size);
 
 /* The same in pieces, for functions whose requests the reader knows better. */
 void iwi_build_enter(struct iwi_builder *builder, const struct iwi_call_span *span);
-IW_NODISCARD iw_status iwi_build_call(struct iwi_builder *builder, uint8_t kind, struct iwi_call **call_p);
 IW_NODISCARD iw_status iwi_build_event(struct iwi_builder *builder, const struct iwi_trace_event *event);
 /* The request `id` of the call that was added last; `is_known`: the call says what it is for. */
 IW_NODISCARD iw_status iwi_build_post(struct iwi_builder *builder, uint64_t id, bool is_known);
 IW_NODISCARD iw_status iwi_build_wait(struct iwi_builder *builder);
 IW_NODISCARD iw_status iwi_build_complete(struct iwi_builder *builder, struct iwi_request *request);
-/* Closes a request whose completion the trace does not show: at the last call that may have completed it. */
-IW_NODISCARD iw_status iwi_build_complete_late(struct iwi_builder *b, struct iwi_request *request);
 IW_NODISCARD iw_status iwi_build_nothing(struct iwi_builder *builder);
 /* A function without communication. */
 void iwi_build_local(struct iwi_builder *builder, const struct iwi_call_span *span);
@@ -267,5 +262,21 @@ IW_NODISCARD iw_status iwi_trace_finish(const struct iwi_trace_ending *finish, s
 
 /* Its first part, by itself. */
 IW_NODISCARD iw_status iwi_trace_match(const struct iwi_trace_ending *finish, struct iw_trace *trace);
+
+/* ---- the order in which messages can have been sent (trace_read_finish.c) ---- */
+
+#define IWI_LINK_NONE UINT32_MAX       /* nothing to wait for */
+#define IWI_LINK_POOL (UINT32_MAX - 1) /* the other side is not known */
+
+/* The other side of a message: a rank and its call. In the pool: of a receive, how many receives of its
+ * rank's pool end before it; of a send, set by the replay: its place among all. */
+struct iwi_message_end {
+    uint64_t call;
+    uint32_t rank;
+};
+
+/* links[rank][call]: for each call of the trace. */
+IW_NODISCARD iw_status iwi_trace_replay(const iw_log *log, const struct iw_trace *trace,
+                                        struct iwi_message_end **links);
 
 #endif

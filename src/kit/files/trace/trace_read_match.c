@@ -3,13 +3,13 @@
  *
  * First each receive takes the next send of its source, communicator and tag. The receives that are left, in
  * the order in which they ended, take the messages to their rank that are left, in an order in which they can
- * have been sent (trace_read_replay.c), as far as these fit what is known of the receives.
+ * have been sent (trace_read_finish.c), as far as these fit what is known of the receives.
  */
 #include <stdlib.h>
 
 #include "core/base/hash.h"
 #include "core/base/order.h"
-#include "kit/files/trace/trace_read_replay.h"
+#include "kit/files/trace/trace_read.h"
 
 /* A send or receive. */
 struct end {
