@@ -4,10 +4,14 @@
 #ifndef IWI_DETOURS_H
 #define IWI_DETOURS_H
 
+#include <idlewave/recording.h>
 #include <idlewave/watch.h>
 
+#include <stddef.h>
+
+#include "features/watch/bpf/bpf_shared.h"
 #include "features/watch/kernel_side.h"
-#include "features/watch/kernel_symbols.h"
+#include "features/watch/symbols.h"
 #include "features/watch/user_stack.h"
 
 /* An instant on both clocks: the programs know the first, recordings the second. */
@@ -35,8 +39,6 @@ struct iwi_detour_log {
     struct iwi_user_stacks user_stacks;
 };
 
-struct iwi_instant iwi_instant_now(void);
-
 /* `recording` has its CPUs. To be released also if it fails. */
 IW_NODISCARD iw_status iwi_detour_log_begin(struct iwi_detour_log *detours);
 void iwi_detour_log_release(struct iwi_detour_log *detours);
@@ -53,5 +55,15 @@ void iwi_detour_log_send(struct iwi_detour_log *detours);
 /* Number of a source in the recording. */
 IW_NODISCARD iw_status iwi_detour_log_source(struct iwi_detour_log *detours, uint32_t number,
                                              uint32_t *source_p);
+
+/* ---- names of sources as recordings have them ---- */
+
+/* One below IWI_BPF_FIXED, but not IWI_BPF_OTHER. */
+void iwi_fixed_source(uint32_t number, iw_source *source);
+
+/* The vectors that have tracepoints, NAME_entry and NAME_exit, one by one; NULL behind the last. */
+const char *iwi_vector_name(size_t index);
+
+void iwi_named_source(const struct iwi_bpf_name *name, iw_source *source);
 
 #endif

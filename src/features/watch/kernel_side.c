@@ -1,23 +1,244 @@
-/* Loads the watching programs with libbpf, attaches and starts them.
+/* The kernel's side of watching: programs loaded, attached and fed; what this process may do.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/watch/kernel_side.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/base/base.h"
-#include "features/watch/capabilities.h"
+#include "core/base/sysfile.h"
+#include "features/watch/detours.h"
 #include "features/watch/embedded.h"
-#include "features/watch/kernel_btf.h"
-#include "features/watch/kernel_maps.h"
-#include "features/watch/source_names.h"
+
+/* ---- what this process may do ---- */
+
+/* As linux/capability.h numbers them; headers of older systems lack the last two. */
+enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };
+
+bool iwi_capabilities_lacking(const char *root, char text[IWI_CAPABILITIES_SIZE])
+{
+    char value[32];
+    uint64_t have;
+    bool has_bpf, has_perfmon;
+
+    if (!iwi_sysfile_value(root, "/proc/self/status", "CapEff", ':', value, sizeof value)) {
+        return false;
+    }
+    have = strtoull(value, NULL, 16);
+    if ((have >> SYS_ADMIN & 1) != 0) {
+        return false;
+    }
+    has_bpf = (have >> BPF & 1) != 0;
+    has_perfmon = (have >> PERFMON & 1) != 0;
+    snprintf(text, IWI_CAPABILITIES_SIZE, "%s%s%s", has_bpf ? "" : "CAP_BPF",
+             has_bpf || has_perfmon ? "" : " and ", has_perfmon ? "" : "CAP_PERFMON");
+    return !has_bpf || !has_perfmon;
+}
+
+/* ---- types of the kernel ---- */
+
+int iwi_btf_parameters(const struct btf *kernel, const char *tracepoint)
+{
+    const struct btf_type *type;
+    char name[128];
+    int id;
+
+    snprintf(name, sizeof name, "btf_trace_%s", tracepoint);
+    id = btf__find_by_name_kind(kernel, name, BTF_KIND_TYPEDEF);
+    type = id >= 0 ? btf__type_by_id(kernel, (__u32)id) : NULL;
+    type = type != NULL ? btf__type_by_id(kernel, type->type) : NULL;
+    type = type != NULL && btf_is_ptr(type) ? btf__type_by_id(kernel, type->type) : NULL;
+    return type != NULL && btf_is_func_proto(type) ? (int)btf_vlen(type) - 1 : -1;
+}
+
+int iwi_btf_controller(const struct btf *kernel, const char *name)
+{
+    const int id = btf__find_by_name_kind(kernel, "cgroup_subsys_id", BTF_KIND_ENUM);
+    const struct btf_type *type = id >= 0 ? btf__type_by_id(kernel, (__u32)id) : NULL;
+    char wanted[64];
+    int number = -1;
+
+    snprintf(wanted, sizeof wanted, "%s_cgrp_id", name);
+    for (unsigned i = 0; type != NULL && i < btf_vlen(type); i++) {
+        const struct btf_enum *value = &btf_enum(type)[i];
+
+        if (strcmp(btf__name_by_offset(kernel, value->name_off), wanted) == 0) {
+            number = value->val;
+        }
+    }
+    return number;
+}
+
+int iwi_kernel_controller(const char *name)
+{
+    struct btf *kernel = btf__load_vmlinux_btf();
+    const int number = kernel != NULL ? iwi_btf_controller(kernel, name) : -1;
+
+    btf__free(kernel);
+    return number;
+}
+
+/* ---- maps ---- */
+
+static iw_status map_memory(const iw_log *log, struct bpf_object *object, const char *name, size_t bytes,
+                            const void **memory_p)
+{
+    const int map = bpf_object__find_map_fd_by_name(object, name);
+    void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
+
+    if (memory == MAP_FAILED) {
+        return iwi_fail(log, IW_ERR_IO, "the map '%s' cannot be read: %s", name, strerror(errno));
+    }
+    *memory_p = memory;
+    return IW_OK;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+static int take_record(void *arg, void *data, size_t size)
+{
+    struct iwi_kernel_side *side = arg;
+    const struct iwi_bpf_detour *detour = data;
+    const size_t head = offsetof(struct iwi_bpf_detour, parts);
+
+    if (size >= head && detour->part_count <= IWI_BPF_PARTS &&
+        size >= head + detour->part_count * sizeof detour->parts[0]) {
+        side->status = side->take(side->arg, detour);
+    }
+    return side->status == IW_OK ? 0 : -1;
+}
+
+/* To be closed also if it fails. IW_ERR_IO. */
+static iw_status kernel_maps_open(const iw_log *log, struct iwi_kernel_side *side)
+{
+    const void *memory = NULL;
+
+    side->cpus_bytes = whole_pages(side->cpu_count * sizeof *side->cpus);
+    IW_TRY(map_memory(log, side->object, "cpus", side->cpus_bytes, &memory));
+    side->cpus = memory;
+    side->sums_bytes = whole_pages(IWI_BPF_SOURCES * sizeof *side->sums);
+    IW_TRY(map_memory(log, side->object, "sums", side->sums_bytes, &memory));
+    side->sums = memory;
+    side->names = bpf_object__find_map_fd_by_name(side->object, "names");
+    side->processes = bpf_object__find_map_fd_by_name(side->object, "processes");
+    side->stacks = bpf_object__find_map_fd_by_name(side->object, "stacks");
+    side->ring =
+        ring_buffer__new(bpf_object__find_map_fd_by_name(side->object, "ring"), take_record, side, NULL);
+    return side->ring != NULL
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "the ring of detours cannot be read: %s", strerror(errno));
+}
+
+static void kernel_maps_close(struct iwi_kernel_side *side)
+{
+    if (side->cpus != NULL) {
+        (void)munmap((void *)(uintptr_t)side->cpus, side->cpus_bytes);
+    }
+    if (side->sums != NULL) {
+        (void)munmap((void *)(uintptr_t)side->sums, side->sums_bytes);
+    }
+    ring_buffer__free(side->ring);
+}
+
+iw_status iwi_kernel_side_drain(struct iwi_kernel_side *side, iwi_on_detour take, void *arg)
+{
+    side->take = take;
+    side->arg = arg;
+    side->status = IW_OK;
+    (void)ring_buffer__consume(side->ring);
+    return side->status;
+}
+
+iw_status iwi_kernel_side_add(const iw_log *log, const struct iwi_kernel_side *side, __u32 pid)
+{
+    const __u32 one = 1;
+
+    return bpf_map_update_elem(side->processes, &pid, &one, BPF_ANY) == 0
+               ? IW_OK
+               : iwi_fail(log, IW_ERR_IO, "process %" PRIu32 " cannot be watched: %s", pid, strerror(errno));
+}
+
+bool iwi_kernel_side_has_processes(const struct iwi_kernel_side *side)
+{
+    __u32 pid;
+
+    return bpf_map_get_next_key(side->processes, NULL, &pid) == 0;
+}
+
+iw_status iwi_kernel_side_each_name(const struct iwi_kernel_side *side, iwi_on_name take, void *arg)
+{
+    struct iwi_bpf_name name, *before = NULL, last;
+    __u32 number;
+
+    while (bpf_map_get_next_key(side->names, before, &name) == 0) {
+        if (bpf_map_lookup_elem(side->names, &name, &number) == 0) {
+            IW_TRY(take(arg, &name, number));
+        }
+        last = name;
+        before = &last;
+    }
+    return IW_OK;
+}
+
+bool iwi_kernel_side_stack(const struct iwi_kernel_side *side, __s32 stack,
+                           uint64_t addresses[IWI_BPF_STACK_DEPTH])
+{
+    const __u32 number = (__u32)stack;
+
+    memset(addresses, 0, IWI_BPF_STACK_DEPTH * sizeof *addresses);
+    return stack >= 0 && bpf_map_lookup_elem(side->stacks, &number, addresses) == 0;
+}
+
+void iwi_kernel_side_forget_stacks(const struct iwi_kernel_side *side)
+{
+    __u32 number, next;
+    const __u32 *at = NULL;
+
+    while (bpf_map_get_next_key(side->stacks, at, &next) == 0) {
+        if (at != NULL) {
+            (void)bpf_map_delete_elem(side->stacks, &number);
+        }
+        number = next;
+        at = &number;
+    }
+    if (at != NULL) {
+        (void)bpf_map_delete_elem(side->stacks, &number);
+    }
+}
+
+__u64 iwi_kernel_side_skipped(const struct iwi_kernel_side *side)
+{
+    struct bpf_program *program;
+    __u64 skipped = 0;
+
+    bpf_object__for_each_program(program, side->object)
+    {
+        struct bpf_prog_info info = {0};
+        __u32 size = sizeof info;
+
+        if (bpf_program__autoload(program) &&
+            bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
+            skipped += info.recursion_misses;
+        }
+    }
+    return skipped;
+}
+
+/* ---- programs ---- */
 
 static const char PREFIX[] = "tp_btf/";
 
@@ -204,7 +425,7 @@ iw_status iwi_kernel_side_open(const iw_log *log, struct iwi_bpf_config *config,
         status = load(log, side);
     }
     if (status == IW_OK) {
-        status = iwi_kernel_maps_open(log, side);
+        status = kernel_maps_open(log, side);
     }
     if (status == IW_OK) {
         status = ignore_others(log, side, watched);
@@ -237,7 +458,7 @@ void iwi_kernel_side_detach(struct iwi_kernel_side *side)
 void iwi_kernel_side_close(struct iwi_kernel_side *side)
 {
     iwi_kernel_side_detach(side);
-    iwi_kernel_maps_close(side);
+    kernel_maps_close(side);
     bpf_object__close(side->object);
     *side = (struct iwi_kernel_side){.object = NULL};
 }

@@ -4,11 +4,11 @@
 #ifndef IWI_KERNEL_SIDE_H
 #define IWI_KERNEL_SIDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <idlewave/log.h>
 #include <idlewave/noise.h>
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "features/watch/bpf/bpf_shared.h"
 
@@ -74,5 +74,25 @@ void iwi_kernel_side_forget_stacks(const struct iwi_kernel_side *side);
 
 /* Calls that came while the same program ran on that CPU, and were not made. */
 __u64 iwi_kernel_side_skipped(const struct iwi_kernel_side *side);
+
+/* ---- which of the rights that watching needs this process lacks ---- */
+
+enum { IWI_CAPABILITIES_SIZE = 64 };
+
+/* "CAP_BPF and CAP_PERFMON"; false: none, as far as /proc tells. */
+bool iwi_capabilities_lacking(const char *root, char text[IWI_CAPABILITIES_SIZE]);
+
+/* ---- what a kernel has, by its own description of its types (BTF) ---- */
+
+struct btf;
+
+/* The parameters of a tracepoint, without the first, which every one has; -1: there is no such tracepoint. */
+int iwi_btf_parameters(const struct btf *kernel, const char *tracepoint);
+
+/* Number of a controller among those of the kernel, for cgroup v1; -1: unknown. */
+int iwi_btf_controller(const struct btf *kernel, const char *name);
+
+/* The same of the kernel that runs. */
+int iwi_kernel_controller(const char *name);
 
 #endif

@@ -1,15 +1,401 @@
 /* Watches a job in the best way that this build, this kernel and these rights allow.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/measure.h>
+#include <idlewave/time.h>
 #include <idlewave/watch.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "core/base/base.h"
+#include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "core/base/order.h"
+#include "core/base/sysfile.h"
+#include "features/watch/job.h"
 #include "features/watch/watch_events.h"
 #include "features/watch/watch_run.h"
+
+/* ---- rows ---- */
+
+/* A row that the job wanted less than this part of the time of the most wanted one is left out of the
+ * recording: simulations use no more of a recording than its shortest row has. */
+static const double LEAST_WANTED = 0.5;
+
+IWI_COMPARE(by_time, iw_watch_source, IWI_FALLING(time_ns))
+
+void iwi_watch_sort_sources(iw_watch_result *result)
+{
+    iwi_sort(result->sources, result->source_count, by_time);
+}
+
+iw_status iwi_watch_keep_rows(const iw_log *log, iw_watch_result *result)
+{
+    iw_cpu_set kept = {{0}};
+    uint64_t most_ns = 0;
+
+    for (size_t i = 0; i < result->cpu_count; i++) {
+        most_ns = result->cpus[i].wanted_ns > most_ns ? result->cpus[i].wanted_ns : most_ns;
+    }
+    for (size_t i = 0; i < result->cpu_count; i++) {
+        iw_watch_cpu *row = &result->cpus[i];
+
+        row->is_kept = most_ns > 0 && (double)row->wanted_ns >= LEAST_WANTED * (double)most_ns &&
+                       row->cpu < IW_CPU_SET_MOST;
+        if (row->is_kept) {
+            iw_cpu_set_add(&kept, row->cpu);
+        }
+    }
+    return !iw_cpu_set_is_empty(&kept) && iw_cpu_set_count(&kept) < result->cpu_count
+               ? iw_recording_keep_cpus(log, "the watched job", &kept, &result->recording)
+               : IW_OK;
+}
+
+/* ---- by trace events, where there is no BPF ---- */
+
+/* Each thread has a row of the recording, in the time for which it wanted a CPU. Waiting begins where a
+ * thread is preempted, not where it is woken; threads that start meanwhile are known up to PAUSE_NS later.
+ */
+
+static const char root[] = ""; /* this machine's own /proc */
+static const int64_t PAUSE_NS = 200000000;
+
+/* Numbers, ascending. */
+struct numbers {
+    uint32_t *array;
+    size_t count, capacity;
+};
+
+struct events {
+    const iw_log *log;
+    const iw_watch_opts *opts;
+    struct iwi_watched_job job;
+    struct numbers processes, threads;
+    uint32_t *fresh; /* threads that have not been told yet */
+    size_t fresh_count, fresh_capacity, told;
+    int64_t start_ns, done_ns;
+    iw_status status;
+};
+
+/* Whether what is asked for can be had this way: a recording can, nothing that is told meanwhile. */
+static bool watch_events_can(const iw_watch_opts *opts)
+{
+    return opts->on_event == NULL && opts->on_snapshot == NULL && !opts->wants_sums_only &&
+           opts->cpus == NULL && opts->threshold_ns == 0;
+}
+
+/* ---- who belongs to the job ---- */
+
+static iw_status add_number(const iw_log *log, struct numbers *numbers, uint32_t number, bool *is_new_p)
+{
+    size_t at = numbers->count;
+
+    while (at > 0 && numbers->array[at - 1] > number) {
+        at--; /* most are larger than all before */
+    }
+    *is_new_p = at == 0 || numbers->array[at - 1] != number;
+    if (!*is_new_p) {
+        return IW_OK;
+    }
+    IW_TRY(iwi_grow(log, (void **)&numbers->array, &numbers->capacity, numbers->count + 1,
+                    sizeof *numbers->array));
+    memmove(&numbers->array[at + 1], &numbers->array[at], (numbers->count - at) * sizeof *numbers->array);
+    numbers->array[at] = number;
+    numbers->count++;
+    return IW_OK;
+}
+
+static void take_thread(void *arg, unsigned long number)
+{
+    struct events *events = arg;
+    bool is_new = false;
+
+    if (events->status == IW_OK) {
+        events->status = add_number(events->log, &events->threads, (uint32_t)number, &is_new);
+    }
+    if (events->status == IW_OK && is_new) {
+        events->status = iwi_grow(events->log, (void **)&events->fresh, &events->fresh_capacity,
+                                  events->fresh_count + 1, sizeof *events->fresh);
+    }
+    if (events->status == IW_OK && is_new) {
+        events->fresh[events->fresh_count++] = (uint32_t)number;
+    }
+}
+
+static iw_status take_process(void *arg, uint32_t pid)
+{
+    struct events *events = arg;
+    char path[64];
+    bool is_new;
+
+    IW_TRY(add_number(events->log, &events->processes, pid, &is_new));
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
+    iwi_sysfile_each_number(root, path, take_thread, events);
+    return events->status;
+}
+
+/* Processes whose parents have ended are known from before. */
+static iw_status look_for_threads(struct events *events)
+{
+    struct iwi_watched_job job = events->job;
+    uint32_t *known = NULL;
+    iw_status status;
+
+    if (job.cgroup == NULL && events->processes.count > 0) {
+        known = iwi_new_array(events->log, events->processes.count, sizeof *known);
+        if (known == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        memcpy(known, events->processes.array, events->processes.count * sizeof *known);
+        job.pids = known;
+        job.pid_count = events->processes.count;
+    }
+    status = iwi_job_each_process(events->log, &job, take_process, events);
+    free(known);
+    return status;
+}
+
+static bool has_ended(const struct events *events)
+{
+    char path[64];
+
+    if (events->job.cgroup != NULL) {
+        return iwi_job_is_gone_group(&events->job, false);
+    }
+    for (size_t i = 0; i < events->processes.count; i++) {
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", events->processes.array[i]);
+        if (iwi_sysfile_exists(root, path)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- meanwhile ---- */
+
+static bool next_thread(void *arg, int64_t *pid_p, uint32_t *number_p)
+{
+    struct events *events = arg;
+
+    if (events->told == events->fresh_count) {
+        return false;
+    }
+    *number_p = (uint32_t)events->told;
+    *pid_p = events->fresh[events->told++];
+    return true;
+}
+
+static bool pause_and_look(void *arg)
+{
+    struct events *events = arg;
+    const iw_watch_opts *opts = events->opts;
+    const int64_t total_ns = opts->duration_ns;
+    const int64_t rest_ns = total_ns > 0 ? iwi_min(PAUSE_NS, total_ns - events->done_ns) : PAUSE_NS;
+    const struct timespec pause = {.tv_nsec = (long)iwi_max(rest_ns, 1)};
+    iw_progress_now now;
+
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    events->done_ns = iwi_now_ns() - events->start_ns;
+    events->status = look_for_threads(events);
+    now = (iw_progress_now){total_ns > 0 ? (double)events->done_ns / (double)total_ns : 0.0,
+                            (uint64_t)events->done_ns, (uint64_t)total_ns};
+    return events->status == IW_OK && (total_ns == 0 || events->done_ns < total_ns) &&
+           (opts->progress.step == NULL || opts->progress.step(opts->progress.arg, &now)) &&
+           !has_ended(events);
+}
+
+static void begin(void *arg)
+{
+    struct events *events = arg;
+
+    events->start_ns = iwi_now_ns();
+}
+
+/* ---- sums ---- */
+
+static size_t slot_of(int64_t ns)
+{
+    size_t slot = 0;
+
+    while (slot + 1 < IW_WATCH_SLOTS && ns >> (slot + 1) != 0) {
+        slot++;
+    }
+    return slot;
+}
+
+static void add(iw_watch_source *sum, int64_t ns)
+{
+    sum->count++;
+    sum->time_ns += (uint64_t)ns;
+    sum->slots[slot_of(ns)]++;
+}
+
+static void add_part(iw_watch_result *result, uint32_t source, int64_t *of_source)
+{
+    if (of_source[source] > 0) {
+        add(&result->sources[source], of_source[source]);
+        of_source[source] = 0;
+    }
+}
+
+/* What each source has of a detour, in all of its parts; what they leave is its main source's. The array is
+ * all 0 before and after. */
+static void add_parts(iw_watch_result *result, const iw_detours *row, size_t detour, size_t first, size_t end,
+                      int64_t *of_source)
+{
+    int64_t rest_ns = row->duration_ns[detour];
+
+    for (size_t i = first; i < end; i++) {
+        const int64_t part_ns = iwi_min(row->part_ns[i], rest_ns);
+
+        of_source[row->part_source[i]] += part_ns;
+        rest_ns -= part_ns;
+    }
+    of_source[row->source[detour]] += rest_ns;
+    for (size_t i = first; i < end; i++) {
+        add_part(result, row->part_source[i], of_source);
+    }
+    add_part(result, row->source[detour], of_source);
+}
+
+static void add_row(iw_watch_result *result, const iw_detours *row, int64_t *of_source)
+{
+    size_t part = 0;
+
+    for (size_t i = 0; i < row->count; i++) {
+        const size_t first = part;
+
+        while (part < row->part_count && row->part_detour[part] == i) {
+            part++;
+        }
+        add(&result->all, row->duration_ns[i]);
+        add_parts(result, row, i, first, part, of_source);
+    }
+    result->totals.wanted_ns += (uint64_t)row->length_ns;
+}
+
+static uint64_t attribute(const iw_recording *recording, const char *name)
+{
+    const char *value = iw_recording_get(recording, name);
+
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
+static void sum_up(iw_watch_result *result, int64_t *of_source)
+{
+    const iw_recording *recording = result->recording;
+
+    for (size_t i = 0; i < recording->source_count; i++) {
+        result->sources[i].source = recording->sources[i];
+    }
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        const uint64_t before_ns = result->all.time_ns, before = result->all.count;
+
+        add_row(result, &recording->cpus[i], of_source);
+        result->cpus[i] = (iw_watch_cpu){recording->cpus[i].cpu, (uint64_t)recording->cpus[i].length_ns,
+                                         result->all.time_ns - before_ns, result->all.count - before, false};
+    }
+    result->totals.lost_ns = result->all.time_ns;
+    result->totals.detours = result->all.count;
+    result->totals.run_ns = result->totals.wanted_ns - result->totals.lost_ns;
+    result->totals.wait_own_ns = attribute(recording, "wait_own_ns");
+    result->losses.skipped = attribute(recording, "kernel_events_lost");
+    result->source_count = recording->source_count;
+    iwi_watch_sort_sources(result);
+    while (result->source_count > 0 && result->sources[result->source_count - 1].count == 0) {
+        result->source_count--;
+    }
+}
+
+iw_status iwi_watch_events_add_up(const iw_log *log, iw_watch_result *result)
+{
+    int64_t *of_source = iwi_new_array(log, result->recording->source_count, sizeof *of_source);
+
+    result->cpu_count = result->recording->cpu_count;
+    result->cpus = iwi_new_array(log, result->cpu_count, sizeof *result->cpus);
+    result->sources = iwi_new_array(log, result->recording->source_count, sizeof *result->sources);
+    if (of_source == NULL || result->cpus == NULL || result->sources == NULL) {
+        free(of_source);
+        return IW_ERR_NOMEM;
+    }
+    sum_up(result, of_source);
+    free(of_source);
+    for (size_t i = 0; i < result->cpu_count; i++) { /* events are taken a moment before and after */
+        result->watched_ns = iwi_max(result->watched_ns, (int64_t)result->cpus[i].wanted_ns);
+    }
+    return IW_OK;
+}
+
+static iw_status fill(const struct events *events, iw_watch_result *result)
+{
+    const iw_log *log = events->log;
+
+    result->job = strdup(events->job.text);
+    if (result->job == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    result->watched_ns = events->done_ns;
+    IW_TRY(iwi_watch_events_add_up(log, result));
+    IW_TRY(iwi_watch_keep_rows(log, result));
+    return iw_recording_set(log, result->recording, "job", events->job.text);
+}
+
+/* ---- all of it ---- */
+
+static iw_status watch(struct events *events, iw_recording **recording_p)
+{
+    iw_job_watch_opts how = IW_JOB_WATCH_OPTS_INIT;
+
+    how.command = events->opts->command;
+    how.on_ready = begin;
+    how.sleep = pause_and_look;
+    how.next_rank = next_thread;
+    how.arg = events;
+    how.wants_wanted_time = true;
+    how.attribution = events->opts->attribution == IW_WATCH_TRACEFS ? IW_ATTRIBUTION_TRACEFS
+                      : events->opts->attribution == IW_WATCH_PERF  ? IW_ATTRIBUTION_PERF
+                                                                    : IW_ATTRIBUTION_AUTO;
+    IW_TRY(iwi_job_find(events->log, root, events->opts, &events->job));
+    IW_TRY(iw_watch_job(events->log, &how, recording_p));
+    return events->status;
+}
+
+/* As iw_watch(); `opts` is complete. */
+static iw_status watch_events_run(const iw_log *log, const iw_watch_opts *opts, iw_watch_result **result_p)
+{
+    struct events events = {.log = log, .opts = opts, .status = IW_OK};
+    iw_watch_result *result;
+    iw_status status;
+
+    if (!watch_events_can(opts)) {
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "trace events give all detours on all CPUs, and only at the end: chosen CPUs, thresholds, "
+            "a live view and metrics need BPF");
+    }
+    result = iwi_new_array(log, 1, sizeof *result);
+    if (result == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = watch(&events, &result->recording);
+    if (status == IW_OK) {
+        status = fill(&events, result);
+    }
+    free(events.processes.array);
+    free(events.threads.array);
+    free(events.fresh);
+    if (status != IW_OK) {
+        iw_watch_result_free(result);
+        return status;
+    }
+    *result_p = result;
+    return IW_OK;
+}
+
+/* ---- the best way that there is ---- */
 
 /* Why there are no programs in the kernel. */
 struct reason {
@@ -58,16 +444,16 @@ iw_status iw_watch(const iw_log *log, const iw_watch_opts *given, iw_watch_resul
 
     IW_TRY(IWI_READ_OPTS(log, "IW_WATCH_OPTS_INIT", given, &opts));
     if (opts.attribution >= IW_WATCH_EVENTS) {
-        return iwi_watch_events_run(log, &opts, result_p);
+        return watch_events_run(log, &opts, result_p);
     }
     status = watch_by_programs(log, &opts, &reason, result_p);
     if (!reason.is_told) {
         return status;
     }
-    if (opts.attribution == IW_WATCH_BPF || !iwi_watch_events_can(&opts)) {
+    if (opts.attribution == IW_WATCH_BPF || !watch_events_can(&opts)) {
         return iwi_fail(log, status, "%s", reason.text);
     }
-    if (iwi_watch_events_run(NULL, &opts, result_p) != IW_OK) {
+    if (watch_events_run(NULL, &opts, result_p) != IW_OK) {
         return iwi_fail(log, status, "%s", reason.text); /* what the best way lacks is what to do first */
     }
     iwi_warn(log, "watched by trace events, which see less: %s", reason.text);

@@ -6,14 +6,16 @@
 
 #include <idlewave/watch.h>
 
-/* Whether what is asked for can be had this way: a recording can, nothing that is told meanwhile. */
-bool iwi_watch_events_can(const iw_watch_opts *opts);
-
-/* As iw_watch(); `opts` is complete. */
-IW_NODISCARD iw_status iwi_watch_events_run(const iw_log *log, const iw_watch_opts *opts,
-                                            iw_watch_result **result_p);
-
 /* Sums of result->recording; watched_ns becomes at least the time that a row was wanted. */
 IW_NODISCARD iw_status iwi_watch_events_add_up(const iw_log *log, iw_watch_result *result);
+
+/* ---- what both ways of watching end with: sources by their time, and the rows that are kept ---- */
+
+/* The source that took most first. */
+void iwi_watch_sort_sources(iw_watch_result *result);
+
+/* Marks the rows that the job wanted enough, and leaves the others out of the recording. Where it wanted
+ * none, none is marked and the recording stays as it is. */
+IW_NODISCARD iw_status iwi_watch_keep_rows(const iw_log *log, iw_watch_result *result);
 
 #endif

@@ -3,22 +3,213 @@
  */
 #include "features/watch/watch_run.h"
 
+#include <idlewave/time.h>
+
+#include <errno.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <idlewave/time.h>
-
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/sysfile.h"
 #include "features/record/record.h"
 #include "features/watch/detours.h"
-#include "features/watch/job_programs.h"
-#include "features/watch/watch_result.h"
-#include "features/watch/watch_rows.h"
+#include "features/watch/job.h"
+#include "features/watch/kernel_side.h"
+#include "features/watch/watch_events.h"
+
+/* ---- telling programs in the kernel which job they watch ---- */
+
+/* The first controller of the hierarchy in which `path` lies that the kernel knows. */
+static int controller_of(const char *path)
+{
+    FILE *mounts = setmntent("/proc/self/mounts", "r");
+    struct mntent entry;
+    char line[4096], options[1024] = "";
+    size_t longest = 0;
+    int number = -1;
+
+    while (mounts != NULL && getmntent_r(mounts, &entry, line, sizeof line) != NULL) {
+        const size_t length = strlen(entry.mnt_dir);
+
+        if (strcmp(entry.mnt_type, "cgroup") == 0 && length > longest &&
+            strncmp(path, entry.mnt_dir, length) == 0) {
+            longest = length;
+            snprintf(options, sizeof options, "%s", entry.mnt_opts);
+        }
+    }
+    if (mounts != NULL) {
+        (void)endmntent(mounts);
+    }
+    for (char *at = options, *word; number < 0 && (word = strsep(&at, ",")) != NULL;) {
+        number = iwi_kernel_controller(word);
+    }
+    return number;
+}
+
+/* Before they are loaded. IW_ERR_RANGE: the kernel does not know the hierarchy of its control group. */
+static iw_status job_configure(const iw_log *log, const struct iwi_watched_job *job,
+                               struct iwi_bpf_config *config)
+{
+    char path[IWI_JOB_PATH_SIZE];
+    int controller;
+
+    config->job = job->cgroup != NULL ? IWI_JOB_CGROUP : IWI_JOB_PIDS;
+    config->cgroup_id = job->cgroup_id;
+    if (!job->is_cgroup_v1) {
+        return IW_OK;
+    }
+    controller = realpath(job->cgroup, path) != NULL ? controller_of(path) : -1;
+    if (controller < 0) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': the kernel knows no controller of its hierarchy: take the "
+                        "folder of the same group below 'cpu' or 'cpuset'",
+                        job->cgroup);
+    }
+    config->job = IWI_JOB_CGROUP_V1;
+    config->cgroup_subsys = (__u32)controller;
+    return IW_OK;
+}
+
+struct telling {
+    const iw_log *log;
+    const struct iwi_kernel_side *side;
+};
+
+static iw_status tell(void *arg, uint32_t pid)
+{
+    const struct telling *telling = arg;
+
+    return iwi_kernel_side_add(telling->log, telling->side, pid);
+}
+
+/* The programs run: its processes and their descendants are told to them. */
+static iw_status job_follow(const iw_log *log, const struct iwi_watched_job *job,
+                            const struct iwi_kernel_side *side)
+{
+    struct telling telling = {log, side};
+
+    return job->cgroup == NULL ? iwi_job_each_process(log, job, tell, &telling) : IW_OK;
+}
+
+/* `may_be_empty`: a control group goes on while nobody is in it. */
+static bool job_has_ended(const struct iwi_watched_job *job, const struct iwi_kernel_side *side,
+                          bool may_be_empty)
+{
+    return job->cgroup != NULL ? iwi_job_is_gone_group(job, may_be_empty)
+                               : !iwi_kernel_side_has_processes(side);
+}
+
+/* ---- adding up what they have counted ---- */
+
+_Static_assert((int)IW_WATCH_SLOTS == (int)IWI_BPF_SLOTS, "the same histograms");
+_Static_assert((int)IW_WATCH_MOST_PARTS == (int)IWI_BPF_PARTS, "the same detours");
+
+static void add_sum(iw_watch_source *to, const struct iwi_bpf_sum *from)
+{
+    to->count += from->count;
+    to->time_ns += from->ns;
+    for (size_t i = 0; i < IW_WATCH_SLOTS; i++) {
+        to->slots[i] += from->slots[i];
+    }
+}
+
+static void add_cpu(iw_watch_result *result, const struct iwi_bpf_cpu *cpu)
+{
+    const struct iwi_bpf_totals *from = &cpu->totals;
+    iw_watch_totals *to = &result->totals;
+
+    to->wanted_ns += from->wanted_ns;
+    to->lost_ns += cpu->all.ns;
+    to->detours += cpu->all.count;
+    to->run_ns += from->run_ns;
+    to->wait_ns += from->wait_ns;
+    to->wait_own_ns += from->wait_own_ns;
+    to->wait_waking_ns += from->wait_waking_ns;
+    to->throttled_ns += from->throttled_ns;
+    to->steal_unplaced_ns += from->steal_unplaced_ns;
+    to->nmi_count += from->nmi_count;
+    to->nmi_ns += from->nmi_ns;
+    to->slices += from->slices;
+    to->migrations += from->migrations;
+    result->losses.detours += from->lost;
+    result->losses.time_ns += from->lost_ns;
+    result->losses.parts += from->parts_joined;
+    result->losses.names += from->names_lost;
+    result->losses.threads += from->threads_lost;
+    result->losses.skipped += from->switches_missed;
+    add_sum(&result->all, &cpu->all);
+}
+
+static void add_cpus(const struct iwi_detour_log *detours, iw_watch_result *result)
+{
+    for (size_t i = 0; i < result->cpu_count; i++) {
+        const uint32_t number = detours->recording->cpus[i].cpu;
+        const struct iwi_bpf_cpu *cpu = &detours->side->cpus[number];
+
+        result->cpus[i] = (iw_watch_cpu){number, cpu->totals.wanted_ns, cpu->all.ns, cpu->all.count,
+                                         result->cpus[i].is_kept};
+        add_cpu(result, cpu);
+    }
+}
+
+/* Sources of one name, as those of the same thread on several CPUs, are one source of the recording. */
+static iw_status add_sources(struct iwi_detour_log *detours, iw_watch_result *result)
+{
+    size_t used = 0;
+
+    for (uint32_t number = 0; number < IWI_BPF_SOURCES; number++) {
+        struct iwi_bpf_sum shared = detours->side->sums[number];
+        iw_watch_source sum = {.count = 0};
+        uint32_t source;
+
+        add_sum(&sum, &shared);
+        for (size_t i = 0; number < IWI_BPF_FIXED && i < result->cpu_count; i++) {
+            add_sum(&sum, &detours->side->cpus[result->cpus[i].cpu].sums[number]);
+        }
+        if (sum.count == 0) {
+            continue;
+        }
+        IW_TRY(iwi_detour_log_source(detours, number, &source));
+        sum.source = detours->recording->sources[source];
+        result->sources[used++] = sum;
+    }
+    result->source_count = used;
+    iwi_watch_sort_sources(result);
+    return IW_OK;
+}
+
+iw_status iwi_watch_result_add_up(struct iwi_detour_log *detours, iw_watch_result *result)
+{
+    if (result->cpus == NULL) {
+        result->cpu_count = detours->recording->cpu_count;
+        result->cpus = iwi_new_array(detours->log, result->cpu_count, sizeof *result->cpus);
+        result->sources = iwi_new_array(detours->log, IWI_BPF_SOURCES, sizeof *result->sources);
+    }
+    if (result->cpus == NULL || result->sources == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    result->totals = (iw_watch_totals){.wanted_ns = 0};
+    result->losses = (iw_watch_losses){.skipped = 0};
+    result->all = (iw_watch_source){.count = 0};
+    add_cpus(detours, result);
+    return add_sources(detours, result);
+}
+
+/* The same, with calls that the kernel left out. Fills in all but job, watched_ns, load_ns and recording,
+ * anew each time. */
+static iw_status watch_result_fill(struct iwi_detour_log *detours, iw_watch_result *result)
+{
+    IW_TRY(iwi_watch_result_add_up(detours, result));
+    result->losses.skipped += iwi_kernel_side_skipped(detours->side);
+    return IW_OK;
+}
+
+/* ---- the run ---- */
 
 static const char root[] = ""; /* this machine's own /proc and /sys */
 
@@ -122,13 +313,13 @@ static iw_status begin(struct watcher *w)
 
     IW_TRY(choose_cpus(w->log, w->opts, &cpus));
     IW_TRY(iwi_job_find(w->log, root, w->opts, &w->job));
-    IW_TRY(iwi_job_configure(w->log, &w->job, &config));
+    IW_TRY(job_configure(w->log, &w->job, &config));
     w->result->job = strdup(w->job.text);
     if (w->result->job == NULL) {
         return iwi_fail(w->log, IW_ERR_NOMEM, "out of memory");
     }
     IW_TRY(iwi_kernel_side_open(w->opening, &config, &cpus, ring_bytes_of(w->opts), &w->side));
-    IW_TRY(iwi_job_follow(w->log, &w->job, &w->side));
+    IW_TRY(job_follow(w->log, &w->job, &w->side));
     w->seen_from_ns = iwi_now_ns();
     IW_TRY(iwi_kernel_side_start(w->log, &w->side));
     w->result->load_ns = iwi_now_ns() - from_ns;
@@ -151,7 +342,7 @@ static bool wants_end(const struct watcher *w, int64_t done_ns)
                                  (uint64_t)total_ns};
 
     return (progress->step != NULL && !progress->step(progress->arg, &now)) ||
-           iwi_job_has_ended(&w->job, &w->side, w->opts->wants_sums_only);
+           job_has_ended(&w->job, &w->side, w->opts->wants_sums_only);
 }
 
 static iw_status follow(struct watcher *w, int64_t done_ns)
@@ -163,7 +354,7 @@ static iw_status follow(struct watcher *w, int64_t done_ns)
     }
     if (w->opts->on_snapshot != NULL && done_ns >= w->snapshot_ns) {
         w->snapshot_ns = done_ns + w->opts->snapshot_ns;
-        IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
+        IW_TRY(watch_result_fill(&w->detours, w->result));
         w->result->watched_ns = iwi_now_ns() - w->seen_from_ns;
         w->opts->on_snapshot(w->opts->arg, w->result);
     }
@@ -232,7 +423,7 @@ static iw_status end(struct watcher *w)
     iwi_kernel_side_detach(&w->side);
     w->result->watched_ns = iwi_now_ns() - w->seen_from_ns; /* until then they count */
     IW_TRY(iwi_detour_log_end(&w->detours));
-    IW_TRY(iwi_watch_result_fill(&w->detours, w->result));
+    IW_TRY(watch_result_fill(&w->detours, w->result));
     iwi_detour_log_send(&w->detours);
     if (w->opts->wants_sums_only) {
         return IW_OK;

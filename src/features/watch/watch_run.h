@@ -6,9 +6,16 @@
 
 #include <idlewave/watch.h>
 
+#include "features/watch/detours.h"
+
 /* As iw_watch(); `opts` is complete. If the programs cannot be had, `opening` is told why, and only that one.
  */
 IW_NODISCARD iw_status iwi_watch_run(const iw_log *log, const iw_log *opening, const iw_watch_opts *opts,
                                      iw_watch_result **result_p);
+
+/* ---- the sums of a watching, at its end or meanwhile ---- */
+
+/* Adds up what is in the maps. */
+IW_NODISCARD iw_status iwi_watch_result_add_up(struct iwi_detour_log *detours, iw_watch_result *result);
 
 #endif

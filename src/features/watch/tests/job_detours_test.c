@@ -1,7 +1,7 @@
 /* Detours of ranks, from turns of their threads and what else ran.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/job/job_detours.h"
+#include "features/watch/job/job_recording.h"
 
 #include <stdlib.h>
 

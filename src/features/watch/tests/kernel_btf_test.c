@@ -1,7 +1,7 @@
 /* What kernels have, by descriptions of their types that are made here.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/kernel_btf.h"
+#include "features/watch/kernel_side.h"
 
 #include <bpf/btf.h>
 

@@ -1,7 +1,7 @@
 /* Stacks of the kernel in words.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/kernel_symbols.h"
+#include "features/watch/symbols.h"
 
 #include <string.h>
 

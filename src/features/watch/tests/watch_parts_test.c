@@ -1,13 +1,13 @@
 /* What watching needs of this process, names of sources, jobs that cannot be watched, and what is embedded.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/capabilities.h"
+#include "features/watch/kernel_side.h"
 
 #include <string.h>
 
+#include "features/watch/detours.h"
 #include "features/watch/embedded.h"
 #include "features/watch/job.h"
-#include "features/watch/source_names.h"
 #include "support/fake_root.h"
 #include "support/support.h"
 

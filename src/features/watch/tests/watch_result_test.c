@@ -1,14 +1,13 @@
 /* Sums of a watching: what is said of all of it is the sum of what is said of its sources, and of its CPUs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/watch_result.h"
+#include "features/watch/watch_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/rng.h"
 #include "features/watch/watch_events.h"
-#include "features/watch/watch_rows.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
