@@ -5,7 +5,7 @@
  * way when a run begins are paid once a run, not once a collective. `simulate` with the same options prints
  * the same numbers as "steady".
  */
-#include "features/recordings/noise_cost.h"
+#include "features/recordings/noise_report.h"
 
 #include <math.h>
 

@@ -1,19 +1,316 @@
-/* What a recording says in numbers: for all of it, by source and by CPU.
+/* What is known of a recording: shares, rates, sources, CPUs, what is drawn of it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "core/stats/periodicity.h"
 #include "core/stats/select.h"
-#include "features/recordings/source_rows.h"
+#include "features/recordings/noise_report.h"
 #include "kit/facts/load_facts.h"
 #include "kit/facts/recording_stats.h"
 
-iw_noise_row iwi_noise_row_of(double *durations_ns, size_t count, double watched_ns)
+/* ---- by source: what each took, and whether it is periodic ---- */
+
+/* A source is periodic if it is so on its CPUs, each with a phase of its own (ticks), or else over all CPUs
+ * together (a daemon that wakes up once a second, on any of them).
+ */
+
+/* Periods of different CPUs are the same up to this. */
+static const double SAME_PERIOD = 0.02;
+
+/* CPUs that agree on a period must hold this share of a source's detours. */
+static const double LEAST_AGREEMENT = 0.8;
+
+/* Merging the CPUs' times is meant for sources that are rare. */
+enum { MOST_MERGED = 1 << 16 };
+
+/* All occurrences, grouped by source, within a source by CPU, then by time. */
+struct occurrences {
+    double *time_ns;
+    int64_t *start_ns;
+    size_t *begin, *end; /* of each source's group; `end` moves while it is being filled */
+    size_t source_count;
+};
+
+/* What the CPUs said so far about one source. */
+struct vote {
+    double period_ns, weight; /* the candidate, and how many detours back it */
+};
+
+static void count_one(void *arg, uint32_t source, int64_t start_ns, int64_t time_ns)
+{
+    struct occurrences *o = arg;
+
+    (void)start_ns;
+    (void)time_ns;
+    o->end[source]++;
+}
+
+static void place_one(void *arg, uint32_t source, int64_t start_ns, int64_t time_ns)
+{
+    struct occurrences *o = arg;
+    const size_t place = o->end[source]++;
+
+    o->start_ns[place] = start_ns;
+    o->time_ns[place] = (double)time_ns;
+}
+
+static void release(struct occurrences *o)
+{
+    free(o->time_ns);
+    free(o->start_ns);
+    free(o->begin);
+    free(o->end);
+}
+
+/* Counts the occurrences and makes room for them; the groups are empty. Released by the caller either way. */
+static iw_status lay_out(const iw_log *log, const iw_recording *recording, struct occurrences *o)
+{
+    size_t total = 0;
+
+    o->source_count = recording->source_count;
+    o->begin = iwi_new_array(log, o->source_count, sizeof *o->begin);
+    o->end = iwi_new_array(log, o->source_count, sizeof *o->end);
+    if (o->begin == NULL || o->end == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t c = 0; c < recording->cpu_count; c++) {
+        iwi_each_occurrence(&recording->cpus[c], count_one, o);
+    }
+    for (size_t s = 0; s < o->source_count; s++) {
+        const size_t count = o->end[s];
+
+        o->begin[s] = o->end[s] = total;
+        total += count;
+    }
+    o->time_ns = iwi_new_array(log, total, sizeof *o->time_ns);
+    o->start_ns = iwi_new_array(log, total, sizeof *o->start_ns);
+    return o->time_ns != NULL && o->start_ns != NULL ? IW_OK : IW_ERR_NOMEM;
+}
+
+static void add_vote(struct vote *vote, double period_ns, double weight)
+{
+    if (vote->weight > 0.0 && fabs(period_ns - vote->period_ns) <= SAME_PERIOD * vote->period_ns) {
+        vote->period_ns += (period_ns - vote->period_ns) * weight / (vote->weight + weight);
+        vote->weight += weight;
+    } else if (weight > vote->weight) {
+        *vote = (struct vote){period_ns, weight};
+    }
+}
+
+/* Adds the occurrences of one CPU, and its votes. `before`: where each source's group ended so far. */
+static void place_cpu(const iw_detours *cpu, struct occurrences *o, size_t *before, double *scratch,
+                      struct vote *votes)
+{
+    memcpy(before, o->end, o->source_count * sizeof *before);
+    iwi_each_occurrence(cpu, place_one, o);
+    for (size_t s = 0; s < o->source_count; s++) {
+        const size_t count = o->end[s] - before[s];
+        const double period_ns = iwi_find_period(&o->start_ns[before[s]], count, scratch);
+
+        if (period_ns > 0.0) {
+            add_vote(&votes[s], period_ns, (double)count);
+        }
+    }
+}
+
+/* The period of source s, or 0. Reorders its starts. */
+static double period_of(struct occurrences *o, size_t s, const struct vote *vote, size_t cpu_count,
+                        double *scratch)
+{
+    const size_t count = o->end[s] - o->begin[s];
+    int64_t *start_ns = &o->start_ns[o->begin[s]];
+
+    if (vote->weight > 0.0 && vote->weight >= LEAST_AGREEMENT * (double)count) {
+        return vote->period_ns;
+    }
+    if (cpu_count == 1 || count > MOST_MERGED) {
+        return 0.0;
+    }
+    iwi_sort(start_ns, count, iwi_compare_i64);
+    return iwi_find_period(start_ns, count, scratch);
+}
+
+static iw_noise_row noise_row_of(double *durations_ns, size_t count, double watched_ns);
+
+static void fill_rows(const iw_recording *recording, struct occurrences *o, size_t *before, double *scratch,
+                      struct vote *votes, iw_noise_facts *facts)
+{
+    for (size_t c = 0; c < recording->cpu_count; c++) {
+        place_cpu(&recording->cpus[c], o, before, scratch, votes);
+    }
+    for (size_t s = 0; s < o->source_count; s++) {
+        facts->sources[s].row =
+            noise_row_of(&o->time_ns[o->begin[s]], o->end[s] - o->begin[s], facts->watched_ns);
+        facts->sources[s].row.period_ns = period_of(o, s, &votes[s], recording->cpu_count, scratch);
+    }
+}
+
+/* Fills the rows of facts->sources, one for each source of the recording; facts->watched_ns is known. */
+static iw_status describe_sources(const iw_log *log, const iw_recording *recording, iw_noise_facts *facts)
+{
+    struct occurrences o = {.time_ns = NULL};
+    size_t *before = iwi_new_array(log, recording->source_count, sizeof *before);
+    struct vote *votes = iwi_new_array(log, recording->source_count, sizeof *votes);
+    double *scratch = iwi_new_array(log, IWI_PERIOD_SCRATCH, sizeof *scratch);
+    iw_status status =
+        before != NULL && votes != NULL && scratch != NULL ? lay_out(log, recording, &o) : IW_ERR_NOMEM;
+
+    if (status == IW_OK) {
+        fill_rows(recording, &o, before, scratch, votes, facts);
+    }
+    release(&o);
+    free(scratch);
+    free(votes);
+    free(before);
+    return status;
+}
+
+/* ---- what is drawn: some detours, and how many took how long ---- */
+
+enum {
+    MOST_POINTS = 4000,
+    LONGEST_POINTS = 1000, /* that are the longest of all */
+    BINS_PER_DECADE = 6,
+    DECADES = 19, /* of an int64_t */
+    BINS = DECADES * BINS_PER_DECADE
+};
+
+/* ---- points ---- */
+
+/* The longest first; of equal ones the earliest. */
+IWI_COMPARE(compare_points, iw_noise_point, IWI_FALLING(duration_ns), IWI_RISING(start_ns), IWI_RISING(cpu))
+
+static void gather(const iw_recording *detours, const uint32_t *place_of, iw_noise_picture *picture)
+{
+    for (size_t c = 0; c < detours->cpu_count; c++) {
+        const iw_detours *cpu = &detours->cpus[c];
+
+        picture->length_ns = fmax(picture->length_ns, (double)cpu->length_ns);
+        for (size_t i = 0; i < cpu->count; i++) {
+            picture->length_ns = fmax(picture->length_ns, (double)cpu->start_ns[i]);
+            if (cpu->duration_ns[i] > 0) {
+                picture->points[picture->count++] =
+                    (iw_noise_point){(double)cpu->start_ns[i], (double)cpu->duration_ns[i], cpu->cpu,
+                                     place_of[cpu->source != NULL ? cpu->source[i] : 0]};
+            }
+        }
+    }
+}
+
+/* In no order of time, the same on every machine. */
+static uint64_t shuffled(const iw_noise_point *point)
+{
+    uint64_t mixed = (uint64_t)point->start_ns + ((uint64_t)point->cpu << 48); /* as splitmix64 */
+
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ (mixed >> 31);
+}
+
+/* The longest first; equal ones from all of the time. */
+IWI_COMPARE(compare_shuffled, iw_noise_point, IWI_FALLING(duration_ns),
+            IWI_ORDER(shuffled(left), shuffled(right)))
+
+/* Sorted by duration, every so many of the shorter ones stand for all of them. */
+static void thin_out(iw_noise_picture *picture)
+{
+    const size_t count = picture->count, rest = MOST_POINTS - LONGEST_POINTS;
+
+    if (count > MOST_POINTS) { /* of equal ones the earliest would be all that is drawn */
+        iwi_sort(picture->points, count, compare_shuffled);
+    }
+    picture->longest_count = count <= MOST_POINTS ? count : LONGEST_POINTS;
+    picture->point_count = picture->longest_count;
+    picture->stride = count > MOST_POINTS ? (count - LONGEST_POINTS + rest - 1) / rest : 1;
+    for (size_t i = picture->longest_count; i < count; i += picture->stride) {
+        picture->points[picture->point_count++] = picture->points[i];
+    }
+    iwi_sort(picture->points, picture->longest_count, compare_points);
+    iwi_sort(&picture->points[picture->longest_count], picture->point_count - picture->longest_count,
+             compare_points);
+}
+
+/* ---- bins ---- */
+
+/* 1, 1.5, 2, 3, 5, 7, 10, 15, ... ns */
+static double begin_ns(size_t bin)
+{
+    static const double factors[BINS_PER_DECADE] = {1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
+    const size_t decade = bin / BINS_PER_DECADE;
+
+    return pow(10.0, (double)decade) * factors[bin % BINS_PER_DECADE];
+}
+
+static size_t bin_of(double ns)
+{
+    size_t bin = (size_t)fmin(floor(log10(ns)), DECADES - 1) * BINS_PER_DECADE;
+
+    while (bin + 1 < BINS && ns >= begin_ns(bin + 1)) {
+        bin++;
+    }
+    return bin;
+}
+
+/* Of all points, before they are thinned out, the longest first. */
+static void fill_bins(iw_noise_picture *picture)
+{
+    const size_t first = bin_of(picture->points[picture->count - 1].duration_ns);
+
+    picture->bin_count = bin_of(picture->points[0].duration_ns) - first + 1;
+    for (size_t i = 0; i < picture->bin_count; i++) {
+        picture->bins[i].from_ns = begin_ns(first + i);
+        picture->bins[i].to_ns = begin_ns(first + i + 1);
+    }
+    for (size_t i = 0; i < picture->count; i++) {
+        const iw_noise_point *point = &picture->points[i];
+        iw_noise_bin *bin = &picture->bins[bin_of(point->duration_ns) - first];
+
+        bin->count++;
+        bin->time_ns += point->duration_ns;
+        bin->by_source[point->source < IW_NOISE_SERIES ? point->source : IW_NOISE_SERIES - 1]++;
+    }
+}
+
+/* Of detours, whatever the probe was; *picture is zero. Its lists are the caller's in any case. */
+static iw_status noise_picture_fill(const iw_log *log, const iw_recording *detours,
+                                    const iw_noise_facts *facts, iw_noise_picture *picture)
+{
+    uint32_t *place_of = iwi_new_array(log, detours->source_count, sizeof *place_of);
+    size_t count = 0;
+
+    for (size_t c = 0; c < detours->cpu_count; c++) {
+        count += detours->cpus[c].count;
+    }
+    picture->points = iwi_new_array(log, count, sizeof *picture->points);
+    picture->bins = iwi_new_array(log, BINS, sizeof *picture->bins);
+    if (place_of == NULL || picture->points == NULL || picture->bins == NULL) {
+        free(place_of);
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < facts->source_count; i++) {
+        place_of[facts->sources[i].number] = (uint32_t)i;
+    }
+    gather(detours, place_of, picture);
+    free(place_of);
+    if (picture->count > 0) {
+        iwi_sort(picture->points, picture->count, compare_points);
+        fill_bins(picture);
+        thin_out(picture);
+    }
+    return IW_OK;
+}
+
+/* ---- of all of it, by source and by CPU ---- */
+
+/* One row without its period. Reorders the durations. */
+static iw_noise_row noise_row_of(double *durations_ns, size_t count, double watched_ns)
 {
     iw_noise_row row = {.count = count};
     double sum_ns = 0.0;
@@ -60,12 +357,12 @@ static iw_status describe_cpus(const iw_log *log, const iw_recording *recording,
         for (size_t i = 0; i < cpu->count; i++) {
             own[i] = (double)cpu->duration_ns[i];
         }
-        facts->cpus[c] = (iw_noise_cpu){
-            cpu->cpu,          cpu->length_ns, cpu->t_min_ns,
-            cpu->threshold_ns, cpu->dropped,   iwi_noise_row_of(own, cpu->count, (double)cpu->length_ns)};
+        facts->cpus[c] = (iw_noise_cpu){cpu->cpu,      cpu->length_ns,
+                                        cpu->t_min_ns, cpu->threshold_ns,
+                                        cpu->dropped,  noise_row_of(own, cpu->count, (double)cpu->length_ns)};
         own += cpu->count;
     }
-    facts->all = iwi_noise_row_of(durations_ns, count, facts->watched_ns);
+    facts->all = noise_row_of(durations_ns, count, facts->watched_ns);
     free(durations_ns);
     return IW_OK;
 }
@@ -120,7 +417,7 @@ static iw_status describe(const iw_log *log, const iw_recording *detours, iw_noi
     if (iw_probe_has_quanta(detours->probe)) {
         facts->sources[0].row = facts->all;
     } else {
-        IW_TRY(iwi_describe_sources(log, detours, facts));
+        IW_TRY(describe_sources(log, detours, facts));
     }
     order_sources(facts);
     return IW_OK;
@@ -164,4 +461,77 @@ void iw_noise_facts_free(iw_noise_facts *facts)
         free(facts->cpus);
         free(facts);
     }
+}
+
+/* ---- all that is shown, in one struct ---- */
+
+enum { REASON_SIZE = 512 };
+
+static void keep_reason(void *arg, iw_log_level level, const char *text)
+{
+    (void)level;
+    snprintf(arg, REASON_SIZE, "%s", text);
+}
+
+/* A recording that is too short for a spectrum is reported all the same. */
+static iw_status add_spectrum(const iw_log *log, const iw_recording *recording, iw_noise_report *report)
+{
+    iw_spectrum_opts opts = IW_SPECTRUM_OPTS_INIT;
+    char reason[REASON_SIZE] = "";
+    const iw_log keeping = {keep_reason, reason};
+    iw_status status;
+
+    opts.name = report->name;
+    status = iw_noise_spectrum_new(&keeping, recording, &opts, &report->spectrum);
+    if (status == IW_ERR_RANGE) {
+        report->no_spectrum = strdup(reason);
+        return report->no_spectrum != NULL ? IW_OK : iwi_fail(log, IW_ERR_NOMEM, "out of memory");
+    }
+    return status == IW_OK ? IW_OK : iwi_fail(log, status, "%s", reason);
+}
+
+static iw_status add_picture(const iw_log *log, const iw_recording *recording, iw_noise_report *report)
+{
+    iw_recording *losses = NULL;
+    iw_status status;
+
+    if (iw_probe_has_quanta(recording->probe)) {
+        IW_TRY(iwi_losses_new(log, recording, &losses));
+    }
+    status = noise_picture_fill(log, losses != NULL ? losses : recording, &report->facts, &report->picture);
+    iwi_losses_free(losses);
+    return status;
+}
+
+iw_status iw_noise_report_init(const iw_log *log, const iw_recording *recording,
+                               const iw_noise_report_opts *opts, iw_noise_report *report)
+{
+    iw_noise_facts *facts;
+    iw_status status;
+
+    IW_TRY(iw_noise_facts_new(log, recording, &facts));
+    iw_caveats_of_recording(recording, opts->name, &facts->caveats);
+    *report = (iw_noise_report){.name = opts->name, .facts = *facts, .recording = recording};
+    free(facts); /* its lists are the report's now */
+    status = add_picture(log, recording, report);
+    if (status == IW_OK && opts->has_cost && !report->facts.load.is_busy) {
+        status = iwi_noise_cost_find(recording, &report->cost);
+    }
+    if (status == IW_OK && opts->has_spectrum) {
+        status = add_spectrum(log, recording, report);
+    }
+    if (status != IW_OK) {
+        iw_noise_report_release(report);
+    }
+    return status;
+}
+
+void iw_noise_report_release(iw_noise_report *report)
+{
+    free(report->facts.sources);
+    free(report->facts.cpus);
+    free(report->picture.points);
+    free(report->picture.bins);
+    iw_noise_spectrum_free(report->spectrum);
+    free(report->no_spectrum);
 }

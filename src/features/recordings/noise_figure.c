@@ -1,7 +1,7 @@
 /* Detours of a recording over time, by source, and how often they take how long.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/noise_figure.h"
+#include "features/recordings/noise_report.h"
 
 #include <math.h>
 

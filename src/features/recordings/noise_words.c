@@ -1,8 +1,6 @@
-/* What a recording says in words: the verdict, and how it was measured.
+/* A recording in sentences: its noise, what it costs, what to beware of.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/recordings.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,266 @@
 #include "core/base/interrupt_text.h"
 #include "core/base/order.h"
 #include "core/base/short_number.h"
-#include "features/recordings/noise_cost.h"
+#include "features/recordings/noise_report.h"
+#include "features/recordings/recordings.h"
+#include "kit/text/words.h"
+
+/* ---- what one should know before believing it ---- */
+
+/* Reading the clock costs 4 to 40 ns where it is an instruction, and far more where it is a system call. */
+static const double HIGH_T_MIN_NS = 100.0;
+
+/* A share of the time watched that is worth a word. */
+static const double NOTABLE_SHARE = 0.0001;
+
+/* A shorter recording, for each CPU, does not tell what share of it was stolen. */
+static const double STEAL_LEAST_NS = 1e9;
+
+static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *lost = iwi_fact(facts, "kernel_events_lost");
+
+    if (facts->dropped > 0) {
+        iwi_item(doc,
+                 "%" PRIu64 " detours found no room, so the last ones are missing: record with room for more "
+                 "events, or with a higher threshold.",
+                 facts->dropped);
+    }
+    if (lost != NULL && strtod(lost, NULL) > 0.0) {
+        iwi_item(doc, "%s kernel events were lost: some detours lack their source.", lost);
+    }
+}
+
+/* The rung that was used is not the best: what it does not identify, and why no better one was used. */
+static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *note = iwi_fact(facts, "attribution_note");
+
+    if (iw_probe_has_quanta(facts->probe) || facts->rung > IW_RUNG_SWITCHES || facts->all.count == 0 ||
+        (facts->rung == IW_RUNG_NONE && facts->has_sources) ||
+        iwi_fact(facts, "specs") != NULL) { /* synthetic: nothing had to be identified */
+        return;
+    }
+    iwi_item(doc, "%s",
+             facts->rung == IW_RUNG_NONE
+                 ? "What took the CPUs is unknown: the recording names no sources."
+                 : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
+                   "unknown.");
+    if (note != NULL) {
+        iwi_more(doc, " What did not work there: %s.", note);
+    }
+}
+
+static bool noise_has_cpu(const iw_noise_facts *facts, unsigned long cpu);
+
+/* Time that the host says it took: "12" ms on each CPU, or "0:12,1:30". */
+static double steal_ms(const iw_noise_facts *facts)
+{
+    const char *item = iwi_fact(facts, "steal_ms");
+    double sum_ms = 0.0;
+
+    if (item != NULL && strchr(item, ':') == NULL) {
+        return (double)facts->cpu_count * strtod(item, NULL);
+    }
+    while (item != NULL) {
+        char *end;
+        const unsigned long cpu = strtoul(item, &end, 10);
+
+        sum_ms += *end == ':' && noise_has_cpu(facts, cpu) ? strtod(end + 1, NULL) : 0.0;
+        item = strchr(item, ',');
+        item = item != NULL ? item + 1 : NULL;
+    }
+    return sum_ms;
+}
+
+/* Its share; 0 where nothing can be said: the kernel counts it by ticks of 10 ms, and from before the first
+ * detour to after the last. */
+static double steal_share(const iw_noise_facts *facts)
+{
+    const double share = steal_ms(facts) * 1e6 / facts->watched_ns;
+
+    return facts->watched_ns >= STEAL_LEAST_NS * (double)facts->cpu_count && share <= 1.0 ? share : 0.0;
+}
+
+static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *hypervisor = iwi_said_fact(facts, "hypervisor");
+    const double steal = steal_share(facts);
+    double hardware = 0.0;
+
+    if (hypervisor == NULL && steal < NOTABLE_SHARE) {
+        return;
+    }
+    for (size_t s = 0; s < facts->source_count; s++) {
+        hardware += facts->sources[s].source.kind == IW_CLASS_HARDWARE ? facts->sources[s].row.share : 0.0;
+    }
+    iwi_item(doc, "This is a virtual machine%s: what its host takes counts as noise",
+             hypervisor != NULL ? iwi_say(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor)) : "");
+    if (hardware >= NOTABLE_SHARE) {
+        iwi_more(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
+    }
+    if (steal >= NOTABLE_SHARE) {
+        iwi_more(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
+    }
+    iwi_more(doc, ". Bare metal may be quieter.");
+}
+
+static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    const char *governor = iwi_said_fact(facts, "governor"), *source = iwi_said_fact(facts, "clocksource");
+    const iw_noise_cpu *worst = NULL;
+
+    if (governor != NULL && strcmp(governor, "performance") != 0) {
+        iwi_item(doc,
+                 "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary: "
+                 "cpupower frequency-set -g performance.",
+                 governor);
+    }
+    for (size_t c = 0; c < facts->cpu_count && !iw_probe_has_quanta(facts->probe); c++) {
+        if (facts->cpus[c].t_min_ns > HIGH_T_MIN_NS &&
+            (worst == NULL || facts->cpus[c].t_min_ns > worst->t_min_ns)) {
+            worst = &facts->cpus[c];
+        }
+    }
+    if (worst != NULL) {
+        iwi_item(doc,
+                 "One turn of the loop takes %s on CPU %" PRIu32
+                 " even undisturbed, so short detours were missed%s.",
+                 iwi_ns_short(doc, worst->t_min_ns), worst->cpu,
+                 source != NULL ? iwi_say(doc, ": the clock is slow to read (clock source '%s')", source)
+                                : "");
+    }
+}
+
+void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts)
+{
+    warn_of_losses(doc, facts);
+    warn_of_unknown_sources(doc, facts);
+    warn_of_hypervisor(doc, facts);
+    warn_of_clocks(doc, facts);
+    if (facts->rare_limit_ns > 0.0) {
+        iwi_item(doc, "Sources rarer than one in %s may be missing: a longer recording would show them.",
+                 iwi_ns_round(doc, facts->rare_limit_ns));
+    }
+}
+
+/* ---- what collectives pay for it ---- */
+
+/* Below this nobody notices. */
+static const double LEAST_SLOWDOWN = 0.0005;
+
+static bool is_least(const iw_noise_cost *cost)
+{
+    return cost->is_bound || cost->is_rare;
+}
+
+/* "1,024" */
+static const char *grouped(struct iwi_document *doc, uint64_t number)
+{
+    return iwi_say(doc, "%s", iwi_ranks_text(number, (char[IWI_NUMBER_SIZE]){0}));
+}
+
+/* Two significant digits, for people: "2.4", "480", "12,000", "1.3 million". */
+static const char *about(struct iwi_document *doc, double factor)
+{
+    const double power = pow(10.0, floor(log10(factor)) - 1.0);
+    const double rounded = round(factor / power) * power;
+
+    if (rounded >= 1e6) {
+        return iwi_say(doc, "%.2g million", rounded / 1e6);
+    }
+    if (rounded >= 1e4) {
+        return grouped(doc, (uint64_t)rounded);
+    }
+    return iwi_say(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
+}
+
+/* " a barrier takes about 2.4 times as long, an allreduce of 8 B 2.6 times"; both in the same unit. */
+static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
+{
+    const double barrier = is_least(cost) ? cost->barrier_slowdown.low : cost->barrier_slowdown.value;
+    const double allreduce = is_least(cost) ? cost->allreduce_slowdown.low : cost->allreduce_slowdown.value;
+    const char *least = is_least(cost) ? "at least " : "",
+               *about_or_least = is_least(cost) ? least : "about ";
+
+    if (iwi_is_large_slowdown(fmin(barrier, allreduce))) {
+        iwi_more(doc, " a barrier takes %s%s times as long, an allreduce of 8 B %s%s times", about_or_least,
+                 about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
+    } else {
+        iwi_more(doc, " a barrier takes %s%s %% longer, an allreduce of 8 B %s%s %%", about_or_least,
+                 iwi_short_percent(fmax(barrier, 0.0), 2).text, least,
+                 iwi_short_percent(fmax(allreduce, 0.0), 2).text);
+    }
+}
+
+static void say_from(struct iwi_document *doc, const iw_noise_cost *cost)
+{
+    if (cost->from_ranks > 0) {
+        iwi_more(doc, "; barriers slow down by 5 %% from about %s ranks.", grouped(doc, cost->from_ranks));
+    } else {
+        iwi_more(doc, "; %sbarriers slow down by less than 5 %% on up to %s ranks.",
+                 is_least(cost) ? "with what was recorded, " : "", grouped(doc, cost->most_ranks));
+    }
+}
+
+/* Goes on with the verdict: " On 1,024 ranks of hdr-fat-tree a barrier takes ...". */
+static void say_noise_cost(struct iwi_document *doc, const iw_noise_report *report)
+{
+    const iw_noise_cost *cost = &report->cost;
+    const double most = is_least(cost) ? fmax(cost->barrier_slowdown.low, cost->allreduce_slowdown.low)
+                                       : fmax(cost->barrier_slowdown.value, cost->allreduce_slowdown.value);
+
+    if (cost->network == NULL) {
+        if (report->facts.probe == IW_PROBE_FTQ) {
+            iwi_more(doc, " FTQ does not show when detours begin, so what a barrier pays is not known.");
+        }
+        return;
+    }
+    if (most >= LEAST_SLOWDOWN) {
+        iwi_more(doc, " On %s ranks of %s", grouped(doc, cost->ranks), cost->network);
+        say_slowdowns(doc, cost);
+    } else if (cost->is_rare) {
+        iwi_more(
+            doc,
+            " Its long detours are too rare for a quick simulation of what a barrier on %s ranks of %s pays",
+            grouped(doc, cost->ranks), cost->network);
+    } else if (cost->is_bound) {
+        iwi_more(doc, " The recording is too short to show what a barrier on %s ranks of %s pays",
+                 grouped(doc, cost->ranks), cost->network);
+    } else {
+        iwi_more(doc, " On %s ranks of %s neither a barrier nor an allreduce of 8 B takes noticeably longer",
+                 grouped(doc, cost->ranks), cost->network);
+    }
+    say_from(doc, cost);
+}
+
+/* Goes on with a note: how that was found, and how sure it is. */
+static void say_noise_cost_origin(struct iwi_document *doc, const iw_noise_report *report)
+{
+    const iw_noise_cost *cost = &report->cost;
+    const iw_noise_facts *facts = &report->facts;
+    char range[IWI_RANGE_SIZE];
+
+    if (cost->network == NULL) {
+        return;
+    }
+    iwi_more(doc, " Slowdowns are means of %" PRIu64 " simulations of %" PRIu64 " collectives back to back",
+             cost->trials, cost->repeat);
+    if (cost->used_ns * (double)facts->cpu_count < 0.99 * facts->watched_ns) {
+        iwi_more(doc, " with the first %s", iwi_ns_round(doc, cost->used_ns));
+    }
+    if (cost->is_rare) {
+        iwi_more(doc, ", too few for its rare detours: simulate more.");
+    } else if (cost->is_bound) {
+        iwi_more(doc, "; a longer recording may show more.");
+    } else {
+        iwi_more(doc, " (barrier: 95 %% CI %s).",
+                 iwi_slowdown_range_text(cost->barrier_slowdown.low, cost->barrier_slowdown.high,
+                                         cost->barrier_slowdown.value, range));
+    }
+}
+
+/* ---- the verdict, and how it was measured ---- */
 
 enum { MOST_INTERRUPTS = 64, SHOWN_INTERRUPTS = 6 };
 
@@ -133,7 +390,7 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
                                     : iwi_percent(doc, facts->all.share),
         iwi_s(facts->cpu_count), scope, is_quanta(facts) ? "worst quantum lost" : "longest detour took",
         iwi_ns_round(doc, facts->all.max_ns));
-    iwi_say_noise_cost(doc, report);
+    say_noise_cost(doc, report);
 }
 
 /* ---- how it was measured ---- */
@@ -204,7 +461,7 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
     if (!is_quanta(facts)) {
         say_limits(doc, facts);
     }
-    iwi_say_noise_cost_origin(doc, report);
+    say_noise_cost_origin(doc, report);
 }
 
 /* ---- interrupts: a hint where nothing identifies the sources of detours ---- */
@@ -214,7 +471,7 @@ struct interrupts {
     double sum;
 };
 
-bool iwi_noise_has_cpu(const iw_noise_facts *facts, unsigned long cpu)
+static bool noise_has_cpu(const iw_noise_facts *facts, unsigned long cpu)
 {
     for (size_t c = 0; c < facts->cpu_count; c++) {
         if (facts->cpus[c].cpu == cpu) {
@@ -238,7 +495,7 @@ static size_t count_interrupts(const char *text, const iw_noise_facts *facts,
         while (i < used && strcmp(counts[i].name, reader.name) != 0) {
             i++;
         }
-        if (!iwi_noise_has_cpu(facts, reader.cpu) || i == MOST_INTERRUPTS) {
+        if (!noise_has_cpu(facts, reader.cpu) || i == MOST_INTERRUPTS) {
             continue;
         }
         if (i == used) {

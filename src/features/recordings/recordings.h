@@ -20,8 +20,6 @@ const char *iwi_fact(const iw_noise_facts *facts, const char *name);
 /* The same; NULL also for what says nothing. */
 const char *iwi_said_fact(const iw_noise_facts *facts, const char *name);
 
-bool iwi_noise_has_cpu(const iw_noise_facts *facts, unsigned long cpu);
-
 /* The node's name as it calls itself, or else that of the recording. */
 const char *iwi_noise_host(const iw_noise_report *report);
 

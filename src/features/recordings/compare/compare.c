@@ -14,6 +14,202 @@
 #include "features/recordings/duration_points.h"
 #include "kit/facts/recording_stats.h"
 
+/* ---- a recording as a coarser probe would have seen it ---- */
+
+static bool is_kept(const iw_detours *cpu, size_t detour, double threshold_ns)
+{
+    return (double)cpu->duration_ns[detour] >= threshold_ns;
+}
+
+static size_t count_kept(const iw_detours *cpu, double threshold_ns)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < cpu->count; i++) {
+        count += is_kept(cpu, i, threshold_ns);
+    }
+    return count;
+}
+
+static void release_cpu(iw_detours *cpu)
+{
+    free(cpu->start_ns);
+    free(cpu->duration_ns);
+    free(cpu->source);
+    free(cpu->part_detour);
+    free(cpu->part_source);
+    free(cpu->part_ns);
+}
+
+static iw_status make_room(const iw_log *log, iw_detours *to, size_t count, size_t part_count)
+{
+    to->start_ns = iwi_new_array(log, count, sizeof *to->start_ns);
+    to->duration_ns = iwi_new_array(log, count, sizeof *to->duration_ns);
+    to->source = iwi_new_array(log, count, sizeof *to->source);
+    to->part_detour = iwi_new_array(log, part_count, sizeof *to->part_detour);
+    to->part_source = iwi_new_array(log, part_count, sizeof *to->part_source);
+    to->part_ns = iwi_new_array(log, part_count, sizeof *to->part_ns);
+    if (to->start_ns == NULL || to->duration_ns == NULL || to->source == NULL || to->part_detour == NULL ||
+        to->part_source == NULL || to->part_ns == NULL) {
+        release_cpu(to);
+        return IW_ERR_NOMEM;
+    }
+    return IW_OK;
+}
+
+static void copy_kept(const iw_detours *from, double threshold_ns, iw_detours *to)
+{
+    size_t part = 0;
+
+    to->count = to->part_count = 0;
+    for (size_t i = 0; i < from->count; i++) {
+        const bool keep = is_kept(from, i, threshold_ns);
+
+        for (; part < from->part_count && from->part_detour[part] == i; part++) {
+            if (keep) {
+                to->part_detour[to->part_count] = to->count;
+                to->part_source[to->part_count] = from->part_source[part];
+                to->part_ns[to->part_count++] = from->part_ns[part];
+            }
+        }
+        if (keep) {
+            to->start_ns[to->count] = from->start_ns[i];
+            to->duration_ns[to->count] = from->duration_ns[i];
+            to->source[to->count++] = from->source[i];
+        }
+    }
+}
+
+/* A recording without the detours shorter than `threshold_ns`; it borrows all else from `recording`, and also
+ * the detours of CPUs that have none so short. *left_out_p: how many. */
+static iw_status without_short_new(const iw_log *log, const iw_recording *recording, double threshold_ns,
+                                   uint64_t *left_out_p, iw_recording **coarse_p)
+{
+    iw_recording *coarse = iwi_new_array(log, 1, sizeof *coarse);
+    iw_detours *cpus = iwi_new_array(log, recording->cpu_count, sizeof *cpus);
+    iw_status status = coarse != NULL && cpus != NULL ? IW_OK : IW_ERR_NOMEM;
+    uint64_t left_out = 0;
+
+    if (status != IW_OK) {
+        free(coarse);
+        free(cpus);
+        return status;
+    }
+    *coarse = *recording;
+    coarse->cpus = cpus;
+    coarse->cpu_count = 0; /* those that have been filled */
+    for (size_t c = 0; c < recording->cpu_count && status == IW_OK; c++) {
+        const iw_detours *from = &recording->cpus[c];
+        const size_t kept = count_kept(from, threshold_ns);
+
+        cpus[c] = *from;
+        if (kept < from->count) {
+            status = make_room(log, &cpus[c], kept, from->part_count);
+        }
+        if (kept < from->count && status == IW_OK) {
+            copy_kept(from, threshold_ns, &cpus[c]);
+            left_out += from->count - kept;
+        }
+        coarse->cpu_count += status == IW_OK;
+    }
+    if (status != IW_OK) {
+        iwi_without_short_free(coarse, recording);
+        return status;
+    }
+    *left_out_p = left_out;
+    *coarse_p = coarse;
+    return IW_OK;
+}
+
+void iwi_without_short_free(iw_recording *coarse, const iw_recording *recording)
+{
+    if (coarse == NULL) {
+        return;
+    }
+    for (size_t c = 0; c < coarse->cpu_count; c++) {
+        if (coarse->cpus[c].start_ns != recording->cpus[c].start_ns) {
+            release_cpu(&coarse->cpus[c]);
+        }
+    }
+    free(coarse->cpus);
+    free(coarse);
+}
+
+/* ---- does a difference come from a few stretches of time? ---- */
+
+/* The bootstrap draws blocks as if they were independent, so a burst that fills ten of them looks like ten
+ * events. If R stretches carry the difference, they are R events: a draw by stretches would leave all of them
+ * out with probability e^-R, which is above the 2.5 % of the interval's end up to R = 3.
+ */
+
+enum { MOST_STRETCHES = 3 };
+
+/* A block is heavy if its excess is above this many times the mean excess, */
+static const double HEAVY = 1.5;
+/* and heavy blocks carry the difference if they have so much of it */
+static const double CARRIED = 0.9;
+/* and are so few that the rest of the recording speaks for itself. */
+static const double MOST_OF_TIME = 1.0 / 3.0;
+
+struct stretches {
+    size_t count, block_count;
+    double excess;
+};
+
+/* Stretches of heavy blocks; a single light block does not part them. `usual` is the other side's ratio. */
+static struct stretches find_stretches(const struct iwi_compared_side *side, const double *numerator,
+                                       double usual, double heavy_excess)
+{
+    struct stretches found = {0, 0, 0.0};
+    size_t last = 0; /* heavy block, from 1 */
+
+    for (size_t i = 0; i < side->blocks.count; i++) {
+        const double excess = numerator[i] - usual * side->watched_ns[i];
+
+        if (excess > heavy_excess) {
+            found.count += last == 0 || i + 1 > last + 2;
+            found.block_count++;
+            found.excess += excess;
+            last = i + 1;
+        }
+    }
+    return found;
+}
+
+/* A percentile is of no block; what makes it rise is looked for in the time lost. */
+static const double *numerator_of(const struct iwi_compared_side *side, iw_compare_metric metric)
+{
+    return metric == IW_COMPARE_RATE ? side->count : side->noise_ns;
+}
+
+/* comparison->stretch_count and stretch_ns; the verdict is known already. */
+static void compare_stretches(const struct iwi_compared_side *a, const struct iwi_compared_side *b,
+                              iw_noise_comparison *comparison)
+{
+    const iw_compare_metric metric = comparison->opts.metric;
+    const bool is_better = comparison->verdict == IW_COMPARE_BETTER;
+    const struct iwi_compared_side *more = is_better ? a : b, *less = is_better ? b : a;
+    const double *numerator = numerator_of(more, metric);
+    const size_t count = more->blocks.count;
+    const double usual = iwi_sum(numerator_of(less, metric), less->blocks.count) /
+                         iwi_sum(less->watched_ns, less->blocks.count);
+    const double excess = iwi_sum(numerator, count) - usual * iwi_sum(more->watched_ns, count);
+    struct stretches found;
+
+    if (comparison->verdict == IW_COMPARE_SAME || comparison->verdict == IW_COMPARE_UNKNOWN ||
+        !(excess > 0.0)) {
+        return;
+    }
+    found = find_stretches(more, numerator, usual, HEAVY * excess / (double)count);
+    if (found.count > 0 && found.count <= MOST_STRETCHES && found.excess >= CARRIED * excess &&
+        (double)found.block_count <= MOST_OF_TIME * (double)count) {
+        comparison->stretch_count = found.count;
+        comparison->stretch_ns = (int64_t)found.block_count * more->blocks.block_ns;
+    }
+}
+
+/* ---- comparing ---- */
+
 /* Streams of random numbers. */
 enum { STREAM_A = 1, STREAM_B = 2 };
 
@@ -112,8 +308,8 @@ static iw_status open_side(const iw_log *log, const iw_recording *recording, con
     if (is_quanta) {
         IW_TRY(iwi_losses_new(log, recording, &side->losses));
     }
-    IW_TRY(iwi_without_short_new(log, is_quanta ? side->losses : recording, comparison->threshold_ns,
-                                 &facts->left_out, &side->detours));
+    IW_TRY(without_short_new(log, is_quanta ? side->losses : recording, comparison->threshold_ns,
+                             &facts->left_out, &side->detours));
     IW_TRY(describe_side(log, recording, which, side, facts));
     side->blocks = iwi_choose_blocks(facts->length_ns);
     facts->block_ns = side->blocks.block_ns;
@@ -196,7 +392,7 @@ static iw_status compare_sides(const iw_log *log, const struct iwi_compared_side
     }
     IW_TRY(iwi_compare_durations(log, a, b, comparison));
     comparison->verdict = judge(comparison);
-    iwi_compare_stretches(a, b, comparison);
+    compare_stretches(a, b, comparison);
     return comparison->has_sources ? iwi_compare_sources(log, a, b, comparison) : IW_OK;
 }
 

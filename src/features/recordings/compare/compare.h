@@ -21,11 +21,6 @@ struct iwi_compared_side {
     struct iwi_resampling resampling;
 };
 
-/* A recording without the detours shorter than `threshold_ns`; it borrows all else from `recording`, and also
- * the detours of CPUs that have none so short. *left_out_p: how many. */
-IW_NODISCARD iw_status iwi_without_short_new(const iw_log *log, const iw_recording *recording,
-                                             double threshold_ns, uint64_t *left_out_p,
-                                             iw_recording **coarse_p);
 void iwi_without_short_free(iw_recording *coarse, const iw_recording *recording);
 
 /* Sum of the numerators by block over the time watched, of both sides, and the interval of their difference.
@@ -38,10 +33,6 @@ IW_NODISCARD iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_com
 IW_NODISCARD iw_status iwi_compare_durations(const iw_log *log, const struct iwi_compared_side *a,
                                              const struct iwi_compared_side *b,
                                              iw_noise_comparison *comparison);
-
-/* comparison->stretch_count and stretch_ns; the verdict is known already. */
-void iwi_compare_stretches(const struct iwi_compared_side *a, const struct iwi_compared_side *b,
-                           iw_noise_comparison *comparison);
 
 /* comparison->sources. */
 IW_NODISCARD iw_status iwi_compare_sources(const iw_log *log, const struct iwi_compared_side *a,

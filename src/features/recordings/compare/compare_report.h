@@ -33,14 +33,4 @@ void iwi_compare_say_notes(struct iwi_document *doc, const iw_noise_comparison *
 
 /* ---- figures: none where there is nothing to draw ---- */
 
-/* What each source adds to the time lost. */
-IW_NODISCARD iw_status iwi_compare_sources_figure(struct iwi_document *doc,
-                                                  const iw_noise_comparison *comparison,
-                                                  struct iwi_figure **figure_p);
-
-/* The share of detours that last longer. */
-IW_NODISCARD iw_status iwi_compare_durations_figure(struct iwi_document *doc,
-                                                    const iw_noise_comparison *comparison,
-                                                    struct iwi_figure **figure_p);
-
 #endif

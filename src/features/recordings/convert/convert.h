@@ -12,6 +12,7 @@
 #include <idlewave/recording.h>
 
 #include "kit/files/io/convert_child.h"
+#include "kit/files/io/convert_text.h"
 #include "kit/files/io/out.h"
 
 /* The attribute of recordings that come from another tool. */
@@ -63,5 +64,23 @@ IW_NODISCARD iw_status iwi_convert_find(const iw_log *log, const char *name, boo
 
 /* Appends as printf() does, up to IWI_OUT_RESERVE_MAX bytes; longer texts are cut. */
 void iwi_out_print(struct iwi_out *out, const char *format, ...) IW_PRINTF(2, 3);
+
+/* ---- recordings as CSV: what its reader and its writer share ---- */
+
+/* The rows are those of `noise show --format csv`. Lines "# key: value" before them hold what has no column;
+ * they may be missing.
+ */
+
+/* The first line that is no comment, by probe. */
+extern const char *const iwi_csv_heads[];
+
+/* How many rows a CPU has, and its rows `begin` to `end` - 1. */
+size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu);
+void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,
+                        struct iwi_out *out);
+
+bool iwi_csv_matches(const char *data, size_t size);
+
+IW_NODISCARD iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p);
 
 #endif

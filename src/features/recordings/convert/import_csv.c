@@ -1,7 +1,7 @@
-/* Reads recordings from CSV, as export_csv.c and `noise show --format csv` write them.
+/* Reads recordings from CSV, as convert_export.c and `noise show --format csv` write them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/convert/convert_csv.h"
+#include "features/recordings/convert/convert.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * Windows end at multiples of the interval. After one that was overrun the next is shorter, and has less
  * work; what both lost together is right. Where windows have no line at all, nothing was done in them.
  */
-#include "features/recordings/convert/import_ftq.h"
+#include "features/recordings/convert/import_quanta.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,6 @@
 
 #include "core/base/order.h"
 #include "features/recordings/convert/convert.h"
-#include "features/recordings/convert/import_quanta.h"
 #include "kit/files/io/convert_text.h"
 #include "kit/files/io/input.h"
 

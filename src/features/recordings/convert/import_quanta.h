@@ -6,6 +6,8 @@
 
 #include <idlewave/recording.h>
 
+#include "kit/files/io/convert_child.h"
+
 /* The quanta of one CPU; the arrays are the reader's. */
 struct iwi_quanta {
     uint32_t cpu;
@@ -20,5 +22,12 @@ struct iwi_quanta {
 IW_NODISCARD iw_status iwi_quanta_to_recording(const iw_log *log, const char *path, iw_probe probe,
                                                double quantum_ns, struct iwi_quanta *cpus, size_t count,
                                                iw_recording **recording_p);
+
+/* ---- fixed time quanta from the text of FTQ, in memory: for the reader and its tests ---- */
+
+/* `counts`: "time count" a line, or counts alone. Those may have `times`, in ticks, a line for each; NULL:
+ * windows of equal length. */
+IW_NODISCARD iw_status iwi_ftq_read(const struct iwi_import *counts, const struct iwi_import *times,
+                                    iw_recording **recording_p);
 
 #endif

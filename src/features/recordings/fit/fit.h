@@ -31,7 +31,7 @@ double iwi_law_exceeded_ns(iw_fit_law law, const iw_duration_fit *fit, double cu
 /* The beginning of a spec's DIST. */
 const char *iwi_law_spec_name(iw_fit_law law);
 
-/* ---- durations (fit_durations.c, fit_goodness.c) ---- */
+/* ---- durations ---- */
 
 /* Of values in any order. */
 struct iwi_fit_sample iwi_fit_sample(const int64_t *values_ns, size_t count, double cut_ns);
@@ -54,7 +54,7 @@ IW_NODISCARD iw_status iwi_fit_durations(const iw_log *log, const iw_fit_opts *o
                                          iw_durations *durations);
 void iwi_durations_release(iw_durations *durations);
 
-/* ---- overlap (fit_overlap.c) ---- */
+/* ---- overlap ---- */
 
 /* The mean of single detours over that of recorded ones, if these take `share` of the time. */
 double iwi_overlap_mean_factor(double share);
@@ -70,7 +70,7 @@ IW_NODISCARD iw_status iwi_fit_overlap(const iw_log *log, const iw_fit_opts *opt
                                        const iw_durations *durations, double watched_ns, double share,
                                        struct iwi_single_law *single);
 
-/* ---- arrivals (fit_arrivals.c, fit_beats.c) ---- */
+/* ---- arrivals ---- */
 
 /* Detours of a group: CPU by CPU, each in the order of time. */
 struct iwi_fit_events {
@@ -97,13 +97,7 @@ IW_NODISCARD iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *op
                                         struct iwi_fit_lines lines, double watched_ns,
                                         struct iwi_fit_events *events, iw_arrivals *arrivals);
 
-/* ---- groups (fit_group.c) ---- */
-
-/* fit->groups; threshold_ns and watched_ns are known. `first`: NULL, or as of iwi_fit_redrawn(). */
-IW_NODISCARD iw_status iwi_fit_groups(const iw_log *log, const iw_recording *recording,
-                                      const iw_noise_fit *first, iw_noise_fit *fit);
-
-/* ---- what comes of it (fit_spec.c, fit_agreement.c) ---- */
+/* ---- what comes of it ---- */
 
 /* fit->specs, left_out_share. */
 IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);

@@ -1,14 +1,20 @@
-/* Laws of durations, fitted by largest likelihood to what is above a cut.
+/* Laws of durations, fitted by largest likelihood to what is above a cut, and how good they are.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Exponential and lognormal laws reach below the cut. LEAST_SEEN keeps them from resting on detours of which
  * almost none was recorded: without it the lognormal that is fitted to a Pareto tail runs away to a median of
  * zero. All likelihoods need but a few sums.
  */
+#include <idlewave/recording.h>
+
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/rng.h"
 #include "core/numeric/numeric.h"
+#include "core/stats/sort_ns.h"
+#include "features/recordings/compare/compare.h"
 #include "features/recordings/fit/fit.h"
 
 static const double LEAST_SEEN = 0.05;
@@ -257,4 +263,164 @@ void iwi_fit_one_law(iw_fit_law law, const struct iwi_fit_sample *sample, iw_dur
     fit->seen = laws[law].above(fit->scale_ns.value, fit->shape.value, sample->cut_ns);
     fit->aic = 2.0 * laws[law].parameters - 2.0 * fit->log_likelihood;
     fit->bic = log(sample->count) * laws[law].parameters - 2.0 * fit->log_likelihood;
+}
+
+/* ---- does the fit stand for the recording? Noise is made of its specs, and compared ---- */
+
+/* Made recordings of more detours are cut shorter. */
+static const double MOST_MADE = 5e5;
+
+/* Of the comparison: its interval, not a p-value, is what is told. */
+enum { REPLICATES = 400 };
+
+static double made_rate_hz(const iw_noise_fit *fit)
+{
+    double rate_hz = 0.0;
+
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        rate_hz += fit->specs[i].rate_hz;
+    }
+    return rate_hz;
+}
+
+static iw_status make(const iw_recording *recording, const iw_noise_fit *fit, iw_recording **made_p)
+{
+    const char *specs[IW_NOISE_MAX_SOURCES];
+    iw_synth_opts opts = IW_SYNTH_OPTS_INIT;
+    iw_edit edit;
+
+    opts.duration_ns = 0;
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        opts.duration_ns = iwi_max(opts.duration_ns, recording->cpus[i].length_ns);
+    }
+    opts.cpu_count = recording->cpu_count;
+    opts.duration_ns = (int64_t)fmin((double)opts.duration_ns,
+                                     MOST_MADE * 1e9 / (made_rate_hz(fit) * (double)opts.cpu_count));
+    for (size_t i = 0; i < fit->spec_count; i++) {
+        specs[i] = fit->specs[i].text;
+    }
+    opts.specs = specs;
+    opts.spec_count = fit->spec_count;
+    opts.seed = fit->opts.seed;
+    opts.threshold_ns = fit->threshold_ns;
+    return iw_recording_synth(NULL, &opts, made_p, &edit);
+}
+
+/* What cannot be made (no time would be left to work) or compared is left unknown. */
+iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
+{
+    iw_compare_opts opts = IW_COMPARE_OPTS_INIT;
+    iw_noise_comparison *comparison = NULL;
+    iw_recording *made = NULL;
+    iw_status status;
+
+    fit->agreement = (iw_fit_agreement){.is_known = false};
+    if (fit->spec_count == 0) {
+        return IW_OK;
+    }
+    opts.seed = fit->opts.seed;
+    opts.replicates = REPLICATES;
+    status = make(recording, fit, &made);
+    if (status == IW_OK) {
+        status = iw_noise_compare(NULL, recording, made, &opts, &comparison);
+    }
+    if (status == IW_OK) {
+        const iw_compare_value *share = &comparison->metrics[IW_COMPARE_SHARE];
+        const iw_compare_value *rate_hz = &comparison->metrics[IW_COMPARE_RATE];
+
+        fit->agreement = (iw_fit_agreement){.is_known = true,
+                                            .length_ns = made->cpus[0].length_ns,
+                                            .recorded = share->a,
+                                            .made = share->b,
+                                            .difference = share->difference,
+                                            .recorded_hz = rate_hz->a,
+                                            .made_hz = rate_hz->b,
+                                            .durations = comparison->ks};
+    }
+    iw_noise_comparison_free(comparison);
+    iw_recording_free(made);
+    return status == IW_ERR_NOMEM ? iwi_fail(log, status, "out of memory for noise made of the fit") : IW_OK;
+}
+
+/* ---- how far durations are from a law, and how often chance alone makes them so ---- */
+
+/* A law that was fitted is nearer to its data than the true one is, so tables of Kolmogorov's distribution do
+ * not hold. Instead samples are drawn from the fitted law, rounded as recordings are, and fitted themselves.
+ * The law of sqrt(n) x distance hardly depends on n, so that samples of up to MOST_DRAWN do for any n; with
+ * Stephens' correction, sqrt(n) + 0.12 + 0.11 / sqrt(n), also for small ones.
+ */
+
+enum { MOST_DRAWN = 500 };
+
+/* A recorded value of k stands for all lengths in (k - 1/2, k + 1/2). */
+double iwi_fit_distance(iw_fit_law law, const iw_duration_fit *fit, double cut_ns, const int64_t *sorted_ns,
+                        size_t count)
+{
+    const double scale_ns = fit->scale_ns.value, shape = fit->shape.value;
+    const double all = iwi_law_above(law, scale_ns, shape, cut_ns);
+    double farthest = 0.0;
+
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        const double ns = (double)sorted_ns[begin];
+        double before, after;
+
+        for (end = begin + 1; end < count && sorted_ns[end] == sorted_ns[begin];) {
+            end++;
+        }
+        before = iwi_law_above(law, scale_ns, shape, fmax(ns - 0.5, cut_ns)) / all;
+        after = iwi_law_above(law, scale_ns, shape, ns + 0.5) / all;
+        farthest = fmax(farthest, fabs(1.0 - before - (double)begin / (double)count));
+        farthest = fmax(farthest, fabs(1.0 - after - (double)end / (double)count));
+    }
+    return farthest;
+}
+
+static double corrected(double distance, double count)
+{
+    const double root = sqrt(count);
+
+    return (root + 0.12 + 0.11 / root) * distance;
+}
+
+/* A sample of the law, fitted again: its distance. NaN: all of it is the same. */
+static double drawn_distance(iw_fit_law law, const iw_duration_fit *fit, struct iwi_draw_id draw,
+                             double cut_ns, int64_t *values_ns, int64_t *scratch, size_t count)
+{
+    struct iwi_fit_sample sample;
+    iw_duration_fit again;
+
+    for (size_t i = 0; i < count; i++) {
+        const double ns = iwi_law_exceeded_ns(law, fit, cut_ns, iwi_draw_unit(draw, i));
+
+        values_ns[i] = llround(fmin(fmax(ns, ceil(cut_ns)), 0x1p62));
+    }
+    iwi_sort_ns(values_ns, scratch, count);
+    if (values_ns[count - 1] - values_ns[0] <= 1) {
+        return NAN;
+    }
+    sample = iwi_fit_sample(values_ns, count, cut_ns);
+    iwi_fit_one_law(law, &sample, &again);
+    return iwi_fit_distance(law, &again, cut_ns, values_ns, count);
+}
+
+iw_status iwi_fit_goodness(const iw_log *log, iw_fit_law law, const iw_fit_opts *opts, double cut_ns,
+                           size_t count, iw_duration_fit *fit)
+{
+    const size_t drawn = count < MOST_DRAWN ? count : MOST_DRAWN;
+    const double own = corrected(fit->distance, (double)count);
+    struct iwi_draw_id draw = {.seed = opts->seed, .purpose = IWI_DRAW_BOOTSTRAP, .rank = (uint32_t)law};
+    int64_t *values_ns = iwi_new_array(log, drawn * 2, sizeof *values_ns);
+    size_t as_far = 0;
+
+    if (values_ns == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (draw.trial = 0; draw.trial < opts->replicates; draw.trial++) {
+        const double distance = drawn_distance(law, fit, draw, cut_ns, values_ns, values_ns + drawn, drawn);
+
+        as_far += !(corrected(distance, (double)drawn) < own);
+    }
+    free(values_ns);
+    fit->p = ((double)as_far + 1.0) / ((double)opts->replicates + 1.0);
+    return IW_OK;
 }

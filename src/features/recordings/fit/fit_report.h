@@ -38,8 +38,4 @@ void iwi_fit_say_agreement(struct iwi_document *doc, const iw_noise_fit *fit);
 /* Items of the section "certainty". */
 void iwi_fit_notes(struct iwi_document *doc, const iw_noise_fit *fit);
 
-/* The share of a group's detours that last longer, recorded and by its laws; `is_brief`: only the best law
- * and the specs together, as a terminal can tell them apart. Nothing for less than two lengths. */
-void iwi_fit_figure(struct iwi_document *doc, const iw_noise_fit *fit, size_t group, bool is_brief);
-
 #endif

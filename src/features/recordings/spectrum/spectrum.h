@@ -39,9 +39,6 @@ struct iwi_weak_comb {
 bool iwi_find_weak_comb(const iw_noise_spectrum *spectrum, const uint8_t *is_known, double peak_hz,
                         struct iwi_weak_comb *comb_p);
 
-/* spectrum->points, and the power of the lines. */
-IW_NODISCARD iw_status iwi_find_points(const iw_log *log, iw_noise_spectrum *spectrum);
-
 /* The first bin that counts. */
 enum { IWI_LOWEST_BIN = 3 };
 

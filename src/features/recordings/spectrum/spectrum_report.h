@@ -20,11 +20,4 @@ const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectr
 void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectrum);
 void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spectrum);
 
-/* "1000.00 Hz": with as many decimals as the spectrum can tell. */
-const char *iwi_frequency_text(const iw_noise_spectrum *spectrum, double frequency_hz,
-                               char buf[IWI_NUMBER_SIZE]);
-
-/* "1385", "12.5"; over a million only that it is. */
-const char *iwi_ratio_text(double ratio, char buf[IWI_NUMBER_SIZE]);
-
 #endif

@@ -11,7 +11,7 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-#include "features/recordings/noise_cost.h"
+#include "features/recordings/noise_report.h"
 
 static const int64_t SECOND_NS = 1000000000;
 

@@ -1,12 +1,19 @@
-/* The figures of recordings.
+/* What is shown of a recording: the cost of its noise in collectives, and figures.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_NOISE_FIGURE_H
-#define IWI_NOISE_FIGURE_H
+#ifndef IWI_NOISE_REPORT_H
+#define IWI_NOISE_REPORT_H
 
 #include <idlewave/analysis.h>
 
+#include "kit/doc/doc.h"
 #include "kit/figure/figure.h"
+
+/* By simulation. A recording that cannot be simulated, or not on so many ranks, has no costs: cost_p->network
+ * is NULL then. */
+IW_NODISCARD iw_status iwi_noise_cost_find(const iw_recording *recording, iw_noise_cost *cost_p);
+
+/* ---- the figures of recordings ---- */
 
 /* The picture of the report has at least one point. Detours over time, by source or, for media without
  * colours, all alike; how often they take at least how long, by source; how many took how long. */
