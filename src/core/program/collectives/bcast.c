@@ -1,7 +1,6 @@
 /* Broadcasts.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/program/collectives/han.h"
 #include "core/program/collectives/tree.h"
 #include "core/program/collectives/two_level.h"
 
@@ -202,17 +201,4 @@ const struct iwi_algorithm iwi_bcast_two_level = {
     .message_count = two_level_message_count,
     .round = two_level_round,
     .role = two_level_role,
-};
-
-/* Broadcast of two levels by segments (Open MPI's han). */
-
-const struct iwi_algorithm iwi_bcast_han = {
-    .kind = IWI_BCAST,
-    .name = "han",
-    .summary = "over leaders, then inside nodes, by segments",
-    .uses_nodes = true,
-    .round_count = iwi_han_rounds,
-    .message_count = iwi_han_messages,
-    .round = iwi_han_round,
-    .role = iwi_han_role,
 };

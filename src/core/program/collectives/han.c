@@ -151,3 +151,42 @@ void iwi_han_role(const struct iwi_operation *op, uint64_t index, uint32_t rank,
         role->reduce_bytes += part.reduce_bytes;
     }
 }
+
+/* Broadcast of two levels by segments (Open MPI's han). */
+
+const struct iwi_algorithm iwi_bcast_han = {
+    .kind = IWI_BCAST,
+    .name = "han",
+    .summary = "over leaders, then inside nodes, by segments",
+    .uses_nodes = true,
+    .round_count = iwi_han_rounds,
+    .message_count = iwi_han_messages,
+    .round = iwi_han_round,
+    .role = iwi_han_role,
+};
+
+/* Reduction of two levels by segments (Open MPI's han). */
+
+const struct iwi_algorithm iwi_reduce_han = {
+    .kind = IWI_REDUCE,
+    .name = "han",
+    .summary = "inside nodes, then over leaders, by segments",
+    .uses_nodes = true,
+    .round_count = iwi_han_rounds,
+    .message_count = iwi_han_messages,
+    .round = iwi_han_round,
+    .role = iwi_han_role,
+};
+
+/* Allreduce of two levels by segments (Open MPI's han). */
+
+const struct iwi_algorithm iwi_allreduce_han = {
+    .kind = IWI_ALLREDUCE,
+    .name = "han",
+    .summary = "reduce and broadcast of two levels, by segments",
+    .uses_nodes = true,
+    .round_count = iwi_han_rounds,
+    .message_count = iwi_han_messages,
+    .round = iwi_han_round,
+    .role = iwi_han_role,
+};

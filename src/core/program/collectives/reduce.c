@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/collectives/fold.h"
-#include "core/program/collectives/han.h"
 #include "core/program/collectives/tree.h"
 #include "core/program/collectives/two_level.h"
 
@@ -168,17 +167,4 @@ const struct iwi_algorithm iwi_reduce_two_level = {
     .message_count = two_level_message_count,
     .round = two_level_round,
     .role = two_level_role,
-};
-
-/* Reduction of two levels by segments (Open MPI's han). */
-
-const struct iwi_algorithm iwi_reduce_han = {
-    .kind = IWI_REDUCE,
-    .name = "han",
-    .summary = "inside nodes, then over leaders, by segments",
-    .uses_nodes = true,
-    .round_count = iwi_han_rounds,
-    .message_count = iwi_han_messages,
-    .round = iwi_han_round,
-    .role = iwi_han_role,
 };
