@@ -21,6 +21,8 @@ static const double MAX_TAPER = 1000.0;
 
 /* ---- checks ---- */
 
+static void net_keep_rising(iw_net_costs *costs);
+
 static iw_status check_nics(const iw_log *log, const iw_net *net)
 {
     const iw_net_nics *nics = &net->nics;
@@ -46,7 +48,8 @@ static iw_status check_nics(const iw_log *log, const iw_net *net)
     return IW_OK;
 }
 
-iw_status iwi_net_check_sharing(const iw_log *log, const iw_net *net)
+/* Refuses NICs without nodes, more active ranks than there are, tapers that are none. */
+static iw_status net_check_sharing(const iw_log *log, const iw_net *net)
 {
     for (uint32_t i = 0; i < net->inner_count; i++) {
         const double taper = net->inner[i].taper;
@@ -132,7 +135,7 @@ static iw_status apply_to_costs(const iw_log *log, const iw_net *net, uint32_t l
     for (uint32_t i = 0; i < costs->segment_count; i++) {
         IW_TRY(apply(log, net, share, &costs->segments[i].G));
     }
-    iwi_net_keep_rising(costs);
+    net_keep_rising(costs);
     return IW_OK;
 }
 
@@ -366,7 +369,7 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
         IW_TRY(iwi_memory_check(log, &net->memory));
     }
     IW_TRY(iwi_net_noise_check(log, net));
-    return iwi_net_check_sharing(log, net);
+    return net_check_sharing(log, net);
 }
 
 /* Values above every limit stay so, without leaving int64_t. */
@@ -375,7 +378,8 @@ static int64_t divided(int64_t value, double factor)
     return llround(fmin((double)value / factor, 1e18));
 }
 
-void iwi_net_keep_rising(iw_net_costs *costs)
+/* Raises L and g of segments as far as it takes that no message takes less time than a smaller one. */
+static void net_keep_rising(iw_net_costs *costs)
 {
     for (uint32_t i = 0; i < costs->segment_count; i++) {
         iw_net_segment *segment = &costs->segments[i];
@@ -401,7 +405,7 @@ static iw_status scale_costs(const iw_log *log, const iw_net *net, iw_net_costs 
     for (uint32_t i = 0; i < costs->segment_count; i++) {
         IW_TRY(check_parameters(log, net, &costs->segments[i])); /* before sums are made of them */
     }
-    iwi_net_keep_rising(costs); /* what was larger by L alone may be smaller when L shrinks and o does not */
+    net_keep_rising(costs); /* what was larger by L alone may be smaller when L shrinks and o does not */
     return IW_OK;
 }
 

@@ -11,9 +11,6 @@
 #define IWI_NET_MAX_FS_PER_BYTE \
     INT64_C(1000000000) /* 1 us per byte: beyond that a value is a slip of the unit */
 
-/* Refuses NICs without nodes, more active ranks than there are, tapers that are none. */
-IW_NODISCARD iw_status iwi_net_check_sharing(const iw_log *log, const iw_net *net);
-
 /* Frees what copies of a network share: its list and its series. Built-in networks have none. */
 void iwi_net_release(iw_net *net);
 
@@ -23,6 +20,5 @@ void iwi_net_release(iw_net *net);
 IW_NODISCARD iw_status iwi_net_effective(const iw_log *log, const iw_net *net, iw_net *effective_p);
 
 /* Raises L and g of segments as far as it takes that no message takes less time than a smaller one. */
-void iwi_net_keep_rising(iw_net_costs *costs);
 
 #endif

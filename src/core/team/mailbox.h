@@ -82,11 +82,7 @@ void iwi_mailbox_ring(struct iwi_mailbox *mailbox);
 /* Sleeps until there are more rings than `seen`, or the team has failed. */
 void iwi_mailbox_sleep(const struct iwi_team *team, struct iwi_mailbox *mailbox, unsigned seen);
 
-/* So many members are on this node: sets how patient those of this process are at first. */
-void iwi_team_set_crowd(struct iwi_team *team, uint64_t members);
-
 /* Tells every process how many threads each has, and refuses what the link cannot do. Collective. */
-IW_NODISCARD iw_status iwi_team_meet(const iw_log *log, struct iwi_team *team);
 
 /* A channel of the link between a thread of this process and one of another. */
 struct iwi_route {

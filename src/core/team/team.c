@@ -11,6 +11,8 @@
 #include "core/team/mailbox.h"
 #include "core/team/team.h"
 
+static void team_set_crowd(struct iwi_team *team, uint64_t members);
+
 static iw_status send_now(struct iwi_member *member, uint32_t to, const int64_t *values, size_t count)
 {
     struct iwi_transfer transfer;
@@ -155,13 +157,14 @@ static iw_status seat_all(const iw_log *log, struct iwi_team *team, const struct
                         " processes are more than the link between them can tell apart",
                         team->most_threads, team->processes);
     }
-    iwi_team_set_crowd(team, here);
+    team_set_crowd(team, here);
     team->first = team->first_of[team->link->rank];
     team->count = (uint32_t)count;
     return IW_OK;
 }
 
-iw_status iwi_team_meet(const iw_log *log, struct iwi_team *team)
+/* Tells every process how many threads each has, and refuses what the link cannot do. Collective. */
+static iw_status team_meet(const iw_log *log, struct iwi_team *team)
 {
     struct greeting *all = iwi_new_array(log, team->processes, sizeof *all);
     iw_status status;
@@ -208,7 +211,8 @@ struct iwi_route iwi_route_from(const struct iwi_member *member, uint32_t from)
 
 /* Forms a team, and runs work as its members. */
 
-void iwi_team_set_crowd(struct iwi_team *team, uint64_t members)
+/* So many members are on this node: sets how patient those of this process are at first. */
+static void team_set_crowd(struct iwi_team *team, uint64_t members)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     const bool is_crowded = team->threads > iwi_available_cpus() || (cpus > 0 && members > (uint64_t)cpus);
@@ -239,8 +243,8 @@ iw_status iwi_team_new(const iw_log *log, const iw_link *link, uint32_t threads,
     }
     if (status == IW_OK) {
         team->first_of[1] = threads;
-        iwi_team_set_crowd(team, threads);
-        status = team->link != NULL ? iwi_team_meet(log, team) : IW_OK;
+        team_set_crowd(team, threads);
+        status = team->link != NULL ? team_meet(log, team) : IW_OK;
     }
     if (status != IW_OK) {
         iwi_team_free(team);

@@ -291,3 +291,18 @@ void iwi_fleet_show_bars(struct iwi_document *doc, const iw_fleet *fleet)
         iwi_bar(doc, (iw_estimate){count, count, count});
     }
 }
+
+const char *iwi_fleet_amount(struct iwi_document *doc, iw_fleet_metric metric, double value)
+{
+    switch (metric) {
+    case IW_FLEET_SHARE: return iwi_percent_short(doc, value);
+    case IW_FLEET_RATE: return iwi_rate(doc, value);
+    default: return iwi_ns_short(doc, value);
+    }
+}
+
+const char *iwi_fleet_source_name(struct iwi_document *doc, const iw_source *source)
+{
+    return iwi_say(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? "/" : "",
+                   source->name);
+}

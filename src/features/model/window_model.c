@@ -23,6 +23,11 @@ static iw_status window_sources(const iw_log *log, const iw_recording *recording
                                 const struct iwi_window_cpus *cpus, int64_t work_ns,
                                 struct iw_window_model *model);
 
+static size_t window_dominant(const struct iw_window_model *model, double n);
+static iw_status recording_limit(const iw_log *log, const struct iwi_window_cpus *cpus, int64_t work_ns,
+                                 double rarest_s, const struct iwi_blocks *blocks, bool names_sources,
+                                 struct iw_window_model *model);
+
 /* The detours of all CPUs; borrows them. */
 static iw_status window_cpus_new(const iw_log *log, const iw_recording *recording,
                                  struct iwi_window_cpus *cpus_p)
@@ -103,7 +108,7 @@ static iw_status fill_model(const iw_log *log, const iw_recording *detours, bool
             status = window_sources(log, detours, &cpus, work_ns, model);
         }
         if (status == IW_OK) {
-            status = iwi_recording_limit(log, &cpus, work_ns, rarest_s, &blocks, names_sources, model);
+            status = recording_limit(log, &cpus, work_ns, rarest_s, &blocks, names_sources, model);
         }
     }
     free(cpus.cpus);
@@ -188,7 +193,7 @@ iw_status iw_window_model_mean_max(const iw_log *log, const iw_window_model *mod
     if (!(n >= 1.0)) {
         return iwi_fail(log, IW_ERR_RANGE, "the number of ranks must be at least 1, not %g", n);
     }
-    answer.dominant = iwi_window_dominant(model, n);
+    answer.dominant = window_dominant(model, n);
     if (n <= model->horizon.observed_ranks) {
         IW_TRY(iwi_window_observed(log, &model->law, &model->replicates, n, &answer.slowest_ns));
         answer.support = IW_SUPPORT_OBSERVED;
@@ -343,7 +348,8 @@ double iwi_source_mean_max_ns(const struct iwi_source_law *source, double n, dou
     return iwi_window_mean_max_ns(&source->law, source->law.share, n, HUGE_VAL);
 }
 
-size_t iwi_window_dominant(const struct iw_window_model *model, double n)
+/* The source that alone would slow n ranks most. */
+static size_t window_dominant(const struct iw_window_model *model, double n)
 {
     double most_ns = -1.0;
     size_t dominant = 0;
@@ -387,7 +393,7 @@ static int64_t shortest_ns(const struct iwi_window_cpus *cpus)
 /* The events of a source that was seen too seldom and rules the largest of n; 0: there is none. */
 static uint64_t rare_ruler(const struct iw_window_model *model, double n)
 {
-    const struct iwi_source_law *source = &model->sources[iwi_window_dominant(model, n)];
+    const struct iwi_source_law *source = &model->sources[window_dominant(model, n)];
     const double ruler_ns = iwi_source_mean_max_ns(source, n, model->horizon.observed_ranks);
 
     if (source->events == 0 || source->events >= LEAST_EVENTS) {
@@ -497,9 +503,10 @@ static void judge(struct iw_window_model *model, const struct iwi_tail_choice *c
     }
 }
 
-iw_status iwi_recording_limit(const iw_log *log, const struct iwi_window_cpus *cpus, int64_t work_ns,
-                              double rarest_s, const struct iwi_blocks *blocks, bool names_sources,
-                              struct iw_window_model *model)
+/* model->horizon and model->tail; all else is known. rarest_s > 0. */
+static iw_status recording_limit(const iw_log *log, const struct iwi_window_cpus *cpus, int64_t work_ns,
+                                 double rarest_s, const struct iwi_blocks *blocks, bool names_sources,
+                                 struct iw_window_model *model)
 {
     const double phases = cpus->watched_ns / (double)work_ns;
     struct iwi_tail_choice choice;

@@ -29,12 +29,6 @@ struct iw_window_model {
 /* E[largest of n] under that source alone; behind what was seen by the most likely tail, if it has one. */
 double iwi_source_mean_max_ns(const struct iwi_source_law *source, double n, double observed_ranks);
 
-/* model->horizon and model->tail; all else is known. rarest_s > 0. */
-IW_NODISCARD iw_status iwi_recording_limit(const iw_log *log, const struct iwi_window_cpus *cpus,
-                                           int64_t work_ns, double rarest_s, const struct iwi_blocks *blocks,
-                                           bool names_sources, struct iw_window_model *model);
-
 /* The source that alone would slow n ranks most. */
-size_t iwi_window_dominant(const struct iw_window_model *model, double n);
 
 #endif

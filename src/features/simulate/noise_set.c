@@ -64,7 +64,8 @@ static iw_status set_add_spec(const iw_log *log, iw_noise_set *set, const char *
     return IW_OK;
 }
 
-iw_status iwi_set_room(const iw_log *log, iw_noise_set *set)
+/* Room for as many parts as there are entries, so that counting them anew cannot fail. */
+static iw_status set_room(const iw_log *log, iw_noise_set *set)
 {
     return iwi_grow(log, (void **)&set->parts, &set->part_room, set->entry_count, sizeof *set->parts);
 }
@@ -170,7 +171,8 @@ static void number_parts(iw_noise_set *set)
     }
 }
 
-void iwi_set_count(iw_noise_set *set)
+/* Shares by the alignment; the parts are those with a share, the largest first. */
+static void set_count(iw_noise_set *set)
 {
     for (size_t i = 0; i < set->entry_count; i++) {
         struct iwi_set_entry *entry = &set->entries[i];
@@ -437,7 +439,7 @@ static iw_status add_input(const iw_log *log, iw_noise_set *set, const char *tex
         status = fill_input(log, set, text, input);
     }
     if (status == IW_OK) {
-        status = iwi_set_room(log, set);
+        status = set_room(log, set);
     }
     if (status == IW_OK) {
         for (size_t i = 0; i < input->node_count; i++) {
@@ -451,7 +453,7 @@ static iw_status add_input(const iw_log *log, iw_noise_set *set, const char *tex
         forget_entries(set, entries_before);
     }
     settle_nodes(set);
-    iwi_set_count(set); /* entries may have moved in memory */
+    set_count(set); /* entries may have moved in memory */
     return status;
 }
 
@@ -483,7 +485,7 @@ void iw_noise_set_align(iw_noise_set *set, iw_sync sync, iw_time skew_ps, uint32
     set->skew_ps = skew_ps;
     set->wanted_per_node = ranks_per_node;
     settle_nodes(set);
-    iwi_set_count(set);
+    set_count(set);
 }
 
 void iw_noise_set_align_nodes(iw_noise_set *set, iw_align align)
@@ -521,7 +523,7 @@ void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_lo
     set->cores_per_rank = (uint32_t)iwi_min(iwi_max(cores_per_rank, 1), IW_CORES_PER_RANK_MOST);
     set->loop = loop;
     settle_nodes(set);
-    iwi_set_count(set);
+    set_count(set);
 }
 
 /* ---- cores that are left to the operating system ---- */
@@ -580,8 +582,8 @@ iw_status iw_noise_set_spare(const iw_log *log, iw_noise_set *set)
             IW_TRY(spare_input(log, set, &set->inputs[i]));
         }
     }
-    IW_TRY(iwi_set_room(log, set));
-    iwi_set_count(set);
+    IW_TRY(set_room(log, set));
+    set_count(set);
     return IW_OK;
 }
 
@@ -603,11 +605,6 @@ uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set)
 uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set)
 {
     return set->recorded_cpus;
-}
-
-const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set)
-{
-    return iw_cpu_set_is_empty(&set->only_cpus) ? NULL : &set->only_cpus;
 }
 
 /* Of a folder those of the first node that has any, and how many others have some. */

@@ -64,11 +64,7 @@ struct iw_noise_set {
     size_t law_count;
 };
 
-/* Room for as many parts as there are entries, so that counting them anew cannot fail. */
-IW_NODISCARD iw_status iwi_set_room(const iw_log *log, iw_noise_set *set);
-
 /* Shares by the alignment; the parts are those with a share, the largest first. */
-void iwi_set_count(iw_noise_set *set);
 
 /* ---- drawing recordings anew ---- */
 
@@ -110,7 +106,5 @@ IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, 
 
 /* Laws of a recording that was drawn anew from that of `first`, without a look at how well they fit.
  * IW_ERR_RANGE: one has no mean. */
-IW_NODISCARD iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
-                                    const iw_noise_fit *first, iw_noise_fit **fit_p);
 
 #endif

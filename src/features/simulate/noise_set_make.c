@@ -128,8 +128,8 @@ const char *iw_noise_set_law(const iw_noise_set *set, size_t number)
 }
 
 /* With a law that has no mean, nothing that is drawn from it has one either. */
-iw_status iwi_fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
-                       const iw_noise_fit *first, iw_noise_fit **fit_p)
+static iw_status fit_anew(const iw_log *log, const char *name, const iw_recording *recording,
+                          const iw_noise_fit *first, iw_noise_fit **fit_p)
 {
     iw_noise_fit *fit;
 
@@ -284,7 +284,7 @@ static iw_status draw_input(const iw_log *log, const struct iwi_set_input *input
     }
     IW_TRY(draw_stretches(log, input, seed, replicate, drawn, index));
     return input->fit != NULL
-               ? iwi_fit_anew(log, input->text, drawn->made[index][0], input->fit, &drawn->fits[index])
+               ? fit_anew(log, input->text, drawn->made[index][0], input->fit, &drawn->fits[index])
                : IW_OK;
 }
 
@@ -463,4 +463,9 @@ iw_status iw_noise_set_make(const iw_log *log, const iw_noise_set *set, const bo
     status = iwi_set_make(log, set, &drawn, is_removed, noise_p);
     iwi_drawn_release(&drawn);
     return status;
+}
+
+const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set)
+{
+    return iw_cpu_set_is_empty(&set->only_cpus) ? NULL : &set->only_cpus;
 }

@@ -57,8 +57,9 @@ static void take_piece(void *arg, int64_t start_ns, int64_t end_ns, uint32_t sou
     joiner->end_ns = end_ns;
 }
 
-void iwi_met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
-                     const struct iwi_part_filter *filter, iwi_met_fn take, void *arg)
+/* What the filter lets pass on CPUs that ranks meet, node by node and CPU by CPU. */
+static void met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
+                        const struct iwi_part_filter *filter, iwi_met_fn take, void *arg)
 {
     for (size_t node = 0; node < input->node_count; node++) {
         const iw_recording *recording = input->recordings[node];
@@ -72,7 +73,8 @@ void iwi_met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
     }
 }
 
-uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input)
+/* CPUs of all nodes that ranks meet. */
+static uint64_t met_cpus(const iw_noise_set *set, const struct iwi_set_input *input)
 {
     uint64_t cpus = 0;
 
@@ -84,9 +86,10 @@ uint64_t iwi_met_cpus(const iw_noise_set *set, const struct iwi_set_input *input
     return cpus;
 }
 
-double iwi_met_events(const iw_noise_set *set, const struct iwi_set_input *input)
+/* What one detour of a CPU is of an event: events that hit all CPUs of a node are recorded on each. */
+static double met_events(const iw_noise_set *set, const struct iwi_set_input *input)
 {
-    return input->is_node_wide ? (double)input->node_count / (double)iwi_met_cpus(set, input) : 1.0;
+    return input->is_node_wide ? (double)input->node_count / (double)met_cpus(set, input) : 1.0;
 }
 
 /* Nodes of a folder are alike here: they have as many CPUs as the average. */
@@ -97,7 +100,7 @@ double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *inpu
     const double per_node = (double)set->cores_per_node;
     const bool is_together = exposure->is_together || set->sync != IW_SYNC_NONE;
     const double nodes = is_together ? 1.0 : ceil(cores / per_node);
-    const double cpus = (double)iwi_met_cpus(set, input);
+    const double cpus = (double)met_cpus(set, input);
     const double watched_s = (double)input->length_ns * 1e-9 * cpus;
     const double recorded = fmin(cores, nodes * cpus / (double)input->node_count);
     const bool has_copies = !is_together && !exposure->is_joined && !input->is_node_wide;
@@ -145,14 +148,13 @@ static iw_status cut_input(const iw_log *log, const iw_noise_set *set, const str
     stretches->blocks = stretches->is_by_nodes ? (struct iwi_blocks){0, input->node_count}
                                                : iwi_choose_blocks(input->length_ns);
     stretches->rate_hz = iwi_met_rate_hz(set, input, exposure);
-    stretches->events = iwi_met_events(set, input);
-    stretches->places =
-        stretches->rate_hz * (double)input->length_ns * 1e-9 * (double)iwi_met_cpus(set, input);
+    stretches->events = met_events(set, input);
+    stretches->places = stretches->rate_hz * (double)input->length_ns * 1e-9 * (double)met_cpus(set, input);
     stretches->bins = iwi_new_array(log, stretches->blocks.count, sizeof *stretches->bins);
     if (stretches->bins == NULL) {
         return IW_ERR_NOMEM;
     }
-    iwi_met_detours(set, input, &exposure->filter, take_into_stretch, stretches);
+    met_detours(set, input, &exposure->filter, take_into_stretch, stretches);
     return IW_OK;
 }
 
@@ -356,7 +358,8 @@ uint64_t iwi_sensitivity_trials(uint64_t trials)
     return half < MOST_TRIALS ? half : MOST_TRIALS;
 }
 
-iw_sensitivity iwi_sensitivity_of(const iw_reach *reach)
+/* What to suppose; length_ns 0: there is no recording. */
+static iw_sensitivity sensitivity_of(const iw_reach *reach)
 {
     const iw_sensitivity supposed = {.length_ns = iwi_max(LEAST_NS, reach->longest_ns),
                                      .every_s = fmin(reach->watched_s / 3.0, MOST_EVERY_S),
@@ -469,7 +472,7 @@ static void take_detour(void *arg, size_t node, int64_t start_ns, int64_t length
 /* Lengths of the input that was watched least. */
 static void tell_watched(const iw_noise_set *set, const struct iwi_set_input *input, iw_reach *reach)
 {
-    const uint64_t cpus = iwi_met_cpus(set, input);
+    const uint64_t cpus = met_cpus(set, input);
     const double length_s = (double)input->length_ns * 1e-9, watched_s = length_s * (double)cpus;
 
     if (watched_s > 0.0 && (reach->watched_s == 0.0 || watched_s < reach->watched_s)) {
@@ -491,11 +494,11 @@ static size_t look_at(const iw_noise_set *set, const struct iwi_exposure *exposu
 
         if (input->node_count > 0) {
             *view = (struct view){.rate_hz = iwi_met_rate_hz(set, input, exposure),
-                                  .events = iwi_met_events(set, input),
+                                  .events = met_events(set, input),
                                   .bins = bins};
             view->longest = (struct iwi_longest){view->room, IWI_LONGEST_ROOM, 0, 0};
             tell_watched(set, input, reach);
-            iwi_met_detours(set, input, &exposure->filter, take_detour, view);
+            met_detours(set, input, &exposure->filter, take_detour, view);
             reach->longest_ns = iwi_max(reach->longest_ns, view->longest.count > 0 ? view->room[0] : 0);
             count++;
         }
@@ -529,7 +532,7 @@ iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *expos
         }
     }
     reach.is_bound = !reach.is_extrapolated && reach.unseen > allowed;
-    reach.sensitivity = iwi_sensitivity_of(&reach);
+    reach.sensitivity = sensitivity_of(&reach);
     if (reach.is_bound) {
         reach.record_s = reach.recorded_s *
                          pow(2.0 * most_unseen / allowed, 1.0 / (1.0 - fmin(index, MOST_ADVISED_INDEX)));

@@ -25,7 +25,8 @@ IWI_NAMES(quantile_name, "p0", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p
 
 /* ---- tables ---- */
 
-double iwi_messages_per_second(const void *object)
+/* Of an iw_sim_result; NaN after a restart: the seconds are those since then, the messages all. */
+static double speed_of_run(const void *object)
 {
     const iw_sim_result *run = object;
     const double messages = (double)run->messages * (double)run->trials;
@@ -62,7 +63,7 @@ static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, engine_seconds,
               .about = "wall time of all trials, without the noiseless run and the explanation; of a resumed "
                        "run since it resumed"),
-    IWI_REAL_OF("messages_per_second", iwi_messages_per_second, .about = "null for a resumed run"),
+    IWI_REAL_OF("messages_per_second", speed_of_run, .about = "null for a resumed run"),
     IWI_VALUE(iw_sim_result, peak_rss_bytes, .about = "of the process"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_sim_result, run_fields);
@@ -318,7 +319,7 @@ static iw_status refuse(const iw_log *log, const char *name, const char *what)
     return iwi_fail(log, IW_ERR_FORMAT, "'%s': %s", name, what);
 }
 
-iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *subject)
+static iw_status simulation_check(const iw_log *log, const char *name, const void *subject)
 {
     const iw_simulation *s = subject;
     const double *ns = s->distribution.quantiles_ns;
@@ -539,7 +540,7 @@ static const char *split_words(struct iwi_document *doc, const iw_sim_result *ru
 
 static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
 {
-    const double rss_mib = (double)run->peak_rss_bytes / 0x1p20, rate_hz = iwi_messages_per_second(run);
+    const double rss_mib = (double)run->peak_rss_bytes / 0x1p20, rate_hz = speed_of_run(run);
 
     iwi_row(doc, "messages",
             iwi_say(doc, "%" PRIu64 "%s", run->messages, run->trials > 1 ? " per trial" : ""));
@@ -684,7 +685,7 @@ const struct iwi_kind iwi_simulate_kind = {
     .older_id = "idlewave.simulate/3",
     .schema = &iwi_simulation_schema,
     .write_doc = write_doc,
-    .check = iwi_simulation_check,
+    .check = simulation_check,
 };
 
 iw_doc iw_simulation_doc(const iw_simulation *simulation)

@@ -18,15 +18,10 @@ double iwi_end_percent(size_t index);
 
 /* Of a file: what the table cannot say. */
 extern const struct iwi_schema iwi_simulation_schema; /* iw_simulation */
-IW_NODISCARD iw_status iwi_simulation_check(const iw_log *log, const char *name, const void *subject);
 
 /* Of an iw_sim_result; NaN after a restart: the seconds are those since then, the messages all. */
-double iwi_messages_per_second(const void *object);
 
 /* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
-IW_NODISCARD iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result,
-                                          const iw_origin *origin, struct iwi_arena *arena,
-                                          const iw_explained **explained_p);
 
 extern const struct iwi_schema iwi_explained_schema; /* iw_explained */
 IW_NODISCARD iw_status iwi_explained_check(const iw_log *log, const char *name,
@@ -45,7 +40,6 @@ static inline bool iwi_is_disturbed(const iw_simulation *simulation)
 }
 
 /* A device moves messages at all levels, so that none waits for a CPU that noise has. */
-bool iwi_is_moved_by_device(const iw_net *net);
 
 /* ---- words ---- */
 
@@ -54,7 +48,6 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
 
 /* What the slowdown would be with independent nodes; what aligning them rests on, as items. */
 void iwi_say_independence(struct iwi_document *doc, const iw_independence *independence);
-void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence);
 
 /* The other answer of a job whose ranks meet copies of one recorded CPU. */
 void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide);

@@ -136,7 +136,7 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
     iwi_more(doc, "a recording of one CPU cannot tell, so record at least two.");
 }
 
-void iwi_say_alignment(struct iwi_document *doc, const iw_independence *independence)
+static void say_alignment(struct iwi_document *doc, const iw_independence *independence)
 {
     const iw_wall_window *window = &independence->window;
 
@@ -175,7 +175,8 @@ static const char *costs_words(struct iwi_document *doc, const iw_net_costs *cos
                    costs->is_device_progress ? ", moved by a device" : "");
 }
 
-bool iwi_is_moved_by_device(const iw_net *net)
+/* A device moves messages at all levels, so that none waits for a CPU that noise has. */
+static bool is_moved_by_device(const iw_net *net)
 {
     bool is_device = net->costs.is_device_progress;
 
@@ -716,7 +717,7 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
             ", all alike. What hits fewer than %s of runs may have hit none of them (95 %%): more trials "
             "would show it.",
             iwi_percent(doc, 1.0 - pow(0.05, 1.0 / (double)makespan->count)));
-        if (iwi_is_moved_by_device(s->net)) {
+        if (is_moved_by_device(s->net)) {
             iwi_item(doc, "A device moves the messages: noise hits only what takes CPU time.");
         }
     } else if (isnan(makespan->mean_low) || isnan(makespan->median_low)) {
@@ -727,7 +728,7 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
         say_intervals(doc, s);
     }
     if (s->independence != NULL) {
-        iwi_say_alignment(doc, s->independence);
+        say_alignment(doc, s->independence);
     }
 }
 

@@ -469,8 +469,9 @@ static iw_status find_average(const struct source *from, const struct iwi_path_m
     return means->hit_count > 0 ? find_largest(from, average) : IW_OK;
 }
 
-iw_status iwi_explained_find(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
-                             struct iwi_arena *arena, const iw_explained **explained_p)
+/* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
+static iw_status explained_find(const iw_log *log, const iw_sim_result *result, const iw_origin *origin,
+                                struct iwi_arena *arena, const iw_explained **explained_p)
 {
     const iw_explain *explain = result->explain;
     const bool has_average = explain->path_count > 1;
@@ -658,7 +659,7 @@ static iw_status fill(const iw_log *log, const iw_sim_result *result, const iw_o
     IW_TRY(list_trials(log, result, made));
     list_noise(origin->noise, made);
     if (result->explain != NULL) {
-        IW_TRY(iwi_explained_find(log, result, origin, &made->arena, &simulation->explain));
+        IW_TRY(explained_find(log, result, origin, &made->arena, &simulation->explain));
     }
     return made->arena.is_broken ? iwi_fail(log, IW_ERR_NOMEM, "out of memory for the result") : IW_OK;
 }

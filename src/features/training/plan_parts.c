@@ -5,6 +5,7 @@
  * members end the first one together, so nothing is lost by that.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "features/training/step_plan.h"
@@ -608,4 +609,39 @@ bool iwi_rows_couple_dp(const iw_training *spec)
         }
     }
     return false;
+}
+
+void iwi_count_volume(struct iwi_train_plan *plan, const char *what, uint64_t count,
+                      const struct iwi_nccl_call *call, iw_time each_ps)
+{
+    uint32_t i = 0;
+
+    while (i < plan->volume_count &&
+           (strcmp(plan->volumes[i].what, what) != 0 || plan->volumes[i].bytes != (uint64_t)call->bytes)) {
+        i++;
+    }
+    if (i == plan->volume_count) {
+        if (i == IW_TRAINING_VOLUMES_MAX) {
+            return;
+        }
+        plan->volumes[plan->volume_count++] = (iw_training_volume){.bytes = (uint64_t)call->bytes,
+                                                                   .group = call->members,
+                                                                   .stride = call->stride,
+                                                                   .each_ps = each_ps};
+        snprintf(plan->volumes[i].what, sizeof plan->volumes[i].what, "%s", what);
+    }
+    plan->volumes[i].count += count;
+}
+
+struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group)
+{
+    switch (group) {
+    case IWI_WITH_TP: return (struct iwi_train_members){plan->tp, 1};
+    case IWI_WITH_CP: return (struct iwi_train_members){plan->cp, plan->tp};
+    case IWI_WITH_EP: return (struct iwi_train_members){plan->ep, plan->tp};
+    case IWI_WITH_DP: return (struct iwi_train_members){plan->cp * plan->dp, plan->tp};
+    case IWI_WITH_EXPERT_DP:
+        return (struct iwi_train_members){plan->cp * plan->dp / plan->ep, plan->tp * plan->ep};
+    default: return (struct iwi_train_members){1, 1};
+    }
 }

@@ -11,41 +11,6 @@
 
 static iw_status add_buckets(struct iwi_plan_builder *b);
 
-void iwi_count_volume(struct iwi_train_plan *plan, const char *what, uint64_t count,
-                      const struct iwi_nccl_call *call, iw_time each_ps)
-{
-    uint32_t i = 0;
-
-    while (i < plan->volume_count &&
-           (strcmp(plan->volumes[i].what, what) != 0 || plan->volumes[i].bytes != (uint64_t)call->bytes)) {
-        i++;
-    }
-    if (i == plan->volume_count) {
-        if (i == IW_TRAINING_VOLUMES_MAX) {
-            return;
-        }
-        plan->volumes[plan->volume_count++] = (iw_training_volume){.bytes = (uint64_t)call->bytes,
-                                                                   .group = call->members,
-                                                                   .stride = call->stride,
-                                                                   .each_ps = each_ps};
-        snprintf(plan->volumes[i].what, sizeof plan->volumes[i].what, "%s", what);
-    }
-    plan->volumes[i].count += count;
-}
-
-struct iwi_train_members iwi_train_members(const struct iwi_train_plan *plan, unsigned group)
-{
-    switch (group) {
-    case IWI_WITH_TP: return (struct iwi_train_members){plan->tp, 1};
-    case IWI_WITH_CP: return (struct iwi_train_members){plan->cp, plan->tp};
-    case IWI_WITH_EP: return (struct iwi_train_members){plan->ep, plan->tp};
-    case IWI_WITH_DP: return (struct iwi_train_members){plan->cp * plan->dp, plan->tp};
-    case IWI_WITH_EXPERT_DP:
-        return (struct iwi_train_members){plan->cp * plan->dp / plan->ep, plan->tp * plan->ep};
-    default: return (struct iwi_train_members){1, 1};
-    }
-}
-
 /* ---- inputs from other stages ---- */
 
 /* The slot that makes the input of another one; false: it has none. */

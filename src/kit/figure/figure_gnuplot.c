@@ -9,6 +9,9 @@
 #include "kit/figure/figure_gnuplot.h"
 #include "kit/figure/gnuplot.h"
 
+static bool gnuplot_has_powers(const struct iwi_figure_axis *axis);
+static void gnuplot_x(const struct iwi_plot *plot, double value);
+
 static void write_pair(const struct iwi_plot *plot, const char *before, double x, double y)
 {
     (void)fprintf(plot->script, "%s first", before);
@@ -58,7 +61,8 @@ static void figure_gnuplot_frames_write_text(const struct iwi_plot *plot, const 
     }
 }
 
-void iwi_gnuplot_frames(const struct iwi_plot *plot, const struct iwi_mark *mark)
+/* Rectangles with texts. */
+static void gnuplot_frames(const struct iwi_plot *plot, const struct iwi_mark *mark)
 {
     for (size_t i = 0; i < mark->count; i++) {
         write_rectangle(plot, mark, iwi_mark_item(mark, i));
@@ -74,7 +78,8 @@ enum { STYLE_SIZE = 256 };
 
 /* ---- data ---- */
 
-bool iwi_mark_has_data(const struct iwi_mark *mark)
+/* Whether the numbers of the mark are data; a rule is part of the script. */
+static bool mark_has_data(const struct iwi_mark *mark)
 {
     return mark->count > 0 && mark->kind != IWI_MARK_RULE_X && mark->kind != IWI_MARK_RULE_Y &&
            mark->kind != IWI_MARK_CELLS && mark->kind != IWI_MARK_FRAME;
@@ -123,7 +128,7 @@ void iwi_sheet_write_data(const struct iwi_sheet *sheet, bool is_file, FILE *out
         for (size_t m = 0; m < sheet->figures[f]->mark_count; m++) {
             const struct iwi_mark *mark = sheet->figures[f]->marks[m];
 
-            if (!iwi_mark_has_data(mark)) {
+            if (!mark_has_data(mark)) {
                 continue;
             }
             if (is_file) {
@@ -151,7 +156,7 @@ static void write_label(const struct iwi_plot *plot, double x, double y, const c
     (void)fputs("set label ", plot->script);
     iwi_gnuplot_quote(plot->script, text);
     (void)fputs(" at first", plot->script);
-    iwi_gnuplot_x(plot, x);
+    gnuplot_x(plot, x);
     (void)fputs(", first", plot->script);
     iwi_gnuplot_number(plot->script, y);
     (void)fprintf(plot->script, " %s font ','.small\n", where);
@@ -169,7 +174,7 @@ static void write_rules(const struct iwi_plot *plot, const struct iwi_mark *mark
             (void)fputs(end == 0 ? "set arrow from " : " to ", script);
             if (is_upright) {
                 (void)fputs("first", script);
-                iwi_gnuplot_x(plot, at);
+                gnuplot_x(plot, at);
                 (void)fprintf(script, ", graph %d", end);
             } else {
                 (void)fprintf(script, "graph %d, first", end);
@@ -233,7 +238,7 @@ static void write_using(const struct iwi_plot *plot, const struct iwi_mark *mark
     (void)fputs(" using ", plot->script);
     for (; *columns != '\0'; columns++) {
         if (*columns >= '1' && *columns <= '9' && roles[*columns - '1'] == 'x' &&
-            iwi_gnuplot_has_powers(&plot->figure->x)) {
+            gnuplot_has_powers(&plot->figure->x)) {
             (void)fprintf(plot->script, "(log($%c)/log(2))", *columns);
         } else {
             (void)fputc(*columns, plot->script);
@@ -409,7 +414,7 @@ static void write_image(const struct iwi_mark *mark, FILE *script)
 /* Half of the way to the nearest neighbour. */
 static double box_width(const struct iwi_plot *plot, const struct iwi_mark *mark)
 {
-    const bool has_powers = iwi_gnuplot_has_powers(&plot->figure->x);
+    const bool has_powers = gnuplot_has_powers(&plot->figure->x);
     double nearest = 1.0;
 
     for (size_t i = 1; i < mark->count; i++) {
@@ -426,7 +431,7 @@ static void write_before(const struct iwi_plot *plot, const struct iwi_mark *mar
     if (mark->kind == IWI_MARK_RULE_X || mark->kind == IWI_MARK_RULE_Y) {
         write_rules(plot, mark);
     } else if (mark->kind == IWI_MARK_FRAME) {
-        iwi_gnuplot_frames(plot, mark);
+        gnuplot_frames(plot, mark);
     } else if (mark->kind == IWI_MARK_BOX) {
         (void)fputs("set boxwidth", plot->script);
         iwi_gnuplot_number(plot->script, box_width(plot, mark));
@@ -437,7 +442,9 @@ static void write_before(const struct iwi_plot *plot, const struct iwi_mark *mar
     }
 }
 
-void iwi_gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
+/* The rules as arrows, then the command that plots all marks. *block_p: the number of the next block of data.
+ */
+static void gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
 {
     const char *separator = "plot ";
 
@@ -445,7 +452,7 @@ void iwi_gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
         write_before(plot, plot->figure->marks[i]);
     }
     for (size_t i = 0; i < plot->figure->mark_count; i++) {
-        if (iwi_mark_has_data(plot->figure->marks[i])) {
+        if (mark_has_data(plot->figure->marks[i])) {
             plot_mark(plot, plot->figure->marks[i], (*block_p)++, &separator);
         } else if (plot->figure->marks[i]->kind == IWI_MARK_CELLS) {
             plot_cells(plot, plot->figure->marks[i], &separator);
@@ -464,14 +471,16 @@ void iwi_gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
  * An axis of ranks has powers of two: gnuplot gets the logarithms, for boxes of equal width.
  */
 
-bool iwi_gnuplot_has_powers(const struct iwi_figure_axis *axis)
+/* Whether gnuplot gets logarithms to the base of 2 of this axis. */
+static bool gnuplot_has_powers(const struct iwi_figure_axis *axis)
 {
     return axis->is_log && axis->unit == IWI_AXIS_RANKS;
 }
 
-void iwi_gnuplot_x(const struct iwi_plot *plot, double value)
+/* A place on the x axis, a blank before it. */
+static void gnuplot_x(const struct iwi_plot *plot, double value)
 {
-    iwi_gnuplot_number(plot->script, iwi_gnuplot_has_powers(&plot->figure->x) ? log2(value) : value);
+    iwi_gnuplot_number(plot->script, gnuplot_has_powers(&plot->figure->x) ? log2(value) : value);
 }
 
 /* ---- axes ---- */
@@ -495,8 +504,7 @@ static void write_tick(FILE *script, const char *text)
 static void write_axis(const struct iwi_plot *plot, char name, const struct iwi_scale *scale, size_t wanted,
                        bool has_labels)
 {
-    const bool has_powers = iwi_gnuplot_has_powers(scale->axis),
-               has_names = scale->axis->unit == IWI_AXIS_NAMES;
+    const bool has_powers = gnuplot_has_powers(scale->axis), has_names = scale->axis->unit == IWI_AXIS_NAMES;
     const double low = has_powers ? log2(scale->low) : scale->low,
                  high = has_powers ? log2(scale->high) : scale->high;
     const bool is_turned = name == 'y' && iwi_axis_is_down(scale->axis);
@@ -618,7 +626,7 @@ static void write_figure(const struct iwi_sheet *sheet, const struct iwi_layout 
     if (index + 1 == sheet->count) {
         write_notes(sheet, layout->height_cm, script);
     }
-    iwi_gnuplot_marks(&plot, block_p);
+    gnuplot_marks(&plot, block_p);
 }
 
 void iwi_sheet_write_script(const struct iwi_sheet *sheet, const struct iwi_layout *layout, const char *file,

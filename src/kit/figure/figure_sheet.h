@@ -29,7 +29,4 @@ void iwi_sheet_write_script(const struct iwi_sheet *sheet, const struct iwi_layo
                             FILE *script);
 void iwi_sheet_write_data(const struct iwi_sheet *sheet, bool is_file, FILE *out);
 
-/* Whether the numbers of the mark are data; a rule is part of the script. */
-bool iwi_mark_has_data(const struct iwi_mark *mark);
-
 #endif

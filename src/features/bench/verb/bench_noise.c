@@ -445,3 +445,8 @@ int bench_simulate(struct ui *ui, const struct bench_opts *opts, const struct be
     iw_program_free(phases.program);
     return ui_exit_of(status);
 }
+
+iw_back_end bench_back_end(const struct bench_opts *opts)
+{
+    return opts->work == IW_BENCH_SLEEP ? IW_BACK_END_SLEEP : (iw_back_end)opts->injection.back_end;
+}

@@ -242,11 +242,6 @@ static int find_op(const struct ui *ui, const char *name, iw_bench_op *op_p)
     return ui_usage(ui, "there is no operation '%s': barrier, allreduce and halo are", name);
 }
 
-iw_back_end bench_back_end(const struct bench_opts *opts)
-{
-    return opts->work == IW_BENCH_SLEEP ? IW_BACK_END_SLEEP : (iw_back_end)opts->injection.back_end;
-}
-
 bool bench_has_net(const struct bench_opts *opts)
 {
     return opt_first_typed(net_rows, NET_ROW_COUNT, &opts->net, "") != NULL;
