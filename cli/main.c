@@ -205,7 +205,7 @@ static int run_subverb(struct ui *ui, struct node_log *node_log, const struct ve
 {
     const struct verb *sub = argc > 0 ? verb_find_sub(verb, argv[0]) : NULL;
 
-    if (sub == NULL && verb->run != NULL) {
+    if (sub == NULL && verb->run != NULL && !(argc > 0 && verb_is_misspelt_sub(verb, argv[0]))) {
         return run_verb(ui, node_log, verb, argc, argv);
     }
     if (argc == 0) {

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options/suggest.h"
 #include "options/verbs.h"
@@ -160,6 +161,17 @@ int verb_unknown(const struct ui *ui, const char *name)
         return ui_usage(ui, "there is no verb '%s': did you mean %s?", name, meant);
     }
     return ui_usage(ui, "there is no verb '%s'", name);
+}
+
+bool verb_is_misspelt_sub(const struct verb *verb, const char *word)
+{
+    struct suggestion suggestion;
+
+    suggest_begin(&suggestion, word);
+    for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
+        suggest_offer(&suggestion, verb_last_word(verb->subverbs[i]));
+    }
+    return verb->most_arguments <= 1 && word[0] != '-' && suggestion.best != NULL && access(word, F_OK) != 0;
 }
 
 int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *word)

@@ -67,6 +67,9 @@ const struct verb *verb_find(const char *name);
 /* The subverb of that last word ("show"), or NULL. */
 const struct verb *verb_find_sub(const struct verb *verb, const char *word);
 
+/* Whether a word is no file, but nearly the name of a subverb. Verbs that take many words take names. */
+bool verb_is_misspelt_sub(const struct verb *verb, const char *word);
+
 /* "show" of "noise show". */
 const char *verb_last_word(const struct verb *verb);
 
