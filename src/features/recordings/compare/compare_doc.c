@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/recordings/compare/compare_report.h"
+#include "features/recordings/compare/compare.h"
 #include "features/tables.h"
 #include "kit/figure/bar_rows.h"
 #include "kit/text/words.h"

@@ -6,7 +6,7 @@
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
 #include "core/numeric/numeric.h"
-#include "features/recordings/compare/compare_report.h"
+#include "features/recordings/compare/compare.h"
 #include "kit/text/words.h"
 
 /* Shorter blocks hardly keep bursts whole. */

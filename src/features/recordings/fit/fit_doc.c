@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/recordings/fit/fit_report.h"
+#include "features/recordings/fit/fit.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

@@ -7,7 +7,6 @@
 
 #include "core/base/base.h"
 #include "features/recordings/fit/fit.h"
-#include "features/recordings/fit/fit_report.h"
 #include "kit/text/words.h"
 
 /* ---- specs of simulations ---- */

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "kit/files/goal/goal_binary.h"
-
 /* ---- writing binary ---- */
 
 /* Successors of one node. */

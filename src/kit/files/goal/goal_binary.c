@@ -1,7 +1,7 @@
 /* Reads binary GOAL. No field is trusted: positions, counts and indices are checked.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/goal/goal_binary.h"
+#include "kit/files/goal/goal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/program/in_order.h"
-#include "kit/files/goal/goal.h"
 #include "kit/files/goal/goal_build.h"
 
 struct goal_reader {

@@ -12,9 +12,11 @@
 #ifndef IWI_NOISE_HDF5_H
 #define IWI_NOISE_HDF5_H
 
+#include <idlewave/recording.h>
+
 #include <stdbool.h>
 
-#include <idlewave/recording.h>
+#include "kit/files/recording/noise_hdf5_layout.h"
 
 struct iwi_noise_writer;
 
@@ -41,5 +43,19 @@ IW_NODISCARD iw_status iwi_noise_writer_close(struct iwi_noise_writer *writer);
 
 /* True if that file begins as HDF5 files do; false also if it cannot be read. */
 bool iwi_noise_hdf5_matches(const char *path);
+
+/* ---- the parts of reading a noise file ---- */
+
+/* How messages speak of a kind of files. */
+struct iwi_h5_words {
+    const char *format;   /* the value of the root's attribute `format` */
+    const char *kind;     /* "noise": files of which kind */
+    const char *not_hdf5; /* what a file that is not HDF5 does not hold, and what to do then */
+};
+
+/* Opens the file, checks its format, and lets `read` read it. Call it between H5E_BEGIN_TRY and
+ * H5E_END_TRY. */
+IW_NODISCARD iw_status iwi_h5_read_file(const iw_log *log, const char *path, const struct iwi_h5_words *words,
+                                        iw_status (*read)(struct iwi_h5 *h5, void *arg), void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* Reads noise files; nothing in them is trusted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/recording/noise_hdf5_read.h"
+#include "kit/files/recording/noise_hdf5.h"
 
 #include <idlewave/files.h>
 #include <idlewave/recording.h>
@@ -16,7 +16,6 @@
 
 #include "core/base/order.h"
 #include "core/noise/recording_check.h"
-#include "kit/files/recording/noise_hdf5.h"
 #include "kit/files/recording/noise_hdf5_layout.h"
 
 /* ---- datasets; what the file says of them is checked before memory is taken ---- */

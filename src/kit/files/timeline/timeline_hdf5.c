@@ -9,7 +9,6 @@
 
 #include "kit/files/recording/noise_hdf5.h"
 #include "kit/files/recording/noise_hdf5_layout.h"
-#include "kit/files/recording/noise_hdf5_read.h"
 #include "kit/timeline/timeline.h"
 
 #define TIMELINE_FORMAT "idlewave.timeline/1"

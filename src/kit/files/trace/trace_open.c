@@ -26,13 +26,12 @@
 #include "kit/files/otf2/trace_otf2.h"
 #include "kit/files/trace/ompi_rules.h"
 #include "kit/files/trace/trace_allprof.h"
-#include "kit/files/trace/trace_foreign.h"
 
 /* ---- traces of other tools, in formats that are not read ---- */
 
 enum { HEAD_BYTES = 4096 };
 
-struct iwi_foreign {
+struct foreign {
     const char *what;
     const char *beginning; /* of the name, or NULL */
     const char *endings;   /* of the name, with a blank behind each, or NULL */
@@ -46,7 +45,7 @@ static const char score_p_way[] = "it has sums, not the sequence of calls; run t
 static const char gpu_way[] = "it tells of GPUs and one process, not of messages between ranks";
 
 /* A name alone is enough where no other tool uses it. */
-static const struct iwi_foreign formats[] = {
+static const struct foreign formats[] = {
     {"a Paraver trace", NULL, ".prv .prv.gz ", "#Paraver ", NULL, NULL},
     {"an intermediate file of Extrae", NULL, ".mpit .mpits ", NULL, NULL, NULL},
     {"a DUMPI trace", "dumpi-", ".bin .meta ", NULL, NULL, NULL},
@@ -82,7 +81,7 @@ static bool has_ending(const char *name, const char *endings)
 }
 
 /* `head` ends with a NUL that is not the file's. */
-static bool is_format(const struct iwi_foreign *format, const char *name, const char *head)
+static bool is_format(const struct foreign *format, const char *name, const char *head)
 {
     if (format->bytes != NULL && begins_with(head, format->bytes)) {
         return true;
@@ -106,7 +105,7 @@ static void read_head(const char *path, char head[HEAD_BYTES + 1])
     head[size] = '\0';
 }
 
-static const struct iwi_foreign *find_of_file(const char *path)
+static const struct foreign *find_of_file(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char head[HEAD_BYTES + 1];
@@ -121,9 +120,9 @@ static const struct iwi_foreign *find_of_file(const char *path)
 }
 
 /* By the names of its files alone: it may hold many, and large ones. */
-static const struct iwi_foreign *find_foreign(DIR *dir)
+static const struct foreign *find_foreign(DIR *dir)
 {
-    const struct iwi_foreign *found = NULL;
+    const struct foreign *found = NULL;
     struct dirent *entry;
 
     while ((entry = readdir(dir)) != NULL) {
@@ -137,10 +136,12 @@ static const struct iwi_foreign *find_foreign(DIR *dir)
     return found;
 }
 
-const struct iwi_foreign *iwi_trace_foreign(const char *path)
+/* NULL: it is none that is known. A folder is what the first such file in it is, unless it also holds files
+ * of idlewave (recordings, studies). */
+static const struct foreign *foreign_of(const char *path)
 {
     DIR *dir = opendir(path);
-    const struct iwi_foreign *found;
+    const struct foreign *found;
 
     if (dir == NULL) {
         return find_of_file(path);
@@ -151,7 +152,7 @@ const struct iwi_foreign *iwi_trace_foreign(const char *path)
 }
 
 /* Logs what it is and which formats are read; returns IW_ERR_UNSUPPORTED. */
-static iw_status trace_refuse_foreign(const iw_log *log, const char *path, const struct iwi_foreign *foreign)
+static iw_status trace_refuse_foreign(const iw_log *log, const char *path, const struct foreign *foreign)
 {
     return iwi_fail(
         log, IW_ERR_UNSUPPORTED,
@@ -350,7 +351,7 @@ static const struct iwi_trace_reader *reader_of(const char *path)
 
 bool iw_trace_is_trace(const char *path)
 {
-    return iwi_trace_is_readable(path) || trace_is_unfinished(path) || iwi_trace_foreign(path) != NULL ||
+    return iwi_trace_is_readable(path) || trace_is_unfinished(path) || foreign_of(path) != NULL ||
            reader_of(path) != NULL;
 }
 
@@ -494,7 +495,7 @@ static iw_status open_allprof(const iw_log *log, const char *path, struct iw_tra
 
 static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
 {
-    const struct iwi_foreign *foreign = iwi_trace_foreign(path);
+    const struct foreign *foreign = foreign_of(path);
     char others[512] = "";
     size_t used = 0;
 
