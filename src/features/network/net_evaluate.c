@@ -257,4 +257,3 @@ static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samp
 }
 
 /* Makes measured times rise with the size, as costs must: the nearest sequence that does. */
-
