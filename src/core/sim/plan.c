@@ -323,3 +323,10 @@ iw_status iwi_plan_for_members(const iw_log *log, const iw_program *program, con
     }
     return IW_OK;
 }
+
+const char *iw_engine_name(iw_engine engine)
+{
+    static const char *const names[] = {"auto", "event", "flow", "window"};
+
+    return engine < sizeof names / sizeof names[0] ? names[engine] : NULL;
+}

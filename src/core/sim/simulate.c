@@ -24,13 +24,6 @@ const char *iw_state_name(iw_state state)
     return (unsigned)state < IW_STATES ? names[state] : "?";
 }
 
-const char *iw_engine_name(iw_engine engine)
-{
-    static const char *const names[] = {"auto", "event", "flow", "window"};
-
-    return engine < sizeof names / sizeof names[0] ? names[engine] : NULL;
-}
-
 const char *iw_part_name(iw_part part)
 {
     static const char *const names[] = {"compute", "memory",     "delay",         "o",    "L", "g",

@@ -88,7 +88,5 @@ void iwi_mailbox_sleep(const struct iwi_team *team, struct iwi_mailbox *mailbox,
 struct iwi_route {
     uint32_t process, channel;
 };
-struct iwi_route iwi_route_to(const struct iwi_member *member, uint32_t to);
-struct iwi_route iwi_route_from(const struct iwi_member *member, uint32_t from);
 
 #endif

@@ -99,17 +99,3 @@ double iw_law_cdf(const iw_law *law, double x_ns)
 {
     return x_ns < 0 ? 0.0 : 1.0 - law->ops->tail(law, x_ns);
 }
-
-iw_status iwi_law_share_of_time(const iw_log *log, const char *spec, const char *field,
-                                double *share_of_work_p)
-{
-    double share;
-
-    IW_TRY(iwi_spec_share(log, spec, field, &share));
-    if (share >= 1) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': noise cannot take %s of all time: write a share below 100%%", spec, field);
-    }
-    *share_of_work_p = share / (1 - share);
-    return IW_OK;
-}

@@ -7,6 +7,8 @@
  */
 #include <math.h>
 
+#include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "core/numeric/numeric.h"
 #include "features/model/law.h"
 
@@ -74,4 +76,18 @@ double iwi_law_integrate(const iw_law *law, double n)
         from = to;
     }
     return sum;
+}
+
+iw_status iwi_law_share_of_time(const iw_log *log, const char *spec, const char *field,
+                                double *share_of_work_p)
+{
+    double share;
+
+    IW_TRY(iwi_spec_share(log, spec, field, &share));
+    if (share >= 1) {
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "'%s': noise cannot take %s of all time: write a share below 100%%", spec, field);
+    }
+    *share_of_work_p = share / (1 - share);
+    return IW_OK;
 }

@@ -255,5 +255,3 @@ static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samp
     iwi_sort(level->points, level->point_count, by_bytes);
     return IW_OK;
 }
-
-/* Makes measured times rise with the size, as costs must: the nearest sequence that does. */

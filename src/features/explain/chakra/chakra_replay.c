@@ -429,3 +429,27 @@ iw_status iwi_chakra_make_times(struct iwi_chakra *all, struct iwi_visits *visit
                               "between collectives is not known.");
     return IW_OK;
 }
+
+IWI_COMPARE(compare_kernels, struct iwi_chakra_kernel, IWI_RISING(stream), IWI_RISING(begin_us))
+
+/* Kernels of a stream that follow each other within the microsecond to which times are told are one. */
+void iwi_chakra_merge(struct iwi_chakra *all)
+{
+    const size_t count = all->kernel_count - all->first_kernel;
+    struct iwi_chakra_kernel *kernels;
+    size_t kept = 0;
+
+    if (count == 0) {
+        return;
+    }
+    kernels = all->kernels + all->first_kernel;
+    iwi_sort(kernels, count, compare_kernels);
+    for (size_t i = 1; i < count; i++) {
+        if (kernels[i].stream == kernels[kept].stream && kernels[i].begin_us <= kernels[kept].end_us + 1) {
+            kernels[kept].end_us = iwi_max(kernels[kept].end_us, kernels[i].end_us);
+        } else {
+            kernels[++kept] = kernels[i];
+        }
+    }
+    all->kernel_count = all->first_kernel + kept + 1;
+}

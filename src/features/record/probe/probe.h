@@ -56,20 +56,10 @@ IW_NODISCARD iw_status iwi_probe_prepare(struct iwi_probe_run *probe, size_t roo
 
 void iwi_probe_release(struct iwi_probe_run *probe);
 
-/* Gives back what `count` elements do not need; the array itself if that fails. */
-void *iwi_trim(void *array, size_t count, size_t element_size);
-
 /* ---- for probes that take a sample in each quantum: their begin(), take() with values times `scale`, ----
  */
 
-IW_NODISCARD iw_status iwi_samples_begin(const iw_log *log, struct iwi_probe_run *probe, iw_detours *detours);
-void iwi_samples_take(const struct iwi_probe_run *probe, size_t first, size_t end, double scale,
-                      iw_detours *detours);
-
 /* and finish(): quanta that lost more than `tolerance` ticks against the best become detours. */
 typedef double (*iwi_lost_fn)(const struct iwi_probe_run *probe, int64_t value, int64_t best);
-IW_NODISCARD iw_status iwi_samples_finish(const iw_log *log, const struct iwi_probe_run *probe,
-                                          double tolerance, iwi_lost_fn lost_of, int64_t best,
-                                          iw_detours *detours);
 
 #endif

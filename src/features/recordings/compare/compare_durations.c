@@ -12,6 +12,7 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "core/numeric/numeric.h"
 #include "core/stats/distances.h"
 #include "features/recordings/compare/compare.h"
 #include "kit/facts/recording_stats.h"
@@ -424,4 +425,25 @@ iw_status iwi_compare_sources(const iw_log *log, const struct iwi_compared_side 
     free(list);
     free(place_of);
     return status;
+}
+
+iw_status iwi_compare_ratio(const iw_log *log, const struct iwi_compared_side *a, const double *numerator_a,
+                            const struct iwi_compared_side *b, const double *numerator_b,
+                            iw_compare_value *value_p)
+{
+    const size_t replicates = a->resampling.replicate_count;
+    double *differences = iwi_new_array(log, replicates, sizeof *differences);
+    struct iwi_interval interval;
+
+    if (differences == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    iwi_add_ratios(&b->resampling, numerator_b, b->watched_ns, 1.0, differences);
+    iwi_add_ratios(&a->resampling, numerator_a, a->watched_ns, -1.0, differences);
+    interval = iwi_percentile_interval(differences, replicates);
+    free(differences);
+    value_p->a = iwi_sum(numerator_a, a->blocks.count) / iwi_sum(a->watched_ns, a->blocks.count);
+    value_p->b = iwi_sum(numerator_b, b->blocks.count) / iwi_sum(b->watched_ns, b->blocks.count);
+    value_p->difference = (iw_estimate){value_p->b - value_p->a, interval.low, interval.high};
+    return IW_OK;
 }

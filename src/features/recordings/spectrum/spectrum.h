@@ -36,8 +36,6 @@ struct iwi_weak_comb {
     double frequency_hz;
     double line_power; /* of a multiple, on average */
 };
-bool iwi_find_weak_comb(const iw_noise_spectrum *spectrum, const uint8_t *is_known, double peak_hz,
-                        struct iwi_weak_comb *comb_p);
 
 /* The first bin that counts. */
 enum { IWI_LOWEST_BIN = 3 };

@@ -520,3 +520,15 @@ iw_status iwi_h5_write_image(const struct iwi_h5 *h5, const struct iwi_h5_image 
     IW_TRY(iwi_output_write(output, image->bytes, image_size(image)));
     return iwi_output_commit(output);
 }
+
+iw_status iwi_h5_spend(struct iwi_h5 *h5, uint64_t bytes, const char *what)
+{
+    if (bytes > h5->budget_bytes) {
+        return iwi_fail(h5->log, IW_ERR_FORMAT,
+                        "'%s': %s claims %" PRIu64
+                        " bytes of content, more than a file of this size can hold",
+                        h5->path, what, bytes);
+    }
+    h5->budget_bytes -= bytes;
+    return IW_OK;
+}

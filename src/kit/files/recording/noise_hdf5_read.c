@@ -23,18 +23,6 @@
 /* HDF5 takes memory for a whole chunk at a time. */
 enum { MAX_CHUNK_ELEMENTS = 1 << 20, MAX_PATH_BYTES = 256 };
 
-iw_status iwi_h5_spend(struct iwi_h5 *h5, uint64_t bytes, const char *what)
-{
-    if (bytes > h5->budget_bytes) {
-        return iwi_fail(h5->log, IW_ERR_FORMAT,
-                        "'%s': %s claims %" PRIu64
-                        " bytes of content, more than a file of this size can hold",
-                        h5->path, what, bytes);
-    }
-    h5->budget_bytes -= bytes;
-    return IW_OK;
-}
-
 /* Is each step of the path a hard link? Others may lead to other files. */
 iw_status iwi_h5_require(const struct iwi_h5 *h5, const char *where)
 {
