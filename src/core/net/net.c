@@ -1,5 +1,4 @@
-/* NICs that the ranks of a node share, and links that are narrower than what is below them: what they leave
- * to each rank (docs/explanation/semantics.md, rule 12).
+/* What may be done with any network: checked, scaled.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
@@ -15,6 +14,10 @@
 #include "core/net/memory.h"
 #include "core/net/net.h"
 #include "core/net/net_noise.h"
+
+/* NICs that the ranks of a node share, and links that are narrower than what is below them: what they leave
+ * to each rank (docs/explanation/semantics.md, rule 12).
+ */
 
 enum { MAX_NICS = 1024 };
 static const double MAX_TAPER = 1000.0;
@@ -163,8 +166,6 @@ iw_status iwi_net_effective(const iw_log *log, const iw_net *net, iw_net *effect
     *effective_p = effective;
     return IW_OK;
 }
-
-/* What may be done with any network: checked, scaled. */
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
 #define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)

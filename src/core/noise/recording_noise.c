@@ -1,8 +1,5 @@
-/* Sources of recordings that hit the CPUs of a node together, found by shifting CPUs against each other.
+/* Makes noise of recordings: one trace a CPU, its pieces labelled with the sources that took the time.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * A test by rank: if CPUs are hit independently of each other, the recorded shift of 0 is one of many that
- * could have been, and any of SHIFTS + 1 has the most coincidences with the same probability.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,6 +18,12 @@
 #include "core/noise/recording_noise.h"
 #include "core/noise/recording_pieces.h"
 #include "core/noise/source.h"
+
+/* Sources of recordings that hit the CPUs of a node together, found by shifting CPUs against each other.
+ *
+ * A test by rank: if CPUs are hit independently of each other, the recorded shift of 0 is one of many that
+ * could have been, and any of SHIFTS + 1 has the most coincidences with the same probability.
+ */
 
 struct iwi_recorded;
 
@@ -218,8 +221,6 @@ static iw_status find_node_wide(const iw_log *log, const struct iwi_recorded *re
     free(samples);
     return status;
 }
-
-/* Makes noise of recordings: one trace a CPU, its pieces labelled with the sources that took the time. */
 
 struct builder {
     const iw_log *log;

@@ -7,10 +7,10 @@
 #include <idlewave/recording.h>
 
 /* Takes [start, end) of one recorded source; never empty, ascending, disjoint. */
-typedef void (*iwi_piece_fn)(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source);
+typedef void (*iwi_give_piece)(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source);
 
 struct iwi_piece_sink {
-    iwi_piece_fn take;
+    iwi_give_piece take;
     void *arg;
     int64_t length_ns; /* what comes later is cut off */
 };

@@ -1,5 +1,8 @@
-/* What detours took: by source, and the worst of them.
+/* The noise of one rank: one source by its closed form, several by merging their detours.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The place of a source is the start of its first detour that ends after the latest t, and its words. State
+ * of a source alone: its words; the start is `next`. Of several: start and words, one source after the other.
  */
 #include "core/noise/cores.h"
 
@@ -9,6 +12,8 @@
 #include "core/base/base.h"
 #include "core/noise/source.h"
 #include "core/noise/stream.h"
+
+/* What detours took: by source, and the worst of them. */
 
 /* Whether `a` comes before `b` in a list of what took most. */
 static bool is_worse(const iw_hit *a, const iw_hit *b)
@@ -258,12 +263,6 @@ iw_time iwi_cores_phase(const struct iwi_cores *cores, uint64_t phase, iw_time t
     return cores->noise->loop == IW_LOOP_STATIC ? finish_static(cores, phase, t, work, delay, lost)
                                                 : finish_dynamic(cores, phase, t, work, delay, lost);
 }
-
-/* The noise of one rank: one source by its closed form, several by merging their detours.
- *
- * The place of a source is the start of its first detour that ends after the latest t, and its words. State
- * of a source alone: its words; the start is `next`. Of several: start and words, one source after the other.
- */
 
 /* One source on its way through its detours. */
 struct cursor {

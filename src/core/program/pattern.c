@@ -1,4 +1,4 @@
-/* Chooses the shape of a grid of ranks.
+/* Patterns: "halo2d+allreduce:ring" and its arguments become operations.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/program/dims.h"
@@ -11,6 +11,8 @@
 #include "core/program/delays.h"
 #include "core/program/node_table.h"
 #include "core/program/rules.h"
+
+/* Chooses the shape of a grid of ranks. */
 
 /* The largest divisor of n whose square is at most n. */
 static uint32_t half_divisor(uint32_t n)
@@ -84,8 +86,6 @@ iw_status iwi_dims_choose(const iw_log *log, const char *op, uint32_t ranks, uin
     }
     return IW_OK;
 }
-
-/* Patterns: "halo2d+allreduce:ring" and its arguments become operations. */
 
 #define MAX_RANKS (UINT32_C(1) << 30)
 #define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */

@@ -1,5 +1,7 @@
-/* Collectives of a trace as the messages they are: neighbour collectives, and v-forms with unequal sizes.
+/* The collectives of a trace: do the ranks agree on them, and which algorithm does each run by?
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The k-th collective that a rank starts on a communicator is the k-th of all its members.
  */
 #include <stdlib.h>
 
@@ -7,6 +9,8 @@
 #include "core/base/lookup.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_build.h"
+
+/* Collectives of a trace as the messages they are: neighbour collectives, and v-forms with unequal sizes. */
 
 #define IS_LIST (UINT64_C(1) << 63) /* a size list; else bytes, for everybody */
 
@@ -166,11 +170,6 @@ static iw_status trace_messages(struct iwi_trace_build *build, const struct iwi_
     *list_p = lists[count];
     return IW_OK;
 }
-
-/* The collectives of a trace: do the ranks agree on them, and which algorithm does each run by?
- *
- * The k-th collective that a rank starts on a communicator is the k-th of all its members.
- */
 
 #define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
 #define MAX_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */

@@ -1,4 +1,4 @@
-/* Arrays over ranks: on huge pages where they are large.
+/* Chooses the engine and brings the program into the form it needs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/sim/rank_array.h"
@@ -14,6 +14,8 @@
 #include "core/net/memory.h"
 #include "core/sim/check.h"
 #include "core/sim/plan.h"
+
+/* Arrays over ranks: on huge pages where they are large. */
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -35,8 +37,6 @@ void *iwi_rank_array_new(const iw_log *log, size_t count, size_t element_size)
     (void)madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: without it all is slower, nothing is wrong */
     return memory;
 }
-
-/* Chooses the engine and brings the program into the form it needs. */
 
 /* LogGOPSim's rules know graphs only. */
 static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw_rendezvous rendezvous,

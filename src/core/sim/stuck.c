@@ -1,4 +1,4 @@
-/* What the second half of a run costs, trial by trial.
+/* Says which operations can never run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/sim/later_half.h"
@@ -11,6 +11,8 @@
 #include "core/sim/engine.h"
 #include "core/sim/meetings.h"
 #include "core/sim/unreceived.h"
+
+/* What the second half of a run costs, trial by trial. */
 
 bool iwi_later_half(const iw_sim_result *whole, const iw_sim_result *half, double *slowdowns)
 {
@@ -129,8 +131,6 @@ struct iwi_meeting *iwi_meeting_of(struct iwi_meetings *m, uint32_t source, uint
     }
     return &m->table[at];
 }
-
-/* Says which operations can never run. */
 
 enum { NAMED_MAX = 8, NODE_TEXT_SIZE = 160, TEXT_SIZE = NAMED_MAX * NODE_TEXT_SIZE };
 

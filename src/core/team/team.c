@@ -1,4 +1,4 @@
-/* What all members have together.
+/* Forms a team, and runs work as its members.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/team/team.h"
@@ -12,6 +12,12 @@
 #include "core/base/order.h"
 #include "core/base/shared_log.h"
 #include "core/team/mailbox.h"
+
+/* Messages between members: by memory inside a process, by the link between processes.
+ *
+ * Inside a process, whoever comes second, the sender or the receiver, copies from the memory of one straight
+ * into that of the other.
+ */
 
 /* Messages between members: by memory inside a process, by the link between processes.
  *
@@ -541,8 +547,6 @@ static struct iwi_route route_from(const struct iwi_member *member, uint32_t fro
     return (struct iwi_route){process, (from - team->first_of[process]) * team->most_threads +
                                            (member->number - team->first)};
 }
-
-/* Forms a team, and runs work as its members. */
 
 /* So many members are on this node: sets how patient those of this process are at first. */
 static void team_set_crowd(struct iwi_team *team, uint64_t members)

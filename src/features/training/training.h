@@ -40,4 +40,6 @@ IW_NODISCARD iw_status iwi_training_apply(const iw_log *log, const char *text, i
 /* Refuses what does not fit together. */
 IW_NODISCARD iw_status iwi_training_check(const iw_log *log, const iw_training *spec);
 
+enum { IWI_GRADIENT_BYTES = 4, IWI_PARAMETER_BYTES = 2 }; /* of a parameter */
+
 #endif

@@ -1,8 +1,9 @@
-/* Runs trials over threads.
+/* Runs trials over threads; finds the rate of GPUs that a step time asks for, and what of a plan is bubble.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "features/training/trials.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -153,4 +154,83 @@ iw_status iwi_trials_run(const iw_log *log, const struct iwi_trials *trials)
         return pool.status;
     }
     return atomic_load(&pool.is_stopped) ? IW_ERR_CANCELLED : IW_OK;
+}
+
+static iw_status step_at(const iw_log *log, iw_training *spec, double rate, double *seconds_p)
+{
+    struct iwi_train_plan *plan;
+    iw_time step_ps = 0;
+    iw_status status;
+
+    spec->rate = rate;
+    IW_TRY(iwi_train_plan_new(log, spec, &plan));
+    status = iwi_noiseless_step(log, spec, plan, &step_ps);
+    iwi_train_plan_free(plan);
+    *seconds_p = (double)step_ps * 1e-12;
+    return status;
+}
+
+/* A step takes longer the more time a FLOP takes, piece by piece along straight lines: false position, with
+ * the older end weighed down (Illinois). */
+static iw_status find_rate(const iw_log *log, iw_training *spec, double target_s)
+{
+    double high = 1.0 / spec->step_rate, low = high / 64.0, high_s, low_s, now_s = INFINITY;
+
+    IW_TRY(step_at(log, spec, 1.0 / high, &high_s));
+    IW_TRY(step_at(log, spec, 1.0 / low, &low_s));
+    if (low_s > target_s || high_s < target_s) {
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "no rate of the GPUs gives a step of %.6g s: what does not compute takes %.6g s of it", target_s,
+            low_s);
+    }
+    low_s -= target_s;
+    high_s -= target_s;
+    for (int i = 0; i < 60 && fabs(now_s) > 1e-12; i++) {
+        const double x = high_s > low_s ? low - low_s * (high - low) / (high_s - low_s) : high;
+
+        IW_TRY(step_at(log, spec, 1.0 / x, &now_s));
+        now_s -= target_s;
+        if (now_s > 0) {
+            high = x;
+            high_s = now_s;
+            low_s /= 2.0;
+        } else {
+            low = x;
+            low_s = now_s;
+            high_s /= 2.0;
+        }
+    }
+    return IW_OK;
+}
+
+static iw_time lane_work(const struct iwi_train_stage *stage)
+{
+    iw_time sum = 0;
+
+    for (uint32_t i = 0; i < stage->count; i++) {
+        sum +=
+            stage->ops[i].lane == IWI_LANE_COMPUTE ? stage->ops[i].work_ps + stage->ops[i].collective_ps : 0;
+    }
+    return sum;
+}
+
+double iwi_plan_bubble(const struct iwi_train_plan *plan, iw_time step_ps)
+{
+    double busy = 0;
+
+    for (uint32_t s = 0; s < plan->pp; s++) {
+        busy += (double)(lane_work(&plan->stages[s]) + plan->optimizer_ps) / plan->pp;
+    }
+    return step_ps > 0 ? 1.0 - busy / (double)step_ps : 0.0;
+}
+
+iw_status iwi_training_settle(const iw_log *log, iw_training *spec)
+{
+    iw_training_sizes sizes;
+
+    IW_TRY(iw_training_measure(log, spec, &sizes));
+    return spec->step_rate > 0 && !iwi_training_is_measured(spec)
+               ? find_rate(log, spec, sizes.step_flop / (double)sizes.gpus / spec->step_rate)
+               : IW_OK;
 }

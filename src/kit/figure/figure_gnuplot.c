@@ -1,5 +1,7 @@
-/* Frames of figures for gnuplot: rectangles and labels, part of the script.
+/* Figures as scripts for gnuplot: axes, and where on the sheet they are.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An axis of ranks has powers of two: gnuplot gets the logarithms, for boxes of equal width.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +10,8 @@
 #include "core/base/base.h"
 #include "kit/figure/figure_gnuplot.h"
 #include "kit/figure/gnuplot.h"
+
+/* Frames of figures for gnuplot: rectangles and labels, part of the script. */
 
 static bool gnuplot_has_powers(const struct iwi_figure_axis *axis);
 static void gnuplot_x(const struct iwi_plot *plot, double value);
@@ -465,11 +469,6 @@ static void gnuplot_marks(const struct iwi_plot *plot, size_t *block_p)
         }
     }
 }
-
-/* Figures as scripts for gnuplot: axes, and where on the sheet they are.
- *
- * An axis of ranks has powers of two: gnuplot gets the logarithms, for boxes of equal width.
- */
 
 /* Whether gnuplot gets logarithms to the base of 2 of this axis. */
 static bool gnuplot_has_powers(const struct iwi_figure_axis *axis)

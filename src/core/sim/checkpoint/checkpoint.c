@@ -1,5 +1,9 @@
-/* Files of a restart point: written or read once, with a digest at their end.
+/* When restart points are written, by all members alike, and how a run goes on from one.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every member comes by at the same positions. At some of these visits all ask the first member whether a
+ * point is due; it also says how many visits to let pass before they ask again, about a tenth of a second. So
+ * asking costs next to nothing, and writing at most COST_SHARE of the time.
  */
 #include "core/sim/checkpoint/checkpoint_stream.h"
 
@@ -16,6 +20,8 @@
 #include "core/sim/checkpoint/checkpoint.h"
 #include "core/sim/flow/flow_state.h"
 #include "core/sim/rank_array.h"
+
+/* Files of a restart point: written or read once, with a digest at their end. */
 
 static void point_release(struct iwi_point *point);
 
@@ -544,13 +550,6 @@ iw_status iwi_point_lock(const iw_log *log, struct iwi_checkpoint *checkpoint)
              strerror(errno));
     return IW_OK;
 }
-
-/* When restart points are written, by all members alike, and how a run goes on from one.
- *
- * Every member comes by at the same positions. At some of these visits all ask the first member whether a
- * point is due; it also says how many visits to let pass before they ask again, about a tenth of a second. So
- * asking costs next to nothing, and writing at most COST_SHARE of the time.
- */
 
 /* Writing may take so much of the time. */
 static const double COST_SHARE = 0.05;

@@ -1,5 +1,11 @@
-/* Sets a run of the event engine up and takes it down.
+/* The reference engine: everything happens in the order of time (docs/explanation/semantics.md). Clear before
+ * fast.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nodes become ready when their dependences are satisfied. Receives are then posted; all others, and receives
+ * whose message has arrived, queue for their CPU, which serves them by (ready time, program order).
+ * In an in-order schedule each node depends on the one before it, and a wait serves the receives it
+ * completes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +14,8 @@
 #include "core/sim/event/event_path.h"
 #include "core/sim/event/event_state.h"
 #include "core/sim/unreceived.h"
+
+/* Sets a run of the event engine up and takes it down. */
 
 static iw_status event_loop(struct event_run *run);
 
@@ -240,15 +248,6 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
     release(&run);
     return status;
 }
-
-/* The reference engine: everything happens in the order of time (docs/explanation/semantics.md). Clear before
- * fast.
- *
- * Nodes become ready when their dependences are satisfied. Receives are then posted; all others, and receives
- * whose message has arrived, queue for their CPU, which serves them by (ready time, program order).
- * In an in-order schedule each node depends on the one before it, and a wait serves the receives it
- * completes.
- */
 
 iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t rank,
                        uint64_t object)

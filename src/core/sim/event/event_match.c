@@ -1,5 +1,9 @@
-/* A binary heap of events.
+/* The event engine's message side: matching, and what it tells sender and receiver (rules 5 and 7).
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, whatever
+ * arrives first; so a message can be matched as soon as it is sent. On a rank with wildcards messages
+ * are matched when they are noticed: in the order (time, source, sequence), without overtaking in a pair.
  */
 #include "core/sim/event/event_queue.h"
 
@@ -9,6 +13,8 @@
 #include "core/base/base.h"
 #include "core/base/heap.h"
 #include "core/sim/event/event_path.h"
+
+/* A binary heap of events. */
 
 static iw_status event_there(struct event_run *run, size_t index, iw_time arrival);
 
@@ -187,13 +193,6 @@ iw_status iwi_event_nic_in(struct event_run *run, size_t message)
     }
     return event_there(run, message, start + cost.bytes_part + delay);
 }
-
-/* The event engine's message side: matching, and what it tells sender and receiver (rules 5 and 7).
- *
- * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, whatever
- * arrives first; so a message can be matched as soon as it is sent. On a rank with wildcards messages
- * are matched when they are noticed: in the order (time, source, sequence), without overtaking in a pair.
- */
 
 static bool accepts(const struct iwi_node *recv, const struct event_message *message)
 {

@@ -1,8 +1,10 @@
-/* One rank serves many messages of one size, without sorting those that wait for it anyway.
+/* The flow engine's rounds in which every rank sends to all others at once, in memory proportional to ranks.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Which of several messages that have arrived is served next plays no role if all cost the same. So of those
- * that are there when the rank is free only their number counts, and between two detours they are a line.
+ * All sends of a rank come before it serves what it receives, so when they end depends on that rank alone.
+ * They end on lines wherever no detour is met. Receivers are taken one after the other; what a sender has for
+ * the next receiver is its next send. So each sender is kept where it is, never what it sent: for receiver 0
+ * sender i begins with its send number P - i, and starts again behind receiver i.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,12 @@
 #include "core/net/cost.h"
 #include "core/sim/flow/flow_all_to_all.h"
 #include "core/sim/flow/flow_state.h"
+
+/* One rank serves many messages of one size, without sorting those that wait for it anyway.
+ *
+ * Which of several messages that have arrived is served next plays no role if all cost the same. So of those
+ * that are there when the rank is free only their number counts, and between two detours they are a line.
+ */
 
 struct drain {
     struct iwi_flow *flow;
@@ -90,14 +98,6 @@ static void flow_drain(struct iwi_flow *flow, uint32_t rank, size_t at, const st
         serve_one(&drain, iwi_max(free_from(&drain), arrivals[k].time));
     }
 }
-
-/* The flow engine's rounds in which every rank sends to all others at once, in memory proportional to ranks.
- *
- * All sends of a rank come before it serves what it receives, so when they end depends on that rank alone.
- * They end on lines wherever no detour is met. Receivers are taken one after the other; what a sender has for
- * the next receiver is its next send. So each sender is kept where it is, never what it sent: for receiver 0
- * sender i begins with its send number P - i, and starts again behind receiver i.
- */
 
 /* Where a rank is. */
 struct standing {

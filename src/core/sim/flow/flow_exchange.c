@@ -1,5 +1,4 @@
-/* Rounds of pairs on a partition: pairs inside the block at once, the others by letters of times in the order
- * of the pairs.
+/* Letters between members of a team: written in a round, sent at once, taken in the same round.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -10,6 +9,10 @@
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
 #include "core/sim/flow/flow_range.h"
+
+/* Rounds of pairs on a partition: pairs inside the block at once, the others by letters of times in the order
+ * of the pairs.
+ */
 
 struct pairs {
     const struct iwi_round *round;
@@ -301,8 +304,6 @@ iw_status iwi_exchange_grid(struct iwi_halo_grid *grid)
     }
     return IW_OK;
 }
-
-/* Letters between members of a team: written in a round, sent at once, taken in the same round. */
 
 /* A member may be so far ahead of another that it writes to: letters, and bytes of them (two of any size). */
 enum { MOST_LETTERS = 1024, MOST_BYTES = 1 << 20 };

@@ -1,8 +1,9 @@
-/* Passes with shifts that are multiples of one number Q, several at once.
+/* Passes with long shifts on a partition, several at once: members pass each other whole columns.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Elements that differ by multiples of Q are closed in themselves: some such columns are copied together,
- * passed, and copied back.
+ * Made one by one, such passes stream all arrays through the memory. Columns of all ranks fit into the cache:
+ * in a turn each member has some columns for itself. It gets the rows of others, makes all passes, and sends
+ * their rows back, while what the next turn needs is on its way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,12 @@
 #include "core/base/base.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_stream.h"
+
+/* Passes with shifts that are multiples of one number Q, several at once.
+ *
+ * Elements that differ by multiples of Q are closed in themselves: some such columns are copied together,
+ * passed, and copied back.
+ */
 
 /* Of elements: `width` neighbours of each stretch of `stride`, a row. */
 struct iwi_columns {
@@ -132,13 +139,6 @@ size_t iwi_pass_columns(const struct iwi_run *run, uint64_t number)
     pass_all(run->flow, passes, count, shape);
     return count;
 }
-
-/* Passes with long shifts on a partition, several at once: members pass each other whole columns.
- *
- * Made one by one, such passes stream all arrays through the memory. Columns of all ranks fit into the cache:
- * in a turn each member has some columns for itself. It gets the rows of others, makes all passes, and sends
- * their rows back, while what the next turn needs is on its way.
- */
 
 /* Fewer passes are not worth the way of all elements to and fro. */
 enum { LEAST_PASSES = 4 };

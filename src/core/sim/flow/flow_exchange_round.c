@@ -1,6 +1,24 @@
+/* Rounds of any kind on a partition: what ranks of other members need goes out in letters, one for each
+ * member.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The two passes of flow_pattern.c: between them the letters go out. In the second, ranks that need a letter
+ * which is not here yet are put off until all others are done.
+ *
+ * A letter is a list of records, in the order of their keys when it is read: the key, and a time for each
+ * lane. Keys are the rank of the operation and 1 + the number of its send (when the CPU part ended), or 0
+ * (when its receives were posted).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/order.h"
+#include "core/sim/flow/flow_exchange.h"
+#include "core/sim/flow/flow_range.h"
+
 /* Passes of streaming rounds on a partition: what senders of other members have comes straight into the
  * arrays.
- * SPDX-License-Identifier: BSD-3-Clause
  *
  * A shift or flip takes the values that a block needs out of a few contiguous pieces of the ring. All that
  * others need goes out first; then the elements are passed whose values are here, then the others, in the
@@ -10,13 +28,6 @@
  * By rendezvous, elements also need when the receives of those that they send to were posted: the same the
  * other way round.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/base/base.h"
-#include "core/base/order.h"
-#include "core/sim/flow/flow_exchange.h"
-#include "core/sim/flow/flow_range.h"
 
 /* Elements in one message, so that those received are still in the cache when they are passed; and how many
  * messages may be under way to here at once. */
@@ -297,17 +308,6 @@ iw_status iwi_exchange_finish_pass(struct iwi_flow *flow)
     exchange->send_count = 0;
     return iwi_member_wait(flow->member, exchange->sends, count);
 }
-
-/* Rounds of any kind on a partition: what ranks of other members need goes out in letters, one for each
- * member.
- *
- * The two passes of flow_pattern.c: between them the letters go out. In the second, ranks that need a letter
- * which is not here yet are put off until all others are done.
- *
- * A letter is a list of records, in the order of their keys when it is read: the key, and a time for each
- * lane. Keys are the rank of the operation and 1 + the number of its send (when the CPU part ended), or 0
- * (when its receives were posted).
- */
 
 enum { POSTED = 0, FIRST_SEND = 1 };
 

@@ -1,8 +1,11 @@
-/* Where the messages of a streaming pass change their level.
+/* Halos in the flow engine: passes over vectors of neighbouring elements.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ranks that move together, r and r + shift, stay at their level while both stay within a group of the
- * innermost level: groups of the others begin where some of these begin.
+ * As any round, one has two passes: all ranks send, then all wait. What differs from rank to rank is whether
+ * there is a neighbour, how far away, and at which level of the network. All that is the same for stretches
+ * of ranks, mostly whole lines of the grid, so each message is a loop over a stretch. Receives are served in
+ * the order of arrival: the arrivals of a block are sorted by a network of comparisons, each of them a loop
+ * over the block.
  */
 #include <string.h>
 
@@ -11,6 +14,12 @@
 #include "core/sim/flow/flow_pass.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/flow/flow_waits.h"
+
+/* Where the messages of a streaming pass change their level.
+ *
+ * Two ranks that move together, r and r + shift, stay at their level while both stay within a group of the
+ * innermost level: groups of the others begin where some of these begin.
+ */
 
 static uint32_t peer_of(const struct iwi_hop *hop, uint32_t rank, uint32_t ranks)
 {
@@ -231,15 +240,6 @@ void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount)
     }
     phase_of_many(flow, rank, end, amount);
 }
-
-/* Halos in the flow engine: passes over vectors of neighbouring elements.
- *
- * As any round, one has two passes: all ranks send, then all wait. What differs from rank to rank is whether
- * there is a neighbour, how far away, and at which level of the network. All that is the same for stretches
- * of ranks, mostly whole lines of the grid, so each message is a loop over a stretch. Receives are served in
- * the order of arrival: the arrivals of a block are sorted by a network of comparisons, each of them a loop
- * over the block.
- */
 
 /* Where a pass is in each direction, and what it needs next from elsewhere. */
 struct places {

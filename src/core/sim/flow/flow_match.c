@@ -1,4 +1,4 @@
-/* The flow engine's rounds of pairs, as trees have them: some ranks send, each to one that only receives.
+/* Static matching: the k-th send with the k-th receive on (source, destination, tag).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include "core/sim/flow/flow_ring.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/meetings.h"
+
+/* The flow engine's rounds of pairs, as trees have them: some ranks send, each to one that only receives. */
 
 /* All lanes of one pair of ranks. `lanes` is a constant in every caller. */
 IWI_STEP void pass_pair(struct iwi_flow *flow, const struct iwi_cost *cost, iw_time reduce, uint32_t sender,
@@ -54,8 +56,6 @@ iw_status iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round)
     }
     return IW_OK;
 }
-
-/* Static matching: the k-th send with the k-th receive on (source, destination, tag). */
 
 /* Receives of one meeting wait in a list through `partner`, in program order; each send takes the first. */
 static iw_status match_rank(struct iwi_meetings *m, struct iwi_match *match, uint32_t rank)

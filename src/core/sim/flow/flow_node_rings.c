@@ -1,5 +1,10 @@
-/* Which rounds of an operation are a ring, and what they cost.
+/* Rings over nodes: every rank exchanges with the same four ranks in all rounds, so these are looked up once.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One pass serves both receives of a round and sends both messages of the next. As in flow_pass.c, blocks of
+ * elements are computed as if there were no detour; elements whose work would pass their next one are
+ * evaluated step by step. Costs are kept for each element: levels and sizes may differ, and change for few
+ * ranks at a time.
  */
 #include "core/sim/flow/flow_ring.h"
 
@@ -11,6 +16,8 @@
 #include "core/sim/flow/flow_node_rings.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/split/partition.h"
+
+/* Which rounds of an operation are a ring, and what they cost. */
 
 /* Fewer ranks or rounds of equal blocks are quicker pass by pass. */
 enum { LEAST_RANKS = 64, LEAST_ROUNDS = 32 };
@@ -169,14 +176,6 @@ struct iwi_ring_costs iwi_ring_costs_at(const struct iwi_ring *ring, uint32_t ra
     }
     return costs;
 }
-
-/* Rings over nodes: every rank exchanges with the same four ranks in all rounds, so these are looked up once.
- *
- * One pass serves both receives of a round and sends both messages of the next. As in flow_pass.c, blocks of
- * elements are computed as if there were no detour; elements whose work would pass their next one are
- * evaluated step by step. Costs are kept for each element: levels and sizes may differ, and change for few
- * ranks at a time.
- */
 
 enum { BLOCK = 64, WAYS = 2 }; /* ways: inside the node, and between nodes */
 

@@ -1,4 +1,4 @@
-/* The table of channels, and the memory of the messages in them.
+/* The flow engine on stored in-order schedules: ranks take turns until nobody can go on.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/sim/flow/flow_channels.h"
@@ -11,6 +11,8 @@
 #include "core/sim/flow/flow_schedule_rank.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/unreceived.h"
+
+/* The table of channels, and the memory of the messages in them. */
 
 enum { FIRST_SLOTS = 256 };
 
@@ -526,8 +528,6 @@ static iw_status schedule_run_rank(struct schedule_run *run, uint32_t rank)
     }
     return IW_OK;
 }
-
-/* The flow engine on stored in-order schedules: ranks take turns until nobody can go on. */
 
 enum { LEAST_SLOTS = 1 << 16, NODES_PER_SLOT = 8 }; /* of idle channels */
 

@@ -1,10 +1,9 @@
-/* Passes with short shifts of messages by rendezvous, several at once, window after window of the elements.
+/* Passes with short shifts, several at once, stretch after stretch of the elements.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Such a pass needs the elements on both sides. A window is copied with a margin as wide as all shifts
- * together, around the end where it must be; each pass spoils as much of the margin as its shift, and what is
- * inside is right in the end and copied back. Margins are copied from what the elements were before any
- * window was passed.
+ * A pass needs, besides the stretch, the elements just before it as they were after the pass before: the edge
+ * that the stretch before has left. The first stretch follows the last one, whose edges are computed ahead on
+ * a copy: on a partition, that of the member before, which sends them.
  */
 #include <string.h>
 
@@ -12,6 +11,14 @@
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_stream.h"
 #include "core/sim/rank_array.h"
+
+/* Passes with short shifts of messages by rendezvous, several at once, window after window of the elements.
+ *
+ * Such a pass needs the elements on both sides. A window is copied with a margin as wide as all shifts
+ * together, around the end where it must be; each pass spoils as much of the margin as its shift, and what is
+ * inside is right in the end and copied back. Margins are copied from what the elements were before any
+ * window was passed.
+ */
 
 /* A window of `count` elements from `first` on, and `margin` on both sides. */
 struct window {
@@ -143,13 +150,6 @@ static size_t pass_windows(const struct iwi_run *run, uint64_t number)
     }
     return count;
 }
-
-/* Passes with short shifts, several at once, stretch after stretch of the elements.
- *
- * A pass needs, besides the stretch, the elements just before it as they were after the pass before: the edge
- * that the stretch before has left. The first stretch follows the last one, whose edges are computed ahead on
- * a copy: on a partition, that of the member before, which sends them.
- */
 
 static struct iwi_span stretch_of(const struct iwi_flow *flow, size_t first, size_t count)
 {

@@ -1,5 +1,7 @@
-/* The parts of replicas that a member has: made once, used in every run.
+/* Runs the steps of a trace program, segment after segment, replica after replica.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A member of a team runs the replicas that it has, and its parts of those that are cut (flow_trace_cut.c).
  */
 #include "core/sim/flow/flow_trace_share.h"
 
@@ -12,6 +14,8 @@
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/flow/flow_trace.h"
 #include "core/sim/flow/flow_trace_rank.h"
+
+/* The parts of replicas that a member has: made once, used in every run. */
 
 static iw_status add_part(const struct iwi_flow *flow, const struct iwi_trace_code *code,
                           struct iwi_replica_shares *parts, uint32_t replica)
@@ -288,11 +292,6 @@ void iwi_trace_code_free(struct iwi_trace_code *code)
         free(code);
     }
 }
-
-/* Runs the steps of a trace program, segment after segment, replica after replica.
- *
- * A member of a team runs the replicas that it has, and its parts of those that are cut (flow_trace_cut.c).
- */
 
 /* What runs: all replicas that are here as a whole, one after the other, or a part of one. */
 struct trace_run {

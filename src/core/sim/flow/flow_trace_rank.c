@@ -1,8 +1,5 @@
-/* Places for the times that steps hand on: few, reused, one set for all replicas where that is possible.
+/* One rank of a trace program goes on as far as it can, and leaves its steps.
  * SPDX-License-Identifier: BSD-3-Clause
- *
- * A value is made by a SEND or POST step and named by its node. One that is last used in the segment it was
- * made in takes a local slot, which the next replica uses again; others take a kept slot.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +9,12 @@
 #include "core/sim/flow/flow_trace.h"
 #include "core/sim/flow/flow_trace_rank.h"
 #include "core/sim/flow/flow_trace_values.h"
+
+/* Places for the times that steps hand on: few, reused, one set for all replicas where that is possible.
+ *
+ * A value is made by a SEND or POST step and named by its node. One that is last used in the segment it was
+ * made in takes a local slot, which the next replica uses again; others take a kept slot.
+ */
 
 #define NO_STEP UINT64_MAX
 
@@ -337,8 +340,6 @@ iw_status iwi_values_take(struct iwi_values *values, uint32_t index, uint64_t co
     }
     return IW_OK;
 }
-
-/* One rank of a trace program goes on as far as it can, and leaves its steps. */
 
 enum progress { GOES_ON, WAITS_FOR_NODE, WAITS_FOR_MEMBERS, WAITS_FOR_ALL };
 

@@ -1,4 +1,4 @@
-/* CPUs of the ranks of a graph, and the noise that they meet.
+/* Runs a graph by passes over its ranks (graph_passes.h).
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -13,6 +13,8 @@
 #include "core/sim/graph/graph_queue.h"
 #include "core/sim/rank_array.h"
 #include "core/sim/window/window_plan.h"
+
+/* CPUs of the ranks of a graph, and the noise that they meet. */
 
 /* Of one rank. */
 struct graph_cpu {
@@ -370,8 +372,6 @@ iw_status iwi_graph_run(const iw_log *log, const struct iwi_job *job, struct iwi
     IW_TRY(need_window(log, job, graph));
     return iwi_window_run(log, job, graph->window);
 }
-
-/* Runs a graph by passes over its ranks (graph_passes.h). */
 
 #define STEP static inline __attribute__((always_inline))
 

@@ -1,5 +1,17 @@
-/* Posted receives and unexpected messages of a rank under LogGOPSim's rules: the oldest match wins.
- * SPDX-License-Identifier: BSD-3-Clause
+/* LogGOPSim's rules, to the letter, for `--rules loggopsim`. docs/explanation/semantics.md says how they
+ * differ from
+ * ours. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Events are served by (time, serial). An operation enters the queue when all that it depends on has started
+ * or finished, at the time its own CPU (and NIC) is free then. A calc and an eager send finish as soon as
+ * they are served: their dependants wait for the CPU's clock, not for them. A message is served at the
+ * receiver's CPU at arrival of its first byte, with the cpu and nic of its send, whether a receive is posted
+ * or not; a receive only matches and costs nothing. A rendezvous send is held until its message is matched.
+ * What becomes ready at once on a rank goes by kind, then in the order in which it became so: what needed the
+ * start of the operation before what needed its end, and among these in program order.
+ * Where LogGOPSim itself goes wrong we keep a defined result: a send finishes once, ready operations keep
+ * that order (its sort does not, if there are more than 16), times are signed and checked, noise see
+ * loggopsim_noise.c.
  */
 #include <stdlib.h>
 
@@ -7,6 +19,8 @@
 #include "core/base/order.h"
 #include "core/sim/loggopsim/loggopsim_state.h"
 #include "core/sim/unreceived.h"
+
+/* Posted receives and unexpected messages of a rank under LogGOPSim's rules: the oldest match wins. */
 
 static iw_status lgs_loop(struct lgs_run *run);
 
@@ -301,22 +315,6 @@ iw_status iwi_loggopsim_run(const iw_log *log, const struct iwi_job *job)
 {
     return iwi_loggopsim_run_observed(log, job, NULL);
 }
-
-/* LogGOPSim's rules, to the letter, for `--rules loggopsim`. docs/explanation/semantics.md says how they
- * differ from
- * ours. SPDX-License-Identifier: BSD-3-Clause
- *
- * Events are served by (time, serial). An operation enters the queue when all that it depends on has started
- * or finished, at the time its own CPU (and NIC) is free then. A calc and an eager send finish as soon as
- * they are served: their dependants wait for the CPU's clock, not for them. A message is served at the
- * receiver's CPU at arrival of its first byte, with the cpu and nic of its send, whether a receive is posted
- * or not; a receive only matches and costs nothing. A rendezvous send is held until its message is matched.
- * What becomes ready at once on a rank goes by kind, then in the order in which it became so: what needed the
- * start of the operation before what needed its end, and among these in program order.
- * Where LogGOPSim itself goes wrong we keep a defined result: a send finishes once, ready operations keep
- * that order (its sort does not, if there are more than 16), times are signed and checked, noise see
- * loggopsim_noise.c.
- */
 
 static iw_time plus(struct lgs_run *run, iw_time a, iw_time b)
 {

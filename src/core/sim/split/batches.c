@@ -1,4 +1,5 @@
-/* How much crosses the borders of blocks: counted on a sample of ranks and rounds.
+/* Runs trials in batches of lanes over threads. Which thread of which process runs which batch never changes
+ * a result.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
@@ -11,6 +12,8 @@
 #include "core/program/trace_program.h"
 #include "core/sim/plan.h"
 #include "core/sim/split/forecast.h"
+
+/* How much crosses the borders of blocks: counted on a sample of ranks and rounds. */
 
 enum { SAMPLED_ROUNDS = 32, SAMPLED_RANKS = 64, SAMPLED_SENDS = 4096, LARGEST_FAN = SAMPLED_SENDS };
 
@@ -150,10 +153,6 @@ struct iwi_border_traffic iwi_border_traffic_of(const iw_program *program, uint3
     }
     return sum;
 }
-
-/* Runs trials in batches of lanes over threads. Which thread of which process runs which batch never changes
- * a result.
- */
 
 struct pool {
     const struct iwi_batches *batches;

@@ -1,4 +1,4 @@
-/* Deals the ranks of a program to the members of a team.
+/* Runs trials by a team: one batch at a time, each member on its block of ranks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/sim/split/partition.h"
@@ -10,6 +10,8 @@
 #include "core/base/order.h"
 #include "core/program/trace_program.h"
 #include "core/sim/plan.h"
+
+/* Deals the ranks of a program to the members of a team. */
 
 /* Blocks may differ by one granule: so many of them to a member keep that below 2 %. */
 enum { GRANULES = 64 };
@@ -74,8 +76,6 @@ uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t ran
     IWI_FIRST_NOT(at, 1, partition->members, partition->first[at] <= rank);
     return (uint32_t)at - 1;
 }
-
-/* Runs trials by a team: one batch at a time, each member on its block of ranks. */
 
 enum { SENT_AT_ONCE = 1 << 20 /* times: 8 MiB */ };
 

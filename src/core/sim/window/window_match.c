@@ -1,5 +1,9 @@
-/* A ring of stretches of time, each with a set of ranks.
+/* The window engine's message side: matching by (source, tag), and what both sides learn (rules 5 and 7).
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, so it does not
+ * matter when a message is matched, if those of one source come in their order. Nor does it on a rank with
+ * wildcards, if none of these can accept the message. All others wait in an inbox until their rank sees them.
  */
 #include "core/sim/window/window_calendar.h"
 
@@ -9,6 +13,8 @@
 #include "core/sim/meetings.h"
 #include "core/sim/window/window_fetch.h"
 #include "core/sim/window/window_plan.h"
+
+/* A ring of stretches of time, each with a set of ranks. */
 
 static iw_status window_notice_fixed(struct window_run *run, const struct window_place *place,
                                      const struct iwi_window_message *message);
@@ -284,13 +290,6 @@ iw_status iwi_window_send(struct window_run *run, struct iwi_window_message mess
     run->first_sent = is_own ? run->first_sent : iwi_min(run->first_sent, message.notice);
     return IW_OK;
 }
-
-/* The window engine's message side: matching by (source, tag), and what both sides learn (rules 5 and 7).
- *
- * On a rank without wildcards the k-th send meets the k-th receive of the same source and tag, so it does not
- * matter when a message is matched, if those of one source come in their order. Nor does it on a rank with
- * wildcards, if none of these can accept the message. All others wait in an inbox until their rank sees them.
- */
 
 /* ---- buckets ---- */
 

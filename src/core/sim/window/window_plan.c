@@ -1,4 +1,4 @@
-/* Sets a run of the window engine up, takes it down, and says what has not been done.
+/* What the window engine knows of a schedule before it runs: successors, phases, and how long windows are.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include "core/sim/unreceived.h"
 #include "core/sim/window/window_plan.h"
 #include "core/sim/window/window_state.h"
+
+/* Sets a run of the window engine up, takes it down, and says what has not been done. */
 
 /* ---- begin ---- */
 
@@ -387,8 +389,6 @@ iw_status iwi_window_check_end(struct window_run *run)
     }
     return values[1] != 0 ? fail_together(run, report_stuck(run)) : warn_unreceived(run);
 }
-
-/* What the window engine knows of a schedule before it runs: successors, phases, and how long windows are. */
 
 /* ---- how far ranks can look ahead ---- */
 

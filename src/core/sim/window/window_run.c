@@ -1,11 +1,8 @@
-/* The window engine's operations, and the order in which a rank does them (docs/explanation/semantics.md).
+/* Runs a schedule window by window (window_plan.h).
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The event engine has an event for every dependence that is satisfied, for every operation that becomes
- * ready and for every CPU that may be free. Here dependences are counted at once, with the time at which they
- * will be satisfied, so that an operation is one event, at the time at which it is ready for its CPU; and a
- * receive one more, when it is posted. What the event engine orders by (time, kind, node) at one instant has
- * the same order here; where that makes no difference, there is no event.
+ * Members have blocks of ranks. After each window they give each other the messages of the window, and tell
+ * when they have something to do next: so they agree on the next window without asking.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +11,15 @@
 #include "core/base/heap.h"
 #include "core/sim/window/window_fetch.h"
 #include "core/sim/window/window_state.h"
+
+/* The window engine's operations, and the order in which a rank does them (docs/explanation/semantics.md).
+ *
+ * The event engine has an event for every dependence that is satisfied, for every operation that becomes
+ * ready and for every CPU that may be free. Here dependences are counted at once, with the time at which they
+ * will be satisfied, so that an operation is one event, at the time at which it is ready for its CPU; and a
+ * receive one more, when it is posted. What the event engine orders by (time, kind, node) at one instant has
+ * the same order here; where that makes no difference, there is no event.
+ */
 
 #define STEP static inline __attribute__((always_inline))
 
@@ -561,12 +567,6 @@ static iw_status window_run_serially(struct window_run *run)
     free(order.known);
     return status;
 }
-
-/* Runs a schedule window by window (window_plan.h).
- *
- * Members have blocks of ranks. After each window they give each other the messages of the window, and tell
- * when they have something to do next: so they agree on the next window without asking.
- */
 
 /* ---- messages of a window ---- */
 
