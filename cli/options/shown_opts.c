@@ -17,7 +17,7 @@ static const char *const all_formats[] = {"text", "json", "html", "csv", NULL};
 
 #define ROW(...) OPT_ROW(struct shown_opts, __VA_ARGS__)
 #define FORMAT_ROW(list) \
-    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = list)
+    ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = (list))
 #define PLOT_ROW                          \
     ROW("plot", OPT_STRING, plot, "FILE", \
         "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script")

@@ -196,6 +196,7 @@ static iw_status read_letter(struct iwi_flow *flow, uint32_t from, struct iwi_in
     struct iwi_exchange *exchange = flow->exchange;
     struct head head;
 
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an exchange that began has inboxes */
     while (inbox->at + sizeof head <= inbox->bytes.count) {
         const struct iwi_away_run *run;
         size_t bytes;
