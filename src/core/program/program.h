@@ -136,7 +136,7 @@ struct iwi_operation {
     const struct iwi_message_list *messages; /* of IWI_MESSAGES: the trace program's; else NULL */
 };
 
-/* One algorithm: one file in collectives/, one line in collectives/list.h. */
+/* One algorithm: a struct in a file of collectives/, a line in collectives/list.h. */
 struct iwi_algorithm {
     enum iwi_op_kind kind;
     const char *name, *summary;

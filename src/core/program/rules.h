@@ -1,7 +1,7 @@
 /* Which algorithm a collective of a trace runs by: rule sets, and what the user wants instead.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A rule set is one file rules_<name>.c with one const struct iwi_rule_set, and one line in rules.c.
+ * A rule set is one const struct iwi_rule_set and its line in rules.c.
  */
 #ifndef IWI_RULES_H
 #define IWI_RULES_H
@@ -62,7 +62,7 @@ void iwi_algorithm_overrides_release(struct iwi_algorithm_overrides *overrides);
 void iwi_rules_choose(const struct iwi_rule_set *set, const struct iwi_algorithm_overrides *overrides,
                       enum iwi_op_kind kind, struct iwi_operation *op);
 
-/* ---- Open MPI's numbers (rules_ompi.c) ---- */
+/* ---- Open MPI's numbers ---- */
 
 enum { IWI_OMPI_COLLECTIVES = 22 }; /* numbers of collectives in its rules files */
 

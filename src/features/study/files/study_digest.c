@@ -175,6 +175,8 @@ static void add_source(struct iwi_hash *digest, const struct iwi_noise_source *s
         if (source->nodes_together > 1) { /* nothing else: results of old are known */
             add(digest, "together", source->nodes_together);
         }
+    } else if (source->ops->name != NULL) { /* kinds that came later */
+        add_spec(digest, source->name);
     }
 }
 
