@@ -445,7 +445,7 @@ static iw_time call_ps(struct iwi_plan_builder *b, const iw_training_call *call)
                                        members.stride};
     const iw_time each_ps = iwi_nccl_ps(b->spec, &nccl);
 
-    if (b->stage == 0) {
+    if (b->stage == 0 && call->kind != IW_TRAINING_NO_CALL) {
         iwi_count_volume(b->plan, kinds[call->kind].names[call->span], 1, &nccl, each_ps);
     }
     return each_ps;

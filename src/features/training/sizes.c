@@ -33,7 +33,7 @@ struct lie {
 static struct lie lie_of(const iw_training *spec, uint32_t members, uint32_t stride)
 {
     const uint32_t fitting = stride < spec->node_gpus ? spec->node_gpus / stride : 1;
-    const uint32_t each = fitting < members ? fitting : members;
+    const uint32_t most = fitting < members ? fitting : members, each = most > 0 ? most : 1;
 
     return (struct lie){members, ceil((double)members / each), each};
 }
@@ -161,7 +161,7 @@ uint64_t iwi_message_bytes(const iw_training *spec)
     if (spec->message_bytes > 0) {
         return (uint64_t)fmin(spec->message_bytes, 0x1p53);
     }
-    return iwi_activation_bytes(spec) / (spec->is_sequence_parallel ? spec->tp : 1);
+    return iwi_activation_bytes(spec) / (spec->is_sequence_parallel && spec->tp > 1 ? spec->tp : 1);
 }
 
 /* Experts of a layer on one replica's share of them, before tensor parallelism. */

@@ -291,7 +291,7 @@ static iw_status read_column(struct iwi_h5 *h5, iw_detours *detours, const struc
                              uint64_t written, uint64_t *count_p)
 {
     char where[PATH_BYTES];
-    void *array;
+    void *array = NULL;
 
     snprintf(where, sizeof where, "/cpu/%" PRIu32 "/%s", detours->cpu, column->name);
     IW_TRY(iwi_h5_read_dataset(h5, where, iwi_h5_file_type(column->kind), iwi_h5_memory_type(column->kind),
