@@ -188,7 +188,7 @@ static int judge(struct ui *ui, const struct fleet_opts *opts, const iw_fleet_op
     ui->progress = NULL;
     progress_wipe(&progress);
     code = ui_exit_of(status);
-    if (code == UI_DONE && is_first) {
+    if (code == UI_DONE && is_first && fleet != NULL) {
         code = shown_write(ui, &opts->shown, iw_fleet_doc(fleet));
         code = code == UI_DONE ? exit_of_verdict(ui, fleet) : code;
     }
