@@ -670,7 +670,7 @@ static iw_status read_origin(struct iwi_h5 *h5, iw_recording *recording)
 static iw_status read_content(struct iwi_h5 *h5, void *arg)
 {
     iw_recording **recording_p = arg;
-    iw_recording *recording;
+    iw_recording *recording = NULL;
     iw_status status;
 
     IW_TRY(h5_read_cpus(h5, &recording));
