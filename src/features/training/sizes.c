@@ -32,7 +32,7 @@ struct lie {
 
 static struct lie lie_of(const iw_training *spec, uint32_t members, uint32_t stride)
 {
-    const uint32_t fitting = stride < spec->node_gpus ? spec->node_gpus / stride : 1;
+    const uint32_t fitting = stride > 0 && stride < spec->node_gpus ? spec->node_gpus / stride : 1;
     const uint32_t most = fitting < members ? fitting : members, each = most > 0 ? most : 1;
 
     return (struct lie){members, ceil((double)members / each), each};

@@ -372,7 +372,7 @@ IWI_STEP void serve_all(struct schedule_run *run, uint32_t rank, uint64_t wait, 
     for (uint64_t d = schedule->first_dep[wait]; d < schedule->first_dep[wait + 1]; d++) {
         const struct schedule_op op = requested(run, rank, schedule->deps[d].node);
 
-        if (op.node->kind == IWI_RECV && op.channel != NULL) {
+        if (op.node->kind == IWI_RECV) {
             const struct iwi_cost *cost =
                 cost_of(run, &op, iwi_channel_message(&run->channels, op.channel, op.number));
 

@@ -302,13 +302,13 @@ static iw_status read_column(struct iwi_h5 *h5, iw_detours *detours, const struc
 
 static iw_status read_columns(struct iwi_h5 *h5, const char *where, iw_detours *detours)
 {
-    uint64_t written[IWI_H5_TABLES], counts[IWI_H5_TABLES] = {0};
+    uint64_t written[IWI_H5_TABLES] = {0}, counts[IWI_H5_TABLES] = {0};
 
     IW_TRY(read_written(h5, where, IWI_H5_TABLES, written));
     for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
         const struct iwi_h5_column *column = &iwi_h5_columns[i];
         const bool is_first = i == 0 || iwi_h5_columns[i - 1].table != column->table;
-        uint64_t count;
+        uint64_t count = 0;
 
         IW_TRY(read_column(h5, detours, column, written[column->table], &count));
         if (!is_first && count != counts[column->table]) {
