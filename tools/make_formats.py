@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a page for each kind of result, from its JSON Schema: keys, their types, what they mean.
+"""Write a page for each kind of result, from its JSON Schema: keys, their types, what they mean.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -86,8 +86,7 @@ def heading(places):
 
 
 def meaning(schema):
-    texts = [part.get("description") for part in (schema, *schema.get("anyOf", ()), schema.get("items", {}))]
-    return "; ".join(text for text in texts if text).replace("|", "\\|")
+    return schema.get("description", "").replace("|", "\\|")
 
 
 def write_pages(schemas, folder):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/make_python.py: what it makes of schemas, and of what is kept.
+"""tools/make_python.py and make_formats.py: what they make of schemas, and of what is kept.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -41,8 +41,8 @@ class Made(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="iw_made_")
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for path in ("tools/make_python.py", "src/kit/figure/palette.c"):
-            (self.root / path).parent.mkdir(parents=True)
+        for path in ("tools/make_python.py", "tools/make_formats.py", "src/kit/figure/palette.c"):
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCE / path, self.root / path)
         shutil.copytree(SOURCE / "python", self.root / "python")
         self.schemas, self.made = self.root / "schemas", self.root / "made"
@@ -104,6 +104,17 @@ class Made(unittest.TestCase):
         code, said = self.make()
         self.assertEqual(code, 1)
         self.assertIn("palette.c no longer looks as expected", said)
+
+    def test_pages_have_keys_with_types_and_meanings(self):
+        told = dict(KINDS["second-one"], properties=dict(KINDS["second-one"]["properties"], maybe=dict(
+            KINDS["second-one"]["properties"]["maybe"], description="if a|b")))
+        self.write_schemas({"second-one": dict(told, title="idlewave.second-one/1")})
+        subprocess.run([sys.executable, "-B", self.root / "tools/make_formats.py", self.schemas, self.root / "pages"], check=True)
+        page = (self.root / "pages/second-one.md").read_text(encoding="utf-8")
+        for line in ("Some second-one. ", "| `spot` | [object](#spot) |  |", "| `now` | estimate |  |", "| `list` | list of [object](#list) |  |",
+                     "| `quantiles` | number for each of `p50`, `p99.9` |  |", "| `maybe` | [object](#maybe) or null | if a\\|b |",
+                     "## `spot`\n", '| `class` | `"a"`, `"b"` |  |', "| `is_right` | true or false |  |"):
+            self.assertIn(line, page)
 
 
 if __name__ == "__main__":

@@ -86,12 +86,11 @@ struct iwi_schema {
     size_t size; /* of the struct */
     const struct iwi_field *fields;
     size_t count;
-    const char *about; /* what such an object is; or NULL */
 };
 
-#define IWI_SCHEMA(type, table, ...)                                                                   \
-    {                                                                                                  \
-        .size = sizeof(type), .fields = (table), .count = sizeof(table) / sizeof *(table), __VA_ARGS__ \
+#define IWI_SCHEMA(type, table)                                                           \
+    {                                                                                     \
+        .size = sizeof(type), .fields = (table), .count = sizeof(table) / sizeof *(table) \
     }
 
 /* ---- rows of tables; more members may follow: .is_there = has_tail ---- */

@@ -111,12 +111,8 @@ static void describe_fields(const struct iwi_schema *schema, json_t *properties,
 
 json_t *iwi_schema_describe(const struct iwi_schema *schema)
 {
-    json_t *properties = json_object(), *required = json_array(), *object;
+    json_t *properties = json_object(), *required = json_array();
 
     describe_fields(schema, properties, required);
-    object = json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
-    if (schema->about != NULL) {
-        (void)json_object_set_new(object, "description", json_string(schema->about));
-    }
-    return object;
+    return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
 }
