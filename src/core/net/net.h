@@ -19,6 +19,4 @@ void iwi_net_release(iw_net *net);
  * and `effective_p` may be one. */
 IW_NODISCARD iw_status iwi_net_effective(const iw_log *log, const iw_net *net, iw_net *effective_p);
 
-/* Raises L and g of segments as far as it takes that no message takes less time than a smaller one. */
-
 #endif

@@ -25,8 +25,6 @@ struct iwi_trace_shapes {
     struct iwi_index steps; /* {number before + 1, 0: none; what the member sends} */
 };
 
-/* No member yet. */
-
 /* The messages of a collective of that shape (trace_messages.c), kept by the program. */
 struct iwi_trace_shaped {
     uint8_t op;

@@ -82,8 +82,6 @@ void iwi_mailbox_ring(struct iwi_mailbox *mailbox);
 /* Sleeps until there are more rings than `seen`, or the team has failed. */
 void iwi_mailbox_sleep(const struct iwi_team *team, struct iwi_mailbox *mailbox, unsigned seen);
 
-/* Tells every process how many threads each has, and refuses what the link cannot do. Collective. */
-
 /* A channel of the link between a thread of this process and one of another. */
 struct iwi_route {
     uint32_t process, channel;

@@ -43,6 +43,4 @@ struct iwi_culprit {
  * that takes most time. False: no limit of these is missed, or no source is known. */
 bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit);
 
-/* Writes the line for logs of an outcome that has been found. */
-
 #endif

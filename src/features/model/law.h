@@ -93,8 +93,6 @@ double iwi_rounds(double ranks);
 /* Ranks the slowest of which makes the lower bound: the leaves of the tree, or all. */
 double iwi_slowest_of(iw_model_barrier barrier, double ranks);
 
-/* Latencies of the lower and the upper bound. */
-
 /* Bounds of the mean phase time of any number of ranks. */
 double iwi_phase_low(const iw_law *law, const iw_model_question *question, double ranks);
 

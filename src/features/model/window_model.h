@@ -24,11 +24,7 @@ struct iw_window_model {
     struct iwi_source_law *sources;
 };
 
-/* model->sources: each by its parts of the detours. */
-
 /* E[largest of n] under that source alone; behind what was seen by the most likely tail, if it has one. */
 double iwi_source_mean_max_ns(const struct iwi_source_law *source, double n, double observed_ranks);
-
-/* The source that alone would slow n ranks most. */
 
 #endif

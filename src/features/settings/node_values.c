@@ -118,5 +118,3 @@ void iwi_parse_parameter_cpus(const struct iwi_node_facts *node, const char *tex
     fact->is_known =
         write_last_cpu(text, last, numbers, sizeof numbers) && iw_cpu_set_parse(numbers, &fact->cpus, fault);
 }
-
-/* ---- all of it ---- */

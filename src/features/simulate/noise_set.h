@@ -64,8 +64,6 @@ struct iw_noise_set {
     size_t law_count;
 };
 
-/* Shares by the alignment; the parts are those with a share, the largest first. */
-
 /* ---- drawing recordings anew ---- */
 
 /* The recordings of all inputs as they are, or as they might have been. */
@@ -103,8 +101,5 @@ IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set
 
 IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
                                     const bool *is_removed, iw_noise **noise_p);
-
-/* Laws of a recording that was drawn anew from that of `first`, without a look at how well they fit.
- * IW_ERR_RANGE: one has no mean. */
 
 #endif

@@ -155,10 +155,6 @@ IW_NODISCARD iw_status iwi_count_recording(const iw_log *log, const iw_noise_set
 /* Takes a detour; pieces of several sources that touch are one. */
 typedef void (*iwi_met_fn)(void *arg, size_t node, int64_t start_ns, int64_t length_ns);
 
-/* CPUs of all nodes that ranks meet. */
-
-/* What one detour of a CPU is of an event: events that hit all CPUs of a node are recorded on each. */
-
 /* How often all places of the job together meet one recorded detour, a second: E/W (stats/longest.h). E are
  * the cores of all ranks; where ranks of a node are hit together, the recorded CPUs of all simulated nodes;
  * where nodes are hit at the same time, those of one. 0: no time was watched. */
@@ -166,8 +162,6 @@ double iwi_met_rate_hz(const iw_noise_set *set, const struct iwi_set_input *inpu
                        const struct iwi_exposure *exposure);
 
 /* ======== what a recording may lack ======== */
-
-/* What to suppose; length_ns 0: there is no recording. */
 
 /* Trials that it takes for a job that has so many. */
 uint64_t iwi_sensitivity_trials(uint64_t trials);

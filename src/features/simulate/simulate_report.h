@@ -19,10 +19,6 @@ double iwi_end_percent(size_t index);
 /* Of a file: what the table cannot say. */
 extern const struct iwi_schema iwi_simulation_schema; /* iw_simulation */
 
-/* Of an iw_sim_result; NaN after a restart: the seconds are those since then, the messages all. */
-
-/* What result->explain says. Lives in the arena, and borrows the names of sources from the noise. */
-
 extern const struct iwi_schema iwi_explained_schema; /* iw_explained */
 IW_NODISCARD iw_status iwi_explained_check(const iw_log *log, const char *name,
                                            const iw_explained *explained);
@@ -38,8 +34,6 @@ static inline bool iwi_is_disturbed(const iw_simulation *simulation)
 {
     return iwi_is_noisy(simulation) || simulation->delays > 0;
 }
-
-/* A device moves messages at all levels, so that none waits for a CPU that noise has. */
 
 /* ---- words ---- */
 

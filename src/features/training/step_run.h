@@ -119,8 +119,4 @@ void iwi_train_walks_begin(struct iwi_train_run *run);
 /* Lengths of the micro-batches of the step. */
 void iwi_train_draw_lengths(struct iwi_train_run *run);
 
-/* From the gradients to the parameters of the next step. */
-
-/* A group: `size` ranks, `stride` apart, within blocks of size * stride. Puts the latest of each into all. */
-
 #endif

@@ -14,7 +14,4 @@ struct iwi_timeline_picture {
     struct iwi_grid grid; /* what its cells are taken from */
 };
 
-/* What ranks do over time, with the fronts of waves (or NULL) and lines fitted to them: every step as a bar
- * where all are known and few, or else, and where `wants_cells`, at most so many cells. */
-
 #endif

@@ -36,8 +36,6 @@ enum iwi_judgement {
     IWI_JUDGEMENTS
 };
 
-/* How many of many waves; `middle` is a speed of theirs. */
-
 void iwi_waves_say_verdict(struct iwi_document *doc, const iw_waves *waves);
 
 /* All of them as a table, the run, how sure it is. */

@@ -8,8 +8,15 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "kit/figure/figure_gnuplot.h"
+#include "kit/figure/figure_sheet.h"
 #include "kit/figure/gnuplot.h"
+
+struct iwi_plot {
+    FILE *script;
+    const struct iwi_figure *figure;
+    struct iwi_scale x, y;
+    const char *file; /* whose ".dat" has the data, or NULL: blocks within the script have it */
+};
 
 /* Frames of figures for gnuplot: rectangles and labels, part of the script. */
 

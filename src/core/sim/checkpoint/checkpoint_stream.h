@@ -27,13 +27,4 @@ struct iwi_file_stream {
     struct iwi_hash digest;
 };
 
-/* False: errno tells. */
-/* False: the file has ended, or errno tells. */
-
-/* The file is on the disk, or not at all; what was read is what was written. Both close it. */
-
-/* False: the name is too long; errno says so. */
-
-/* Logs that the file is damaged, and what to do. */
-
 #endif

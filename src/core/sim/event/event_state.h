@@ -245,8 +245,6 @@ IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
 /* A message can be seen now. */
 IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
 
-/* NICs have said when a message arrives, now or later. */
-
 /* ---- event_nic.c: NICs with queues ---- */
 
 IW_NODISCARD iw_status iwi_event_nics_init(struct event_run *run);

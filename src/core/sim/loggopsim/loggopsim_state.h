@@ -52,9 +52,4 @@ struct lgs_run {
     bool has_overflow;
 };
 
-/* Takes the oldest element of `list` that matches `node` (a send's message or a receive) out of it;
- * IWI_LGS_NONE if none does. Sizes are not compared. */
-
-/* Runs all events. */
-
 #endif

@@ -13,8 +13,6 @@ struct iwi_partition {
     uint32_t *first;   /* members + 1: member m has ranks first[m] ... first[m + 1] - 1 */
 };
 
-/* The same for the same program and number of members, whoever asks. */
-
 /* The member that has that rank. */
 uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank);
 

@@ -216,13 +216,7 @@ IW_NODISCARD iw_status iwi_window_push(struct window_run *run, struct window_ran
 IW_NODISCARD iw_status iwi_window_become_ready(struct window_run *run, const struct window_place *place,
                                                uint32_t node);
 
-/* The first event of a rank, which has one. */
-
-/* All events of a rank up to the end of the window. */
-
 /* ---- window_serial.c ---- */
-
-/* All events of all ranks, one at a time in the order of time: for messages that take no time. */
 
 /* The rank may have something to do earlier than before. */
 IW_NODISCARD iw_status iwi_window_note_serially(struct window_run *run, uint32_t local);

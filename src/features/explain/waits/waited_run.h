@@ -89,8 +89,6 @@ static inline bool iwi_is_met(const struct iwi_visits *visits, const struct iwi_
 size_t iwi_iteration_at(const struct iwi_waited_run *run, uint32_t rank, iw_time at_ps);
 const iw_time *iwi_iteration_borders(const struct iwi_waited_run *run, uint32_t rank);
 
-/* When a block ends for a rank; INT64_MAX: the last one. */
-
 /* Fills peers, longer_ns, blocks_won, chance, pattern, from and to of ranks, by index; `waits->least_share`
  * and `waits->run_ns` are known. */
 IW_NODISCARD iw_status iwi_waited_judge(const struct iwi_waited_run *run, iw_waits *waits,
