@@ -28,6 +28,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import check_docs  # the same idea of links and of fenced blocks
 import make_formats
+import make_outputs
 
 OUTSIDE_DOCS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "examples/README.md",
                 "examples/slurm/README.md", "examples/notebooks/README.md", "python/README.md"]
@@ -245,6 +246,8 @@ def main(arguments):
             stage_page(root, page, set(pages), staged)
         stage_menu(root, pages, staged)
         stage_results(options.schemas, staged)
+        names = make_outputs.write_pages(root, staged / "docs/reference")
+        add_to(staged / "docs/README.md", toctree([f"/docs/reference/{name}" for name in names]))
         build(find_python(), staged, root / "web" / "site", version, target)
     mend_theme(target / "_static")
     check_alone(target)
