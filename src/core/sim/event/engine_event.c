@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/sim/event/event_path.h"
 #include "core/sim/event/event_state.h"
 #include "core/sim/unreceived.h"
 
@@ -200,7 +199,7 @@ static void release(struct event_run *run)
     iwi_event_nics_release(&run->nics);
     iwi_event_memory_release(run);
     iwi_step_watch_release(&run->watch);
-    iwi_event_queue_release(&run->queue);
+    free(run->queue.heap);
     free(run->nodes);
     free(run->rank_of);
     free(run->ranks);
@@ -247,71 +246,6 @@ iw_status iwi_event_run(const iw_log *log, const struct iwi_job *job)
     }
     release(&run);
     return status;
-}
-
-iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t rank,
-                       uint64_t object)
-{
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = iwi_max(run->now, time),
-                                             .kind = (uint32_t)kind,
-                                             .rank = rank,
-                                             .sequence = object,
-                                             .object = object});
-}
-
-static iw_status push_release(struct event_run *run, iw_time time, uint64_t node, uint64_t cause)
-{
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = iwi_max(run->now, time),
-                                             .kind = IWI_EVENT_RELEASE,
-                                             .rank = run->rank_of[node],
-                                             .sequence = node,
-                                             .object = node,
-                                             .cause = cause});
-}
-
-/* ---- dependences ---- */
-
-iw_status iwi_event_release_next(struct event_run *run, uint64_t node, iw_time time)
-{
-    const uint32_t rank = run->rank_of[node];
-
-    if (node + 1 == run->schedule->first_node[rank + 1]) {
-        return IW_OK;
-    }
-    return push_release(run, time, node + 1, iwi_cause(node, false));
-}
-
-static iw_status release_successors(struct event_run *run, uint64_t node, bool is_start, iw_time time)
-{
-    const uint64_t base = run->schedule->first_node[run->rank_of[node]];
-
-    for (uint64_t i = run->first_successor[node]; i < run->first_successor[node + 1]; i++) {
-        if (run->successors[i].is_start == is_start) {
-            IW_TRY(push_release(run, time, base + run->successors[i].node, iwi_cause(node, is_start)));
-        }
-    }
-    return IW_OK;
-}
-
-/* The node's start lets others go: GOAL's irequires. */
-iw_status iwi_event_started(struct event_run *run, uint64_t node, iw_time time)
-{
-    return run->schedule->is_in_order ? IW_OK : release_successors(run, node, true, time);
-}
-
-iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_time time)
-{
-    struct event_rank *rank = &run->ranks[run->rank_of[node]];
-
-    run->nodes[node].is_done = true;
-    if (time >= rank->end) {
-        rank->end = time;
-        rank->last = node;
-    }
-    return run->schedule->is_in_order ? iwi_event_release_next(run, node, time)
-                                      : release_successors(run, node, false, time);
 }
 
 /* ---- the CPU's queue ---- */
@@ -440,7 +374,7 @@ static iw_status start_all(struct event_run *run)
 
             if (schedule->is_in_order ? is_first : run->nodes[node].open == 0) {
                 run->nodes[node].open += schedule->is_in_order ? 0 : 1;
-                IW_TRY(push_release(run, 0, node, IWI_CAUSE_NONE));
+                IW_TRY(iwi_event_push_release(run, 0, node, IWI_CAUSE_NONE));
             }
         }
     }

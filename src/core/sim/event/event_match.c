@@ -5,59 +5,13 @@
  * arrives first; so a message can be matched as soon as it is sent. On a rank with wildcards messages
  * are matched when they are noticed: in the order (time, source, sequence), without overtaking in a pair.
  */
-#include "core/sim/event/event_queue.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/base/heap.h"
-#include "core/sim/event/event_path.h"
-
-/* A binary heap of events. */
+#include "core/sim/event/event_state.h"
 
 static iw_status event_there(struct event_run *run, size_t index, iw_time arrival);
-
-static bool is_before(const struct iwi_event *a, const struct iwi_event *b)
-{
-    if (a->time != b->time) {
-        return a->time < b->time;
-    }
-    if (a->kind != b->kind) {
-        return a->kind < b->kind;
-    }
-    if (a->rank != b->rank) {
-        return a->rank < b->rank;
-    }
-    return a->sequence < b->sequence;
-}
-
-IWI_HEAP(heap, iwi_event, is_before)
-
-iw_status iwi_event_push(const iw_log *log, struct iwi_event_queue *queue, struct iwi_event event)
-{
-    void *heap = queue->heap;
-
-    IW_TRY(iwi_grow(log, &heap, &queue->capacity, queue->count + 1, sizeof event));
-    queue->heap = heap;
-    heap_put(queue->heap, queue->count++, event);
-    return IW_OK;
-}
-
-bool iwi_event_pop(struct iwi_event_queue *queue, struct iwi_event *event_p)
-{
-    if (queue->count == 0) {
-        return false;
-    }
-    *event_p = heap_take(queue->heap, queue->count--);
-    return true;
-}
-
-void iwi_event_queue_release(struct iwi_event_queue *queue)
-{
-    free(queue->heap);
-    *queue = (struct iwi_event_queue){NULL, 0, 0};
-}
 
 /* The event engine's NICs with queues (docs/explanation/semantics.md, rule 12): messages that leave a node
  * wait for a NIC of theirs in the order of time, and for one of their receiver's.
@@ -125,12 +79,7 @@ static iw_status event_to_nic(struct event_run *run, size_t message, iw_time tim
     if (path != NULL) {
         run->paths->on_way[leaving->send] = *path;
     }
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = iwi_max(run->now, time),
-                                             .kind = IWI_EVENT_NIC_OUT,
-                                             .rank = leaving->source,
-                                             .sequence = message,
-                                             .object = message});
+    return iwi_event_at(run, time, IWI_EVENT_NIC_OUT, leaving->source, message);
 }
 
 /* A message takes its turn at a NIC that is free from *free_p on: who waits has been led there by who was
@@ -167,12 +116,7 @@ iw_status iwi_event_nic_out(struct event_run *run, size_t message)
         iwi_path_add(path, &cost, IW_PART_LATENCY, latency);
         path->hops++;
     }
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = start + latency,
-                                             .kind = IWI_EVENT_NIC_IN,
-                                             .rank = leaving->source,
-                                             .sequence = message,
-                                             .object = message});
+    return iwi_event_at(run, start + latency, IWI_EVENT_NIC_IN, leaving->source, message);
 }
 
 iw_status iwi_event_nic_in(struct event_run *run, size_t message)
@@ -202,13 +146,7 @@ static bool accepts(const struct iwi_node *recv, const struct event_message *mes
 
 static iw_status push_arrived(struct event_run *run, uint64_t node, iw_time time)
 {
-    const struct iwi_event event = {.time = iwi_max(run->now, time),
-                                    .kind = IWI_EVENT_ARRIVED,
-                                    .rank = run->rank_of[node],
-                                    .sequence = node,
-                                    .object = node};
-
-    return iwi_event_push(run->log, &run->queue, event);
+    return iwi_event_at(run, time, IWI_EVENT_ARRIVED, run->rank_of[node], node);
 }
 
 /* Of the request of a rendezvous, which an ideal one has not, like the answer. */
@@ -458,12 +396,7 @@ static iw_status notice_in_turn(struct event_run *run, struct event_pair *pair)
 
         pair->first = message->link;
         keep_pair_order(pair, message);
-        IW_TRY(iwi_event_push(run->log, &run->queue,
-                              (struct iwi_event){.time = message->notice,
-                                                 .kind = IWI_EVENT_NOTICE,
-                                                 .rank = message->source,
-                                                 .sequence = index,
-                                                 .object = index}));
+        IW_TRY(iwi_event_at(run, message->notice, IWI_EVENT_NOTICE, message->source, index));
     }
     return IW_OK;
 }

@@ -13,7 +13,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/net/memory.h"
-#include "core/sim/event/event_path.h"
+#include "core/sim/event/event_state.h"
 
 /* A rank in a phase that moves bytes. */
 struct memory_core {
@@ -114,12 +114,7 @@ static uint32_t domain_of(const struct event_run *run, uint32_t rank)
 static iw_status push(struct event_run *run, iw_time time, enum iwi_event_kind kind, uint32_t object,
                       uint64_t turn)
 {
-    return iwi_event_push(run->log, &run->queue,
-                          (struct iwi_event){.time = iwi_max(run->now, time),
-                                             .kind = (uint32_t)kind,
-                                             .rank = object,
-                                             .sequence = turn,
-                                             .object = object});
+    return iwi_event_push(run, (struct iwi_event){time, (uint32_t)kind, object, turn, object, 0});
 }
 
 /* ---- the phase of a core ---- */

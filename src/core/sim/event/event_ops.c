@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/base/base.h"
-#include "core/sim/event/event_path.h"
+#include "core/sim/event/event_state.h"
 
 /* The node starts on its CPU now: its path so far, kept as that of its start and, to be continued, of its
  * end. NULL unless explaining. */
@@ -19,25 +19,7 @@ static iw_split *begin_path(struct event_run *run, uint64_t node, size_t cpu)
     return &paths->end[node];
 }
 
-iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d,
-                         iw_split *path)
-{
-    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, rank * run->cores};
-    iw_time end = IWI_LATEST;
-
-    if (t + d <= IWI_LATEST) {
-        end =
-            iwi_finish(run->job->noise, id, run->noise_words + cpu * run->words, &run->cpus[cpu].next_detour,
-                       t, d, path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path));
-    }
-    run->is_too_late |= end >= IWI_LATEST;
-    if (run->watch.open != NULL) {
-        iwi_step_lost(&run->watch, rank, end - t - d);
-    }
-    return end;
-}
-
-/* The same for what is no compute phase: part of the step that the rank is in. `touch` as in struct iwi_cost.
+/* Work that is no compute phase: part of the step that the rank is in. `touch` as in struct iwi_cost.
  */
 static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d, iw_time touch,
                     iw_split *path)
@@ -46,27 +28,6 @@ static iw_time work(struct event_run *run, size_t cpu, uint32_t rank, iw_time t,
         iwi_step_busy(&run->watch, rank, d);
     }
     return iwi_event_finish(run, cpu, rank, t, d + touch, path) - touch;
-}
-
-iw_time iwi_event_post_time(struct event_run *run, uint64_t recv, iw_split *path)
-{
-    const struct iwi_stream_id id = {run->job->seed, run->job->first_trial, run->rank_of[recv] * run->cores};
-    const size_t cpu = iwi_event_cpu(run, recv);
-    const bool is_graph = run->post_next != NULL;
-    const iw_time touch = run->post_touch;
-
-    return iwi_finish(run->job->noise, id, (is_graph ? run->post_words : run->noise_words) + cpu * run->words,
-                      is_graph ? &run->post_next[cpu] : &run->cpus[cpu].next_detour, run->now, touch,
-                      path == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(path)) -
-           touch;
-}
-
-void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path)
-{
-    run->cpus[cpu].free = time;
-    if (path != NULL) {
-        run->paths->cpu[cpu] = *path;
-    }
 }
 
 /* A compute phase on several cores that starts now; returns its end. */

@@ -7,8 +7,33 @@
 #include "core/net/cost.h"
 #include "core/noise/cores.h"
 #include "core/sim/engine.h"
-#include "core/sim/event/event_queue.h"
 #include "core/sim/step_watch.h"
+
+/* At one instant messages are seen first, then operations become ready, then CPUs choose what to do next;
+ * last of all memory is shared among those who use it from then on. */
+enum iwi_event_kind {
+    IWI_EVENT_NIC_IN,   /* `object` is a message whose first byte is at the NIC of its receiver; rank = source
+                         */
+    IWI_EVENT_NOTICE,   /* `object` is a message that a rank with wildcards can see now; rank = its source */
+    IWI_EVENT_RELEASE,  /* `object` is a node that has one dependence less */
+    IWI_EVENT_ARRIVED,  /* `object` is a receive whose message is there, or a send whose transfer started */
+    IWI_EVENT_DISPATCH, /* `object` is a CPU that may be free */
+    IWI_EVENT_NIC_OUT,  /* `object` is a message that could leave its node; rank = its source */
+    IWI_EVENT_CORE,     /* `object` is a rank in a phase that moves bytes: a detour begins or ends */
+    IWI_EVENT_MEMORY    /* `object` is a domain: a rank has moved all, or others use it than before */
+};
+
+struct iwi_event {
+    iw_time time;
+    uint32_t kind, rank;
+    uint64_t sequence, object;
+    uint64_t cause; /* release: what let the node go, for explaining: iwi_cause() */
+};
+
+struct iwi_event_queue {
+    struct iwi_event *heap;
+    size_t count, capacity;
+};
 
 #define IWI_NO_NODE UINT64_MAX
 #define IWI_NO_MESSAGE SIZE_MAX
@@ -190,10 +215,54 @@ static inline bool iwi_event_has_nic(const struct event_run *run, uint64_t send)
                                                       run->schedule->nodes[send].peer) > run->nics.level;
 }
 
-/* ---- engine_event.c: the order of things ---- */
+/* ---- explaining: paths follow the winner of every maximum ---- */
+
+/* What released a node: the end or the start of another, or the beginning of the run. */
+#define IWI_CAUSE_NONE UINT64_MAX
+
+static inline uint64_t iwi_cause(uint64_t node, bool is_start)
+{
+    return 2 * node + is_start;
+}
+
+/* The path to a release. */
+static inline iw_split path_of_cause(const struct event_paths *paths, uint64_t cause)
+{
+    if (cause == IWI_CAUSE_NONE) {
+        return (iw_split){.hops = 0};
+    }
+    return cause % 2 ? paths->start[cause / 2] : paths->end[cause / 2];
+}
+
+/* Later of two times wins; the first one when they are equal. */
+static inline iw_split path_of_later(iw_time first, const iw_split *first_path, iw_time second,
+                                     const iw_split *second_path)
+{
+    return second > first ? *second_path : *first_path;
+}
+
+static inline iw_split path_after_gap(const iw_split *start, const struct iwi_cost *cost)
+{
+    iw_split path = *start;
+
+    iwi_path_add_gap(&path, cost);
+    return path;
+}
+
+/* ---- event_state.c: the order of things ---- */
+
+/* Not before now. */
+IW_NODISCARD iw_status iwi_event_push(struct event_run *run, struct iwi_event event);
+
+/* Takes the first event; false if there is none. */
+bool iwi_event_pop(struct iwi_event_queue *queue, struct iwi_event *event_p);
 
 IW_NODISCARD iw_status iwi_event_at(struct event_run *run, iw_time time, enum iwi_event_kind kind,
                                     uint32_t rank, uint64_t object);
+
+/* `cause` lets the node go. */
+IW_NODISCARD iw_status iwi_event_push_release(struct event_run *run, iw_time time, uint64_t node,
+                                              uint64_t cause);
 
 /* The node's start lets others go: GOAL's irequires. */
 IW_NODISCARD iw_status iwi_event_started(struct event_run *run, uint64_t node, iw_time time);
@@ -201,6 +270,14 @@ IW_NODISCARD iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_
 
 /* In-order schedules: the next operation of the rank may start. */
 IW_NODISCARD iw_status iwi_event_release_next(struct event_run *run, uint64_t node, iw_time time);
+
+/* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
+iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d,
+                         iw_split *path);
+void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path);
+
+/* Rule 4's p of a receive that is reached now; noise is added to `path` when explaining. */
+iw_time iwi_event_post_time(struct event_run *run, uint64_t recv, iw_split *path);
 
 /* ---- event_ops.c: operations, on their CPU now ---- */
 
@@ -214,14 +291,6 @@ IW_NODISCARD iw_status iwi_event_send_done(struct event_run *run, uint64_t node)
 
 /* A nonblocking operation needs nothing of others any more. */
 IW_NODISCARD iw_status iwi_event_request_known(struct event_run *run, uint64_t node);
-
-/* d of undisturbed CPU from t on; noise is added to `path` when explaining, d is left to the caller. */
-iw_time iwi_event_finish(struct event_run *run, size_t cpu, uint32_t rank, iw_time t, iw_time d,
-                         iw_split *path);
-void iwi_event_free_cpu(struct event_run *run, size_t cpu, iw_time time, const iw_split *path);
-
-/* Rule 4's p of a receive that is reached now; noise is added to `path` when explaining. */
-iw_time iwi_event_post_time(struct event_run *run, uint64_t recv, iw_split *path);
 
 /* ---- event_memory.c: phases that move bytes ---- */
 
@@ -245,7 +314,7 @@ IW_NODISCARD iw_status iwi_event_post(struct event_run *run, uint64_t recv);
 /* A message can be seen now. */
 IW_NODISCARD iw_status iwi_event_notice(struct event_run *run, size_t message);
 
-/* ---- event_nic.c: NICs with queues ---- */
+/* NICs with queues. */
 
 IW_NODISCARD iw_status iwi_event_nics_init(struct event_run *run);
 void iwi_event_nics_release(struct event_nics *nics);

@@ -9,7 +9,6 @@
 #include "core/base/base.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
-#include "core/sim/flow/flow_step.h"
 #include "core/sim/flow/flow_stream.h"
 #include "core/sim/flow/flow_trace_share.h"
 #include "core/sim/rank_array.h"
@@ -260,119 +259,6 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
     }
     iwi_step_watch_restart(&flow->watch);
     begin_noise(flow);
-}
-
-static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
-{
-    const bool is_explaining = flow->job->split != NULL;
-
-    free(flow->slots);
-    free(flow->slot_split);
-    flow->slots = iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_time));
-    flow->slot_split =
-        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
-    flow->slot_count = slots;
-    return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
-}
-
-static iw_status reserve_posted(struct iwi_flow *flow)
-{
-    flow->posted = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
-    if (flow->posted != NULL && flow->job->split != NULL) {
-        flow->posted_split = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
-    }
-    return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
-                                                                                            : IW_OK;
-}
-
-iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
-{
-    if (fan <= flow->fan) {
-        return IW_OK;
-    }
-    free(flow->sends);
-    free(flow->recvs);
-    free(flow->arrivals);
-    flow->sends = iwi_new_array(flow->log, fan, sizeof *flow->sends);
-    flow->recvs = iwi_new_array(flow->log, fan, sizeof *flow->recvs);
-    flow->arrivals = iwi_new_array(flow->log, fan, sizeof *flow->arrivals);
-    flow->fan = fan;
-    return flow->sends == NULL || flow->recvs == NULL || flow->arrivals == NULL ? IW_ERR_NOMEM : IW_OK;
-}
-
-iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, bool has_rendezvous)
-{
-    const size_t slots = (size_t)fan * ranks;
-
-    if (slots > flow->slot_count) {
-        IW_TRY(reserve_slots(flow, slots));
-    }
-    IW_TRY(iwi_flow_reserve_scratch(flow, fan));
-    return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;
-}
-
-/* Passing an id costs more than the closed form of most sources: it is written in parts and read as a whole.
- */
-static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                            iw_time d, const struct iwi_lost *lost)
-{
-    const struct iwi_job *job = flow->job;
-    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)),
-                                     rank * flow->cores};
-
-    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
-}
-
-iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                           iw_time d, const struct iwi_lost *lost)
-{
-    iw_time end = IWI_LATEST;
-
-    if (t + d <= IWI_LATEST && d > 0) {
-        end = flow->has_closed_form && lost == NULL
-                  ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next, t, d)
-                  : finish_by_id(flow, rank, i, next, t, d, lost);
-        *next = iwi_min(*next, IWI_LATEST);
-    } else if (d == 0) {
-        end = iwi_min(t, IWI_LATEST);
-    }
-    flow->is_too_late |= end >= IWI_LATEST;
-    return end;
-}
-
-iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
-                       const struct iwi_cost *cost)
-{
-    const struct iwi_job *job = flow->job;
-    const uint64_t trial = job->first_trial + (i & (flow->lanes - 1));
-    const uint32_t number = flow->sends_before[i]++;
-    struct iwi_drawn_delays *drawn = &flow->drawn;
-
-    if (cost->inner < job->noisy_level || rank == peer) {
-        return 0;
-    }
-    if (job->net_noise->series != NULL) {
-        return iwi_job_delay(job, trial, cost->inner,
-                             &(struct iwi_leaving){flow->cpu[i], number, rank, peer, IWI_CARRIED_DATA});
-    }
-    if (drawn->rank != rank || drawn->number != number || drawn->trials != trial / IWI_DRAW_TRIALS) {
-        drawn->rank = rank;
-        drawn->number = number;
-        drawn->trials = trial / IWI_DRAW_TRIALS;
-        drawn->bits = iwi_net_noise_bits(job->seed, trial, rank, number, IWI_CARRIED_DATA);
-    }
-    return iwi_delay_of(job->net_noise, drawn->bits.v[trial % IWI_DRAW_TRIALS]);
-}
-
-iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                          const struct iwi_lost *lost)
-{
-    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, lost);
-
-    if (flow->watch.open != NULL) {
-        iwi_step_lost(&flow->watch, rank, end - t - d);
-    }
-    return end;
 }
 
 void iwi_flow_end_steps(struct iwi_flow *flow)

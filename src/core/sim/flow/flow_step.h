@@ -8,7 +8,6 @@
 #define IWI_FLOW_STEP_H
 
 #include "core/sim/flow/flow_state.h"
-#include "core/sim/path.h"
 
 #define IWI_STEP static inline __attribute__((always_inline))
 

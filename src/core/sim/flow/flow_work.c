@@ -1,0 +1,282 @@
+/* What all rounds of the flow engine use: work under noise, compute phases, room for messages.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/sim/flow/flow_step.h"
+#include "core/sim/rank_array.h"
+
+/* Passing an id costs more than the closed form of most sources: it is written in parts and read as a whole.
+ */
+static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                            iw_time d, const struct iwi_lost *lost)
+{
+    const struct iwi_job *job = flow->job;
+    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)),
+                                     rank * flow->cores};
+
+    return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
+}
+
+iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                           iw_time d, const struct iwi_lost *lost)
+{
+    iw_time end = IWI_LATEST;
+
+    if (t + d <= IWI_LATEST && d > 0) {
+        end = flow->has_closed_form && lost == NULL
+                  ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next, t, d)
+                  : finish_by_id(flow, rank, i, next, t, d, lost);
+        *next = iwi_min(*next, IWI_LATEST);
+    } else if (d == 0) {
+        end = iwi_min(t, IWI_LATEST);
+    }
+    flow->is_too_late |= end >= IWI_LATEST;
+    return end;
+}
+
+iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
+                       const struct iwi_cost *cost)
+{
+    const struct iwi_job *job = flow->job;
+    const uint64_t trial = job->first_trial + (i & (flow->lanes - 1));
+    const uint32_t number = flow->sends_before[i]++;
+    struct iwi_drawn_delays *drawn = &flow->drawn;
+
+    if (cost->inner < job->noisy_level || rank == peer) {
+        return 0;
+    }
+    if (job->net_noise->series != NULL) {
+        return iwi_job_delay(job, trial, cost->inner,
+                             &(struct iwi_leaving){flow->cpu[i], number, rank, peer, IWI_CARRIED_DATA});
+    }
+    if (drawn->rank != rank || drawn->number != number || drawn->trials != trial / IWI_DRAW_TRIALS) {
+        drawn->rank = rank;
+        drawn->number = number;
+        drawn->trials = trial / IWI_DRAW_TRIALS;
+        drawn->bits = iwi_net_noise_bits(job->seed, trial, rank, number, IWI_CARRIED_DATA);
+    }
+    return iwi_delay_of(job->net_noise, drawn->bits.v[trial % IWI_DRAW_TRIALS]);
+}
+
+iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
+                          const struct iwi_lost *lost)
+{
+    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, lost);
+
+    if (flow->watch.open != NULL) {
+        iwi_step_lost(&flow->watch, rank, end - t - d);
+    }
+    return end;
+}
+
+enum { STRIDE = 8, BLOCK = 512 };
+
+/* Element i, of which `done` would pass the next detour. */
+static iw_time finish_one(struct iwi_flow *flow, size_t i, iw_time start, iw_time done)
+{
+    return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
+                              &flow->next_detour[i], start, done - start, NULL);
+}
+
+void iwi_flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start, iw_time *done)
+{
+    const iw_time *next = flow->next_detour + i;
+
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, flow->next_detour + i, start, count);
+    }
+    for (size_t n = 0; n < count; n += STRIDE) {
+        const size_t end = n + STRIDE < count ? n + STRIDE : count;
+        iw_time slack = 0;
+
+        for (size_t k = n; k < end; k++) {
+            slack |= next[k] - done[k];
+        }
+        for (size_t k = n; slack < 0 && k < end; k++) {
+            if (next[k] < done[k]) {
+                done[k] = finish_one(flow, i + k, start[k], done[k]);
+            }
+        }
+    }
+}
+
+struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size_t i)
+{
+    const struct iwi_job *job = flow->job;
+    const size_t others = i * (flow->cores - 1);
+
+    return (struct iwi_cores){
+        .noise = job->noise,
+        .id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank * flow->cores},
+        .words = flow->noise_words + i * flow->words,
+        .next = &flow->next_detour[i],
+        .other_words = flow->other_words + others * flow->words,
+        .other_next = flow->other_next + others};
+}
+
+/* A phase on several cores. */
+static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work, iw_time delay)
+{
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        const size_t i = iwi_flow_at(flow, rank) + lane;
+        const struct iwi_cores cores = iwi_flow_cores(flow, rank, i);
+        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        const iw_time begin = flow->cpu[i];
+
+        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay,
+                                       split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, begin, delay, work, flow->cpu[i] - begin - work - delay);
+        }
+        flow->is_too_late |= flow->cpu[i] >= IWI_LATEST;
+        if (split != NULL) {
+            split->part_ps[IW_PART_COMPUTE] += work;
+            split->part_ps[IW_PART_DELAY] += delay;
+        }
+    }
+}
+
+void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
+{
+    const struct iwi_job *job = flow->job;
+    const iw_time cpu_work = iwi_job_work(job, rank, amount);
+    const iw_time work = iwi_max(cpu_work, job->memory_ps); /* nobody waits for others' use of memory here */
+    const iw_time delay = job->has_delays ? iwi_program_delay(job->program, rank, phase + 1) : 0;
+    const bool has_phase_noise = job->noise != NULL && iwi_noise_has_phases(job->noise);
+
+    if (flow->cores > 1) {
+        phase_on_cores(flow, rank, phase, work, delay);
+        return;
+    }
+    for (uint32_t lane = 0; lane < flow->lanes; lane++) {
+        const size_t i = iwi_flow_at(flow, rank) + lane;
+        const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
+        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        iw_time extra = 0;
+
+        if (has_phase_noise) {
+            extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
+                                    &flow->next_detour[i], phase, flow->cpu[i], work,
+                                    split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        }
+        if (flow->watch.open != NULL && !flow->is_too_late) {
+            iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);
+        }
+        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
+        if (split != NULL) {
+            split->part_ps[IW_PART_COMPUTE] += cpu_work;
+            split->part_ps[IW_PART_MEMORY] += work - cpu_work;
+            split->part_ps[IW_PART_DELAY] += delay;
+        }
+    }
+}
+
+/* Elements i ... i + count - 1 work for d. */
+IWI_VECTOR_VERSIONS static void work_all(struct iwi_flow *flow, size_t i, size_t count, iw_time d)
+{
+    iw_time *restrict cpu = flow->cpu + i;
+    const iw_time *restrict next = flow->next_detour + i;
+    iw_time start[BLOCK];
+    iw_time slack = 0;
+
+    for (size_t n = 0; n < count; n++) {
+        start[n] = cpu[n];
+        cpu[n] += d;
+        slack |= next[n] - cpu[n];
+    }
+    if (slack < 0) {
+        iwi_flow_finish_all(flow, i, count, start, cpu);
+    }
+}
+
+bool iwi_flow_has_even_phases(const struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    return flow->cores == 1 && job->node_factors == NULL && flow->cpu_split == NULL &&
+           flow->watch.open == NULL && !(job->noise != NULL && iwi_noise_has_phases(job->noise));
+}
+
+/* Ranks rank ... end - 1, of which none has a delay. */
+static void phase_of_many(struct iwi_flow *flow, uint32_t rank, uint32_t end, iw_time amount)
+{
+    const size_t last = iwi_flow_at(flow, end);
+
+    for (size_t i = iwi_flow_at(flow, rank); i < last; i += BLOCK) {
+        work_all(flow, i, last - i < BLOCK ? last - i : BLOCK, iwi_max(amount, flow->job->memory_ps));
+    }
+}
+
+void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount)
+{
+    const struct iwi_job *job = flow->job;
+    const uint32_t end = flow->first_rank + flow->ranks;
+    const size_t delays = job->has_delays ? job->program->delay_count : 0;
+    uint32_t rank = flow->first_rank;
+
+    for (; !iwi_flow_has_even_phases(flow) && rank < end; rank++) {
+        iwi_flow_phase(flow, rank, phase, amount);
+    }
+    for (size_t k = 0; k < delays && rank < end; k++) { /* by rank */
+        const iw_delay *delay = &job->program->delays[k];
+
+        if (delay->step == phase + 1 && delay->rank >= rank && delay->rank < end) {
+            phase_of_many(flow, rank, delay->rank, amount);
+            iwi_flow_phase(flow, delay->rank, phase, amount);
+            rank = delay->rank + 1;
+        }
+    }
+    phase_of_many(flow, rank, end, amount);
+}
+
+static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
+{
+    const bool is_explaining = flow->job->split != NULL;
+
+    free(flow->slots);
+    free(flow->slot_split);
+    flow->slots = iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_time));
+    flow->slot_split =
+        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
+    flow->slot_count = slots;
+    return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
+}
+
+static iw_status reserve_posted(struct iwi_flow *flow)
+{
+    flow->posted = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
+    if (flow->posted != NULL && flow->job->split != NULL) {
+        flow->posted_split = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
+    }
+    return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
+                                                                                            : IW_OK;
+}
+
+iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
+{
+    if (fan <= flow->fan) {
+        return IW_OK;
+    }
+    free(flow->sends);
+    free(flow->recvs);
+    free(flow->arrivals);
+    flow->sends = iwi_new_array(flow->log, fan, sizeof *flow->sends);
+    flow->recvs = iwi_new_array(flow->log, fan, sizeof *flow->recvs);
+    flow->arrivals = iwi_new_array(flow->log, fan, sizeof *flow->arrivals);
+    flow->fan = fan;
+    return flow->sends == NULL || flow->recvs == NULL || flow->arrivals == NULL ? IW_ERR_NOMEM : IW_OK;
+}
+
+iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, uint32_t fan, bool has_rendezvous)
+{
+    const size_t slots = (size_t)fan * ranks;
+
+    if (slots > flow->slot_count) {
+        IW_TRY(reserve_slots(flow, slots));
+    }
+    IW_TRY(iwi_flow_reserve_scratch(flow, fan));
+    return has_rendezvous && flow->posted == NULL ? reserve_posted(flow) : IW_OK;
+}
