@@ -69,14 +69,6 @@ static void partition_free(struct iwi_partition *partition)
     }
 }
 
-uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank)
-{
-    size_t at;
-
-    IWI_FIRST_NOT(at, 1, partition->members, partition->first[at] <= rank);
-    return (uint32_t)at - 1;
-}
-
 enum { SENT_AT_ONCE = 1 << 20 /* times: 8 MiB */ };
 
 struct members_run {

@@ -4,6 +4,7 @@
 #ifndef IWI_PARTITION_H
 #define IWI_PARTITION_H
 
+#include "core/base/order.h"
 #include "core/program/program.h"
 
 struct iwi_partition {
@@ -14,6 +15,12 @@ struct iwi_partition {
 };
 
 /* The member that has that rank. */
-uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank);
+static inline uint32_t iwi_partition_owner(const struct iwi_partition *partition, uint32_t rank)
+{
+    size_t at;
+
+    IWI_FIRST_NOT(at, 1, partition->members, partition->first[at] <= rank);
+    return (uint32_t)at - 1;
+}
 
 #endif

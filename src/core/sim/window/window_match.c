@@ -5,19 +5,12 @@
  * matter when a message is matched, if those of one source come in their order. Nor does it on a rank with
  * wildcards, if none of these can accept the message. All others wait in an inbox until their rank sees them.
  */
-#include "core/sim/window/window_calendar.h"
-
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/sim/meetings.h"
-#include "core/sim/window/window_fetch.h"
-#include "core/sim/window/window_plan.h"
+#include "core/sim/window/window_state.h"
 
-/* A ring of stretches of time, each with a set of ranks. */
-
-static iw_status window_notice_fixed(struct window_run *run, const struct window_place *place,
-                                     const struct iwi_window_message *message);
+/* ---- a ring of stretches of time, each with a set of ranks ---- */
 
 iw_status iwi_calendar_init(const iw_log *log, struct iwi_calendar *calendar, uint32_t ranks, iw_time most)
 {
@@ -131,148 +124,20 @@ uint32_t iwi_calendar_take(struct iwi_calendar *calendar, int64_t stretch)
     return count;
 }
 
-/* Finds the messages of which it is known before the run which receive they meet. */
-
-static void note(uint64_t *first_p, struct iwi_meeting *meeting, uint64_t node)
+iw_status iwi_window_grow_queue(struct window_run *run, struct window_rank *rank)
 {
-    meeting->has_several |= *first_p != IWI_NO_MEETING;
-    *first_p = node;
-}
+    struct iwi_window_queue *queue = &rank->queue;
+    void *events = queue->far;
+    size_t capacity = queue->far_capacity;
 
-/* The meeting of a receive that names its source and tag; NULL: it is none. */
-static struct iwi_meeting *meeting_of_receive(struct iwi_meetings *m, const struct iwi_window_looks *looks,
-                                              uint64_t node)
-{
-    const struct iwi_node *recv = &m->schedule->nodes[node];
-
-    return recv->kind == IWI_RECV && recv->peer != IWI_ANY && recv->tag != IWI_ANY &&
-                   !iwi_window_is_wild(iwi_window_looks_for(looks, recv->peer, recv->tag))
-               ? iwi_meeting_of(m, recv->peer, recv->tag)
-               : NULL;
-}
-
-/* Bytes that a receive has room to remember (struct window_node). */
-static bool is_short(const struct iwi_node *send)
-{
-    return send->amount <= UINT32_MAX;
-}
-
-static iw_status find_in_rank(struct iwi_meetings *m, struct iwi_window_plan *plan, uint32_t rank)
-{
-    const uint64_t *first_node = m->schedule->first_node;
-
-    IW_TRY(iwi_meetings_at(m, rank));
-    for (uint64_t i = m->first_inbound[rank]; i < m->first_inbound[rank + 1]; i++) {
-        const struct iwi_inbound *in = &m->inbound[i];
-        struct iwi_meeting *meeting = iwi_meeting_of(m, in->source, in->tag);
-
-        __builtin_prefetch(&plan->partners[in->send], 1);
-        note(&meeting->send, meeting, in->send);
-    }
-    for (uint64_t node = first_node[rank]; node < first_node[rank + 1]; node++) {
-        struct iwi_meeting *meeting = meeting_of_receive(m, &plan->looks[rank], node);
-
-        if (meeting != NULL) {
-            note(&meeting->recv, meeting, node);
-        }
-    }
-    for (uint64_t node = first_node[rank]; node < first_node[rank + 1]; node++) {
-        const struct iwi_meeting *meeting = meeting_of_receive(m, &plan->looks[rank], node);
-
-        if (meeting != NULL && !meeting->has_several && meeting->send != IWI_NO_MEETING &&
-            is_short(&m->schedule->nodes[meeting->send])) {
-            plan->partners[node] = (uint32_t)(meeting->send - first_node[meeting->source]);
-            plan->partners[meeting->send] = (uint32_t)(node - first_node[rank]);
-        }
-    }
+    IW_TRY(iwi_grow(run->log, &events, &capacity, (size_t)queue->far_count * 2 + IWI_WINDOW_NEAR,
+                    sizeof *queue->far));
+    queue->far = events;
+    queue->far_capacity = (uint32_t)capacity;
     return IW_OK;
 }
 
-iw_status iwi_window_find_partners(const iw_log *log, struct iwi_window_plan *plan)
-{
-    const uint64_t nodes = plan->schedule->first_node[plan->schedule->ranks];
-    struct iwi_meetings meetings;
-    iw_status status = IW_OK;
-
-    for (uint64_t node = 0; node < nodes; node++) {
-        plan->partners[node] = IWI_WINDOW_NO_PARTNER;
-    }
-    IW_TRY(iwi_meetings_init(log, plan->schedule, &meetings));
-    for (uint32_t rank = 0; status == IW_OK && rank < plan->schedule->ranks; rank++) {
-        status = find_in_rank(&meetings, plan, rank);
-    }
-    iwi_meetings_release(&meetings);
-    return status;
-}
-
-/* Messages of the window engine on their way between ranks: sent into outboxes, and what becomes of them at
- * their rank.
- */
-
-enum { AHEAD = 8, FURTHER = 16 };
-
-static iw_status put_into_inbox(struct window_run *run, struct window_rank *rank,
-                                const struct iwi_window_message *message)
-{
-    if (rank->inbox.count == rank->inbox.capacity) {
-        void *messages = rank->inbox.messages;
-        size_t capacity = rank->inbox.capacity;
-
-        IW_TRY(iwi_grow(run->log, &messages, &capacity, (size_t)rank->inbox.count + 1, sizeof *message));
-        rank->inbox.messages = messages;
-        rank->inbox.capacity = (uint32_t)capacity;
-    }
-    iwi_window_inbox_put(&rank->inbox, *message);
-    return IW_OK;
-}
-
-static iw_status deliver(struct window_run *run, const struct iwi_window_message *message)
-{
-    const struct window_place place = iwi_window_place(run, message->to - run->first_rank);
-    iw_time turn = message->notice;
-
-    if (message->is_answer) {
-        IW_TRY(iwi_window_push(run, place.state, message->notice,
-                               iwi_window_what(IWI_WINDOW_TOLD, message->send)));
-    } else if (message->is_fixed) {
-        run->met_at = INT64_MAX;
-        IW_TRY(window_notice_fixed(run, &place, message));
-        turn = run->met_at;
-    } else if (iwi_window_is_wild(iwi_window_looks_for(&place.state->looks, message->from, message->tag))) {
-        IW_TRY(put_into_inbox(run, place.state, message));
-    } else {
-        run->met_at = INT64_MAX;
-        IW_TRY(iwi_window_notice(run, &place, message));
-        turn = run->met_at;
-    }
-    if (run->order != NULL) {
-        return iwi_window_note_serially(run, place.local);
-    }
-    iwi_calendar_note(&run->calendar, place.local, turn);
-    return IW_OK;
-}
-
-/* `messages` are those from the one at hand on. */
-static void fetch(const struct window_run *run, const struct iwi_window_message *messages, size_t left)
-{
-    if (left > FURTHER) {
-        iwi_window_fetch_lines(&run->ranks[messages[FURTHER].to - run->first_rank], sizeof *run->ranks);
-    }
-    if (left > AHEAD && messages[AHEAD].is_fixed) {
-        const struct iwi_window_message *message = &messages[AHEAD];
-
-        __builtin_prefetch(&run->ranks[message->to - run->first_rank].nodes[message->tag], 1);
-    }
-}
-
-iw_status iwi_window_deliver(struct window_run *run, const struct iwi_window_message *messages, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fetch(run, messages + i, count - i);
-        IW_TRY(deliver(run, &messages[i]));
-    }
-    return IW_OK;
-}
+/* ---- on their way ---- */
 
 iw_status iwi_window_send(struct window_run *run, struct iwi_window_message message)
 {
@@ -461,8 +326,8 @@ iw_status iwi_window_ready_fixed(struct window_run *run, const struct window_pla
 }
 
 /* The same when the message comes: a receive that is not ready yet remembers it. */
-static iw_status window_notice_fixed(struct window_run *run, const struct window_place *place,
-                                     const struct iwi_window_message *message)
+iw_status iwi_window_notice_fixed(struct window_run *run, const struct window_place *place,
+                                  const struct iwi_window_message *message)
 {
     struct window_node *node = &place->nodes[message->tag];
 

@@ -87,14 +87,6 @@ IW_NODISCARD iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_s
                                            struct iwi_window_plan **plan_p);
 void iwi_window_plan_free(struct iwi_window_plan *plan);
 
-/* ---- window_partners.c ---- */
-
-/* Sets plan->partners. A message that is alone on its (source, tag), as is the receive that names these,
- * meets it at whatever time, if no wildcard of the rank can accept it. */
-IW_NODISCARD iw_status iwi_window_find_partners(const iw_log *log, struct iwi_window_plan *plan);
-
-/* ---- window_run.c ---- */
-
 /* One trial, or with job->member its block of it: all members have to call. Sets job->end_ps of the block's
  * ranks (from 0 on); nothing is explained, no steps are told. */
 IW_NODISCARD iw_status iwi_window_run(const iw_log *log, const struct iwi_job *job,

@@ -6,11 +6,60 @@
 
 #include "core/net/cost.h"
 #include "core/noise/cores.h"
-#include "core/sim/window/window_calendar.h"
 #include "core/sim/window/window_plan.h"
 #include "core/sim/window/window_queue.h"
 
 #define IWI_WINDOW_DONE UINT32_MAX
+
+/* ---- a ring of stretches of time, each with a set of ranks that have something to do in it ---- */
+
+enum { IWI_CALENDAR_SLOTS = 64 };
+
+struct iwi_calendar {
+    uint32_t shift; /* a stretch is 2^shift picoseconds */
+    uint32_t ranks;
+    size_t words;       /* of a set: 64 ranks each */
+    int64_t current;    /* number of the stretch taken last; others are after it, up to 63 */
+    uint64_t is_filled; /* bit n: slot n has ranks */
+    uint64_t *sets;     /* IWI_CALENDAR_SLOTS x words */
+    iw_time *turn;      /* of each rank: when it has something to do next; INT64_MAX: nothing is known of */
+    uint32_t *active;   /* those taken last */
+};
+
+/* No stretch is longer than `most` picoseconds (at least 1). */
+IW_NODISCARD iw_status iwi_calendar_init(const iw_log *log, struct iwi_calendar *calendar, uint32_t ranks,
+                                         iw_time most);
+void iwi_calendar_release(struct iwi_calendar *calendar);
+
+/* turn[rank] is after the current stretch. Ranks far ahead, and those whose turn has changed, are put again
+ * when their slot is looked at. */
+static inline void iwi_calendar_put(struct iwi_calendar *calendar, uint32_t rank)
+{
+    const int64_t last = calendar->current + IWI_CALENDAR_SLOTS - 1,
+                  wanted = calendar->turn[rank] >> calendar->shift;
+    const uint32_t slot = (uint32_t)(wanted < last ? wanted : last) % IWI_CALENDAR_SLOTS;
+
+    calendar->is_filled |= UINT64_C(1) << slot;
+    calendar->sets[slot * calendar->words + rank / 64] |= UINT64_C(1) << rank % 64;
+}
+
+/* The rank has something to do at `time`, after the current stretch. */
+static inline void iwi_calendar_note(struct iwi_calendar *calendar, uint32_t rank, iw_time time)
+{
+    if (time < calendar->turn[rank]) {
+        calendar->turn[rank] = time;
+        iwi_calendar_put(calendar, rank);
+    }
+}
+
+/* The number of the first stretch in which a rank has its turn; INT64_MAX: there is none. */
+int64_t iwi_calendar_first(const struct iwi_calendar *calendar);
+
+/* Goes on to that stretch, which is not after the first that has ranks: they are in `active`, and have no
+ * turn until they are noted again. Returns how many. */
+uint32_t iwi_calendar_take(struct iwi_calendar *calendar, int64_t stretch);
+
+/* ---- the run ---- */
 
 /* All that there is to know of a node, in one place: it is looked at when it is in no cache any more. Others
  * of its rank are named by their number within the rank. */
@@ -189,7 +238,52 @@ static inline iw_time iwi_window_next(const struct window_rank *rank)
     return iwi_window_sees_message(rank) ? rank->inbox.messages[0].notice : iwi_window_first(rank);
 }
 
-/* ---- window_setup.c ---- */
+/* ---- fetching into the cache what others have pushed out of it ---- */
+
+/* So many turns of ranks, or messages, ahead: a rank itself, and what it has to do first. */
+enum { IWI_WINDOW_AHEAD = 4, IWI_WINDOW_FURTHER = 8 };
+
+static inline void iwi_window_fetch_lines(const void *what, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64) {
+        __builtin_prefetch((const char *)what + at, 1);
+    }
+}
+
+/* The operations that a rank does next. */
+static inline void iwi_window_fetch_nodes(const struct window_run *run, uint32_t local)
+{
+    const struct window_rank *rank = &run->ranks[local];
+    const size_t cpus = run->schedule->cpu_count;
+    const struct window_cpu *cpu = &run->cpus[local * cpus];
+
+    for (uint32_t i = rank->queue.begin; i < rank->queue.end; i++) {
+        __builtin_prefetch(&rank->nodes[(uint32_t)rank->queue.near[i].what], 1);
+    }
+    for (size_t c = 0; c < cpus; c++) {
+        if (cpu[c].first != IWI_WINDOW_NONE) {
+            __builtin_prefetch(&rank->nodes[cpu[c].first], 1);
+        }
+    }
+}
+
+/* `ranks` are those from the one at hand on. */
+static inline void iwi_window_fetch(const struct window_run *run, const uint32_t *ranks, uint32_t left)
+{
+    const size_t cpus = run->schedule->cpu_count;
+
+    if (left > IWI_WINDOW_FURTHER) {
+        const size_t local = ranks[IWI_WINDOW_FURTHER];
+
+        iwi_window_fetch_lines(&run->ranks[local], sizeof *run->ranks);
+        iwi_window_fetch_lines(&run->cpus[local * cpus], cpus * sizeof *run->cpus);
+    }
+    if (left > IWI_WINDOW_AHEAD) {
+        iwi_window_fetch_nodes(run, ranks[IWI_WINDOW_AHEAD]);
+    }
+}
+
+/* ---- window_plan.c: begin and end ---- */
 
 IW_NODISCARD iw_status iwi_window_setup(struct window_run *run);
 void iwi_window_release(struct window_run *run);
@@ -198,9 +292,7 @@ void iwi_window_release(struct window_run *run);
  * that nobody has received. */
 IW_NODISCARD iw_status iwi_window_check_end(struct window_run *run);
 
-/* ---- window_run.c ---- */
-
-/* ---- window_ops.c ---- */
+/* ---- window_ops.c: the rank ---- */
 
 /* The cores of a rank as one of its CPUs sees them. */
 struct iwi_cores iwi_window_cores(const struct window_run *run, uint32_t local, size_t cpu);
@@ -208,20 +300,33 @@ struct iwi_cores iwi_window_cores(const struct window_run *run, uint32_t local, 
 /* Posting is where the CPU is, from t on. */
 void iwi_window_restart_posting(struct window_run *run, size_t cpu, iw_time t);
 
-/* A node has one event more in its rank's queue. */
-IW_NODISCARD iw_status iwi_window_push(struct window_run *run, struct window_rank *rank, iw_time time,
-                                       uint64_t what);
-
 /* What it requires is there at nodes[node].value. */
 IW_NODISCARD iw_status iwi_window_become_ready(struct window_run *run, const struct window_place *place,
                                                uint32_t node);
 
-/* ---- window_serial.c ---- */
+/* The first event of a rank, which has one. */
+IW_NODISCARD iw_status iwi_window_step(struct window_run *run, const struct window_place *place);
 
-/* The rank may have something to do earlier than before. */
-IW_NODISCARD iw_status iwi_window_note_serially(struct window_run *run, uint32_t local);
+/* All events of a rank up to the end of the window. */
+IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, uint32_t local);
 
-/* ---- window_match.c ---- */
+/* ---- window_match.c: messages ---- */
+
+IW_NODISCARD iw_status iwi_window_grow_queue(struct window_run *run, struct window_rank *rank);
+
+/* A node has one event more in its rank's queue. */
+IW_NODISCARD static inline iw_status iwi_window_push(struct window_run *run, struct window_rank *rank,
+                                                     iw_time time, uint64_t what)
+{
+    const struct iwi_window_queue *queue = &rank->queue;
+
+    if ((queue->end == IWI_WINDOW_NEAR || queue->far_count > 0) &&
+        queue->far_capacity - queue->far_count < IWI_WINDOW_NEAR) {
+        IW_TRY(iwi_window_grow_queue(run, rank));
+    }
+    iwi_window_queue_put(&rank->queue, (struct iwi_window_event){time, what});
+    return IW_OK;
+}
 
 /* A receive is reached now. */
 IW_NODISCARD iw_status iwi_window_post(struct window_run *run, const struct window_place *place,
@@ -236,15 +341,11 @@ IW_NODISCARD iw_status iwi_window_ready_fixed(struct window_run *run, const stru
 IW_NODISCARD iw_status iwi_window_notice(struct window_run *run, const struct window_place *place,
                                          const struct iwi_window_message *message);
 
-/* ---- window_deliver.c ---- */
+/* The same for a message whose receive is known. */
+IW_NODISCARD iw_status iwi_window_notice_fixed(struct window_run *run, const struct window_place *place,
+                                               const struct iwi_window_message *message);
 
 /* A message has been sent, or answered: it is delivered when the window has ended. */
 IW_NODISCARD iw_status iwi_window_send(struct window_run *run, struct iwi_window_message message);
-
-/* All messages that have come to the member of their receivers, in the order in which each sender has sent
- * them.
- */
-IW_NODISCARD iw_status iwi_window_deliver(struct window_run *run, const struct iwi_window_message *messages,
-                                          size_t count);
 
 #endif
