@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "core/noise/recording_check.h"
-#include "features/recordings/convert/import_quanta.h"
+#include "features/recordings/convert/convert_rows.h"
 #include "fuzz_import.h"
 
 static void read_pair(const char *data, size_t size, const char *times)

@@ -1,9 +1,9 @@
-/* Recordings from the files of other tools: which formats there are, and how a file's is told.
+/* Recordings from and to the files of other tools: which formats there are, how a file's is told, and what is
+ * lost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/recordings/convert/convert.h"
-
 #include <idlewave/convert.h>
+#include <idlewave/files.h>
 #include <idlewave/time.h>
 
 #include <stdio.h>
@@ -11,217 +11,57 @@
 #include <string.h>
 
 #include "core/base/opts.h"
-#include "core/base/order.h"
 #include "core/noise/recording_check.h"
-#include "features/recordings/convert/convert_rows.h"
+#include "features/recordings/convert/convert.h"
 #include "kit/files/io/input.h"
 
-/* ---- rows of a file, by CPU ---- */
+/* ---- our own recordings in HDF5 ---- */
 
-iw_status iwi_rows_add(const iw_log *log, struct iwi_rows *rows, const struct iwi_row *row)
+static bool is_hdf5(const char *data, size_t size)
 {
-    IW_TRY(iwi_grow(log, (void **)&rows->rows, &rows->capacity, rows->count + 1, sizeof *row));
-    rows->rows[rows->count++] = *row;
-    return IW_OK;
+    static const char signature[] = "\x89HDF\r\n\x1a\n";
+
+    return size >= sizeof signature - 1 && memcmp(data, signature, sizeof signature - 1) == 0 &&
+           !iwi_import_jitterdebugger.matches(data, size);
 }
 
-iw_status iwi_rows_add_facts(const iw_log *log, struct iwi_rows *rows, const struct iwi_cpu_facts *facts)
+static iw_status read_recording(const struct iwi_import *in, iw_recording **recording_p)
 {
-    IW_TRY(iwi_grow(log, (void **)&rows->facts, &rows->fact_capacity, rows->fact_count + 1, sizeof *facts));
-    rows->facts[rows->fact_count++] = *facts;
-    return IW_OK;
+    return iw_recording_load(in->log, in->path, recording_p);
 }
 
-void iwi_rows_release(struct iwi_rows *rows)
+static iw_status write_recording(const iw_log *log, const iw_recording *recording, const char *path)
 {
-    free(rows->rows);
-    free(rows->facts);
-    *rows = (struct iwi_rows){.rows = NULL};
+    if (strcmp(path, "-") == 0) {
+        return iwi_fail(log, IW_ERR_USAGE,
+                        "a recording in HDF5 cannot go to standard output: name a file, or another format "
+                        "(`export.format`)");
+    }
+    return iw_recording_save(log, recording, path);
 }
 
-iw_status iwi_recording_set_cpus(const iw_log *log, iw_recording *recording, size_t count)
-{
-    iw_detours *cpus = iwi_new_array(log, count, sizeof *cpus);
-
-    if (cpus == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    free(recording->cpus);
-    recording->cpus = cpus;
-    recording->cpu_count = count;
-    return IW_OK;
-}
-
-IWI_COMPARE(by_place, struct iwi_row, IWI_RISING(cpu), IWI_RISING(start_ns), IWI_RISING(duration_ns))
-
-IWI_COMPARE(by_cpu, struct iwi_cpu_facts, IWI_RISING(cpu))
-
-/* Most files are in order already. */
-static void sort(struct iwi_rows *rows)
-{
-    size_t i = 1;
-
-    while (i < rows->count && by_place(&rows->rows[i - 1], &rows->rows[i]) <= 0) {
-        i++;
-    }
-    if (i < rows->count) {
-        iwi_sort(rows->rows, rows->count, by_place);
-    }
-    iwi_sort(rows->facts, rows->fact_count, by_cpu);
-}
-
-/* Joins overlapping detours; the longer one gives the source. Returns how many are left. */
-static size_t unite(struct iwi_row *rows, size_t count)
-{
-    size_t last = 0;
-    int64_t longest_ns = count > 0 ? rows[0].duration_ns : 0;
-
-    for (size_t i = 1; i < count; i++) {
-        struct iwi_row *open = &rows[last];
-
-        if (rows[i].cpu == open->cpu && rows[i].start_ns < open->start_ns + open->duration_ns) {
-            const int64_t end_ns =
-                iwi_max(open->start_ns + open->duration_ns, rows[i].start_ns + rows[i].duration_ns);
-
-            open->duration_ns = end_ns - open->start_ns;
-            open->source = rows[i].duration_ns > longest_ns ? rows[i].source : open->source;
-            longest_ns = iwi_max(longest_ns, rows[i].duration_ns);
-        } else {
-            rows[++last] = rows[i];
-            longest_ns = rows[i].duration_ns;
-        }
-    }
-    return count > 0 ? last + 1 : 0;
-}
-
-static iw_status copy_detours(const iw_log *log, const struct iwi_row *rows, size_t count, iw_detours *cpu)
-{
-    cpu->start_ns = iwi_new_array(log, count, sizeof *cpu->start_ns);
-    cpu->duration_ns = iwi_new_array(log, count, sizeof *cpu->duration_ns);
-    cpu->source = iwi_new_array(log, count, sizeof *cpu->source);
-    if (cpu->start_ns == NULL || cpu->duration_ns == NULL || cpu->source == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        cpu->start_ns[i] = rows[i].start_ns;
-        cpu->duration_ns[i] = rows[i].duration_ns;
-        cpu->source[i] = rows[i].source;
-    }
-    cpu->count = count;
-    return IW_OK;
-}
-
-static iw_status copy_quanta(const iw_log *log, const struct iwi_row *rows, size_t count, iw_detours *cpu)
-{
-    cpu->sample_start_ns = iwi_new_array(log, count, sizeof *cpu->sample_start_ns);
-    cpu->sample = iwi_new_array(log, count, sizeof *cpu->sample);
-    if (cpu->sample_start_ns == NULL || cpu->sample == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        cpu->sample_start_ns[i] = rows[i].start_ns;
-        cpu->sample[i] = rows[i].sample;
-    }
-    cpu->sample_count = count;
-    return IW_OK;
-}
-
-/* One CPU of the sorted rows and facts; both indices move behind what is of it. */
-struct walk {
-    size_t row, fact;
+static const struct iwi_convert_ops idlewave = {
+    .about = {"idlewave", "our recordings in HDF5", ".h5", true, true},
+    .in_words = "a recording in HDF5",
+    .needs_file = true,
+    .matches = is_hdf5,
+    .read = read_recording,
+    .write_file = write_recording,
 };
-
-static bool has_more(const struct iwi_rows *rows, const struct walk *walk)
-{
-    return walk->row < rows->count || walk->fact < rows->fact_count;
-}
-
-static uint32_t next_cpu(const struct iwi_rows *rows, const struct walk *walk)
-{
-    const uint32_t of_row = walk->row < rows->count ? rows->rows[walk->row].cpu : UINT32_MAX;
-    const uint32_t of_fact = walk->fact < rows->fact_count ? rows->facts[walk->fact].cpu : UINT32_MAX;
-
-    return of_row < of_fact ? of_row : of_fact;
-}
-
-static void skip_cpu(const struct iwi_rows *rows, struct walk *walk, uint32_t cpu)
-{
-    while (walk->row < rows->count && rows->rows[walk->row].cpu == cpu) {
-        walk->row++;
-    }
-    while (walk->fact < rows->fact_count && rows->facts[walk->fact].cpu == cpu) {
-        walk->fact++;
-    }
-}
-
-static size_t count_cpus(const struct iwi_rows *rows)
-{
-    struct walk walk = {0, 0};
-    size_t count = 0;
-
-    for (; has_more(rows, &walk); count++) {
-        skip_cpu(rows, &walk, next_cpu(rows, &walk));
-    }
-    return count;
-}
-
-static int64_t last_end_ns(const struct iwi_rows *rows)
-{
-    int64_t end_ns = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        end_ns = iwi_max(end_ns, rows->rows[i].start_ns + rows->rows[i].duration_ns);
-    }
-    return end_ns;
-}
-
-/* The last facts that were told of a CPU count. */
-static void copy_facts(const struct iwi_cpu_facts *facts, size_t count, iw_detours *cpu)
-{
-    if (count > 0) {
-        const struct iwi_cpu_facts *last = &facts[count - 1];
-
-        cpu->length_ns = last->length_ns > 0 ? last->length_ns : cpu->length_ns;
-        cpu->t_min_ns = last->t_min_ns;
-        cpu->threshold_ns = last->threshold_ns;
-        cpu->dropped = last->dropped;
-    }
-}
-
-iw_status iwi_rows_fill(const iw_log *log, struct iwi_rows *rows, iw_recording *recording)
-{
-    struct walk walk = {0, 0};
-    int64_t end_ns;
-
-    sort(rows);
-    rows->count = rows->want_union ? unite(rows->rows, rows->count) : rows->count;
-    end_ns = last_end_ns(rows);
-    IW_TRY(iwi_recording_set_cpus(log, recording, count_cpus(rows)));
-    for (size_t i = 0; i < recording->cpu_count; i++) {
-        const struct walk begin = walk;
-        const struct iwi_row *first = rows->count > 0 ? &rows->rows[begin.row] : NULL;
-        iw_detours *cpu = &recording->cpus[i];
-
-        cpu->cpu = next_cpu(rows, &walk);
-        cpu->length_ns = end_ns;
-        skip_cpu(rows, &walk, cpu->cpu);
-        IW_TRY(rows->is_quanta ? copy_quanta(log, first, walk.row - begin.row, cpu)
-                               : copy_detours(log, first, walk.row - begin.row, cpu));
-        if (walk.fact > begin.fact) {
-            copy_facts(&rows->facts[begin.fact], walk.fact - begin.fact, cpu);
-        }
-    }
-    return IW_OK;
-}
 
 /* ---- formats ---- */
 
 const struct iwi_convert_ops *const iwi_convert_formats[] = {
-    &iwi_convert_idlewave,  &iwi_import_ftq, /* before netgauge, which has two columns of numbers too */
-    &iwi_convert_netgauge,  &iwi_convert_csv,
-    &iwi_convert_sysjitter, &iwi_import_osnoise,
-    &iwi_import_trace_dat,  &iwi_import_jitterdebugger,
-    &iwi_import_fwq,        NULL,
+    &idlewave,
+    &iwi_import_ftq, /* before netgauge, which has two columns of numbers too */
+    &iwi_convert_netgauge,
+    &iwi_convert_csv,
+    &iwi_convert_sysjitter,
+    &iwi_import_osnoise,
+    &iwi_import_trace_dat,
+    &iwi_import_jitterdebugger,
+    &iwi_import_fwq,
+    NULL,
 };
 
 const iw_convert_format *iw_convert_format_at(size_t index)
@@ -248,8 +88,8 @@ static void list_formats(bool want_write, char *text, size_t size)
     }
 }
 
-iw_status iwi_convert_find(const iw_log *log, const char *name, bool want_write,
-                           const struct iwi_convert_ops **ops_p)
+static iw_status find_format(const iw_log *log, const char *name, bool want_write,
+                             const struct iwi_convert_ops **ops_p)
 {
     char names[128];
 
@@ -266,7 +106,7 @@ iw_status iwi_convert_find(const iw_log *log, const char *name, bool want_write,
                     want_write ? "written" : "read", names);
 }
 
-static iw_status tell_format(const struct iwi_import *in, const struct iwi_convert_ops **ops_p)
+static iw_status tell_by_content(const struct iwi_import *in, const struct iwi_convert_ops **ops_p)
 {
     char names[128];
 
@@ -286,7 +126,7 @@ static iw_status tell_format(const struct iwi_import *in, const struct iwi_conve
         in->path, names);
 }
 
-/* ---- one CPU of it, its length ---- */
+/* ---- reading: one CPU of it, its length ---- */
 
 /* "sj.3" and "node.cpu3.txt" are of CPU 3. */
 static uint32_t cpu_of_name(const char *path)
@@ -395,7 +235,7 @@ iw_status iwi_import_memory(const struct iwi_import *in, const struct iwi_conver
     iw_status status;
 
     if (ops == NULL) {
-        IW_TRY(tell_format(in, &ops));
+        IW_TRY(tell_by_content(in, &ops));
     }
     if (ops->needs_file && strcmp(in->path, "-") == 0) {
         return iwi_fail(in->log, IW_ERR_IO, "%s cannot be read from standard input: give its file",
@@ -433,7 +273,7 @@ iw_status iw_recording_import(const iw_log *log, const char *path, const iw_impo
     IW_TRY(IWI_READ_OPTS(log, "IW_IMPORT_OPTS_INIT", given, &known));
     IW_TRY(check_opts(log, opts));
     if (opts->format != NULL) {
-        IW_TRY(iwi_convert_find(log, opts->format, false, &ops));
+        IW_TRY(find_format(log, opts->format, false, &ops));
     }
     IW_TRY(iwi_input_open(log, is_stdin ? "/dev/stdin" : path, &input));
     in = (struct iwi_import){
@@ -441,4 +281,176 @@ iw_status iw_recording_import(const iw_log *log, const char *path, const iw_impo
     status = iwi_import_memory(&in, ops, opts, recording_p);
     iwi_input_close(&input);
     return status;
+}
+
+/* ---- writing: what is lost ---- */
+
+struct losses {
+    char text[256]; /* "5 sources, 2 attributes" */
+};
+
+static void lose(struct losses *losses, size_t count, const char *one, const char *many)
+{
+    const size_t used = strlen(losses->text);
+
+    if (count > 0) {
+        snprintf(losses->text + used, sizeof losses->text - used, "%s%zu %s", used > 0 ? ", " : "", count,
+                 count == 1 ? one : many);
+    }
+}
+
+/* Without the one that the reader made itself. */
+static size_t count_attributes(const iw_recording *recording)
+{
+    return recording->attribute_count - (iw_recording_get(recording, IWI_IMPORTED_FROM) != NULL ? 1 : 0);
+}
+
+static void warn_of_losses(const iw_log *log, const iw_recording *recording,
+                           const struct iwi_convert_ops *ops)
+{
+    const unsigned of_quanta = iw_probe_has_quanta(recording->probe) ? IWI_LOSES_DETOURS_OF_QUANTA : 0;
+    const unsigned lost = ops->losses;
+    struct losses losses = {.text = ""};
+    size_t parts = 0, quanta = 0, detours = 0;
+
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        parts += recording->cpus[i].part_count;
+        quanta += recording->cpus[i].sample_count;
+        detours += recording->cpus[i].count;
+    }
+    lose(&losses, (lost & IWI_LOSES_SOURCES) != 0 ? recording->source_count - 1 : 0, "source", "sources");
+    lose(&losses, (lost & IWI_LOSES_PARTS) != 0 ? parts : 0, "part of a detour", "parts of detours");
+    lose(&losses, (lost & IWI_LOSES_QUANTA) != 0 ? quanta : 0, "quantum", "quanta");
+    lose(&losses, (lost & of_quanta) != 0 ? detours : 0, "detour", "detours");
+    lose(&losses, (lost & IWI_LOSES_FACTS) != 0 ? count_attributes(recording) : 0, "attribute", "attributes");
+    if (losses.text[0] != '\0') {
+        iwi_warn(log, "%s has no place for all of it: dropped %s", ops->in_words, losses.text);
+    }
+}
+
+/* ---- the files ---- */
+
+static iw_status write_one(const iw_log *log, const iw_recording *recording,
+                           const struct iwi_convert_ops *ops, const char *path)
+{
+    struct iwi_out out;
+
+    if (ops->write_file != NULL) {
+        return ops->write_file(log, recording, path);
+    }
+    IW_TRY(iwi_out_open_file(log, path, &out));
+    ops->write(recording, &out);
+    return iwi_out_close(&out);
+}
+
+/* "node.txt" to "node.cpu3.txt". */
+static char *name_of_cpu(const iw_log *log, const char *path, uint32_t cpu)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    const size_t size = strlen(path) + sizeof ".cpu4294967295";
+    char *name = iwi_new_array(log, size, 1);
+
+    if (dot == NULL || (slash != NULL && dot < slash) || dot == path || dot[-1] == '/') {
+        dot = path + strlen(path);
+    }
+    if (name != NULL) {
+        snprintf(name, size, "%.*s.cpu%" PRIu32 "%s", (int)(dot - path), path, cpu, dot);
+    }
+    return name;
+}
+
+static iw_status write_cpu(const iw_log *log, const iw_recording *recording, size_t place,
+                           const struct iwi_convert_ops *ops, const char *path)
+{
+    iw_recording one = *recording;
+    char *name = name_of_cpu(log, path, recording->cpus[place].cpu);
+    iw_status status;
+
+    if (name == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    one.cpus = &recording->cpus[place];
+    one.cpu_count = 1;
+    status = write_one(log, &one, ops, name);
+    free(name);
+    return status;
+}
+
+/* "wrote 'node.cpu0.txt' to 'node.cpu3.txt'" */
+static iw_status note_names(const iw_log *log, const iw_recording *recording,
+                            const struct iwi_convert_ops *ops, const char *path)
+{
+    char *first = name_of_cpu(log, path, recording->cpus[0].cpu);
+    char *last = name_of_cpu(log, path, recording->cpus[recording->cpu_count - 1].cpu);
+    const iw_status status = first != NULL && last != NULL ? IW_OK : IW_ERR_NOMEM;
+    char text[512];
+
+    if (status == IW_OK && log != NULL && log->write != NULL) {
+        snprintf(text, sizeof text, "%s holds one CPU a file: wrote '%s' to '%s'", ops->in_words, first,
+                 last);
+        log->write(log->arg, IW_LOG_INFO, text);
+    }
+    free(first);
+    free(last);
+    return status;
+}
+
+static iw_status write_cpus(const iw_log *log, const iw_recording *recording,
+                            const struct iwi_convert_ops *ops, const char *path)
+{
+    if (strcmp(path, "-") == 0) {
+        return iwi_fail(log, IW_ERR_USAGE, "%s holds one CPU, but there are %zu: choose one (`cpu`)",
+                        ops->in_words, recording->cpu_count);
+    }
+    for (size_t i = 0; i < recording->cpu_count; i++) {
+        IW_TRY(write_cpu(log, recording, i, ops, path));
+    }
+    return note_names(log, recording, ops, path);
+}
+
+static iw_status check_detours(const iw_log *log, const iw_recording *recording,
+                               const struct iwi_convert_ops *ops)
+{
+    if (recording->probe == IW_PROBE_FTQ && (ops->losses & IWI_LOSES_QUANTA) != 0) {
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "%s is a list of detours, but ftq does not say when detours were: record with "
+                        "the probe selfish or fwq",
+                        ops->in_words);
+    }
+    return IW_OK;
+}
+
+static iw_status tell_by_suffix(const iw_log *log, const char *path, const struct iwi_convert_ops **ops_p)
+{
+    const size_t length = strlen(path);
+
+    for (size_t i = 0; iwi_convert_formats[i] != NULL; i++) {
+        const iw_convert_format *about = &iwi_convert_formats[i]->about;
+        const size_t suffix_length = about->suffix != NULL ? strlen(about->suffix) : 0;
+
+        if (about->can_write && suffix_length > 0 && length > suffix_length &&
+            strcmp(path + length - suffix_length, about->suffix) == 0) {
+            *ops_p = iwi_convert_formats[i];
+            return IW_OK;
+        }
+    }
+    return iwi_fail(log, IW_ERR_USAGE,
+                    strcmp(path, "-") == 0
+                        ? "standard output ('%s') tells no format: name one (`export.format`)"
+                        : "the suffix of '%s' tells no format: write .h5, .txt (netgauge) or .csv, or name "
+                          "the format (`export.format`)",
+                    path);
+}
+
+iw_status iw_recording_export(const iw_log *log, const iw_recording *recording, const char *path,
+                              const char *format)
+{
+    const struct iwi_convert_ops *ops;
+
+    IW_TRY(format != NULL ? find_format(log, format, true, &ops) : tell_by_suffix(log, path, &ops));
+    IW_TRY(iwi_recording_check(log, path, recording, IW_ERR_RANGE));
+    IW_TRY(check_detours(log, recording, ops));
+    warn_of_losses(log, recording, ops);
+    return ops->is_of_one_cpu && recording->cpu_count > 1 ? write_cpus(log, recording, ops, path)
+                                                          : write_one(log, recording, ops, path);
 }

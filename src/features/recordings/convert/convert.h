@@ -41,7 +41,6 @@ struct iwi_convert_ops {
     iw_status (*write_file)(const iw_log *log, const iw_recording *recording, const char *path);
 };
 
-extern const struct iwi_convert_ops iwi_convert_idlewave;
 extern const struct iwi_convert_ops iwi_convert_netgauge;
 extern const struct iwi_convert_ops iwi_convert_sysjitter;
 extern const struct iwi_convert_ops iwi_convert_csv;
@@ -58,14 +57,7 @@ extern const struct iwi_convert_ops *const iwi_convert_formats[];
 IW_NODISCARD iw_status iwi_import_memory(const struct iwi_import *in, const struct iwi_convert_ops *ops,
                                          const iw_import_opts *opts, iw_recording **recording_p);
 
-/* The format of that name; logs which there are if there is none. `want_write`: that can be written. */
-IW_NODISCARD iw_status iwi_convert_find(const iw_log *log, const char *name, bool want_write,
-                                        const struct iwi_convert_ops **ops_p);
-
-/* Appends as printf() does, up to IWI_OUT_RESERVE_MAX bytes; longer texts are cut. */
-void iwi_out_print(struct iwi_out *out, const char *format, ...) IW_PRINTF(2, 3);
-
-/* ---- recordings as CSV: what its reader and its writer share ---- */
+/* ---- recordings as CSV, also by `noise show` ---- */
 
 /* The rows are those of `noise show --format csv`. Lines "# key: value" before them hold what has no column;
  * they may be missing.
@@ -78,9 +70,5 @@ extern const char *const iwi_csv_heads[];
 size_t iwi_csv_row_count(const iw_recording *recording, const iw_detours *cpu);
 void iwi_csv_write_rows(const iw_recording *recording, const iw_detours *cpu, size_t begin, size_t end,
                         struct iwi_out *out);
-
-bool iwi_csv_matches(const char *data, size_t size);
-
-IW_NODISCARD iw_status iwi_csv_read(const struct iwi_import *in, iw_recording **recording_p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows of a file, in any order, to the CPUs of a recording.
+/* What readers find in files, rows in any order or quanta, to the CPUs of recordings.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_CONVERT_ROWS_H
@@ -7,6 +7,7 @@
 #include <idlewave/recording.h>
 
 #include "core/base/base.h"
+#include "kit/files/io/convert_child.h"
 
 /* A detour, or with probes of quanta a quantum. */
 struct iwi_row {
@@ -46,5 +47,29 @@ void iwi_rows_release(struct iwi_rows *rows);
 
 /* Makes `count` CPUs without detours for a recording that has none. */
 IW_NODISCARD iw_status iwi_recording_set_cpus(const iw_log *log, iw_recording *recording, size_t count);
+
+/* ---- quanta of FWQ and FTQ ---- */
+
+/* The quanta of one CPU; the arrays are the reader's. */
+struct iwi_quanta {
+    uint32_t cpu;
+    size_t count;
+    double *start_ns, *sample; /* ascending; as of iw_detours */
+    double length_ns;
+};
+
+/* A new recording of these CPUs, which it sorts. What a quantum lost against the best of its CPU becomes a
+ * detour at its begin, since where it was cannot be known. `path` is for messages: IW_ERR_RANGE, longer than
+ * 240 h; IW_ERR_NOMEM. */
+IW_NODISCARD iw_status iwi_quanta_to_recording(const iw_log *log, const char *path, iw_probe probe,
+                                               double quantum_ns, struct iwi_quanta *cpus, size_t count,
+                                               iw_recording **recording_p);
+
+/* ---- fixed time quanta from the text of FTQ, in memory: for the reader and its tests ---- */
+
+/* `counts`: "time count" a line, or counts alone. Those may have `times`, in ticks, a line for each; NULL:
+ * windows of equal length. */
+IW_NODISCARD iw_status iwi_ftq_read(const struct iwi_import *counts, const struct iwi_import *times,
+                                    iw_recording **recording_p);
 
 #endif

@@ -7,7 +7,7 @@
  * Windows end at multiples of the interval. After one that was overrun the next is shorter, and has less
  * work; what both lost together is right. Where windows have no line at all, nothing was done in them.
  */
-#include "features/recordings/convert/import_quanta.h"
+#include "features/recordings/convert/convert_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "core/base/order.h"
 #include "features/recordings/convert/convert.h"
-#include "features/recordings/convert/import_quanta.h"
+#include "features/recordings/convert/convert_rows.h"
 #include "kit/files/io/convert_text.h"
 
 #define LENGTHENED \

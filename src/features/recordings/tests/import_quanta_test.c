@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "features/recordings/convert/import_quanta.h"
+#include "features/recordings/convert/convert_rows.h"
 
 static iw_status import_with(struct iwt_log *log, const struct iwi_convert_ops *ops, const char *text,
                              int64_t length_ns, iw_recording **recording_p)

@@ -3,6 +3,8 @@
  */
 #include "kit/files/io/out.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BUFFER_BYTES = 1 << 20 };
@@ -54,6 +56,20 @@ void iwi_out_make_room(struct iwi_out *out)
     }
     if (out->status != IW_OK) {
         out->used = 0;
+    }
+}
+
+void iwi_out_print(struct iwi_out *out, const char *format, ...)
+{
+    char *at = iwi_out_reserve(out);
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(at, IWI_OUT_RESERVE_MAX, format, args);
+    va_end(args);
+    if (length > 0) {
+        out->used += (size_t)iwi_min(length, IWI_OUT_RESERVE_MAX - 1);
     }
 }
 

@@ -45,6 +45,9 @@ static inline void iwi_out_bytes(struct iwi_out *out, const void *bytes, size_t 
     out->used += count;
 }
 
+/* Appends as printf() does, up to IWI_OUT_RESERVE_MAX bytes; longer texts are cut. */
+void iwi_out_print(struct iwi_out *out, const char *format, ...) IW_PRINTF(2, 3);
+
 /* Writes the rest, closes and returns what happened; after a failure the older file stays. */
 IW_NODISCARD iw_status iwi_out_close(struct iwi_out *out);
 
