@@ -104,10 +104,6 @@ IW_NODISCARD iw_status iwi_fit_arrivals(const iw_log *log, const iw_fit_opts *op
 /* fit->specs, left_out_share. */
 IW_NODISCARD iw_status iwi_fit_specs(const iw_log *log, iw_noise_fit *fit);
 
-/* fit->agreement. */
-IW_NODISCARD iw_status iwi_fit_set_agreement(const iw_log *log, const iw_recording *recording,
-                                             iw_noise_fit *fit);
-
 /* ---- what the document of fits and its figures share ---- */
 
 /* "all", "3 other sources", "irq local_timer". */

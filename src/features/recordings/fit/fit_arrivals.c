@@ -398,23 +398,6 @@ enum { LEAST_FOR_TAIL = 100 };
 /* Lengths are the same up to this, and fixed if so few are others. */
 static const double SAME_LENGTH = 0.01, MOST_OTHER_LENGTHS = 0.05;
 
-struct iwi_fit_sample iwi_fit_sample(const int64_t *values_ns, size_t count, double cut_ns)
-{
-    struct iwi_fit_sample s = {.count = (double)count, .cut_ns = cut_ns, .least_ns = (double)values_ns[0]};
-    double squares = 0.0;
-
-    for (size_t i = 0; i < count; i++) { /* running means: exact enough for any count */
-        const double ns = (double)values_ns[i], y = log(ns), off = y - s.log_mean;
-
-        s.least_ns = fmin(s.least_ns, ns);
-        s.mean_ns += (ns - s.mean_ns) / (double)(i + 1);
-        s.log_mean += off / (double)(i + 1);
-        squares += off * (y - s.log_mean);
-    }
-    s.log_variance = squares / s.count;
-    return s;
-}
-
 static void choose_best(iw_durations *d)
 {
     double best = INFINITY;
