@@ -18,6 +18,7 @@
 #include "core/base/sysfile.h"
 #include "features/watch/detours.h"
 #include "features/watch/embedded.h"
+#include "kit/machine/softirq_name.h"
 
 /* ---- what this process may do ---- */
 
@@ -300,17 +301,50 @@ static iw_status keep_link(const iw_log *log, struct iwi_kernel_side *side, stru
     return IW_OK;
 }
 
+/* ---- vectors of interrupts ---- */
+
+/* As tracepoints call them; arch/x86/include/asm/irq_vectors.h has the numbers. */
+static const char *const vectors[] = {
+    [0xec] = "local_timer",          [0xf4] = "deferred_error_apic", [0xf6] = "irq_work",
+    [0xf7] = "x86_platform_ipi",     [0xf9] = "threshold_apic",      [0xfa] = "thermal_apic",
+    [0xfb] = "call_function_single", [0xfc] = "call_function",       [0xfd] = "reschedule",
+    [0xfe] = "error_apic",           [0xff] = "spurious_apic",
+};
+
+_Static_assert(sizeof vectors / sizeof vectors[0] ==
+                   IWI_BPF_FIRST_VECTOR + IWI_BPF_SOFTIRQS - IWI_BPF_VECTORS,
+               "one place each");
+
+void iwi_fixed_source(uint32_t number, iw_source *source)
+{
+    const uint32_t vector = number - IWI_BPF_VECTORS + IWI_BPF_FIRST_VECTOR;
+
+    if (number >= IWI_BPF_SOFTIRQS) {
+        source->kind = IW_CLASS_SOFTIRQ;
+        iwi_softirq_name((int64_t)number - IWI_BPF_SOFTIRQS, source->name, sizeof source->name);
+    } else if (number < IWI_BPF_VECTORS) {
+        source->kind = IW_CLASS_HARDWARE;
+        snprintf(source->name, sizeof source->name, "steal");
+    } else {
+        source->kind = IW_CLASS_IRQ;
+        if (vectors[vector] != NULL) {
+            snprintf(source->name, sizeof source->name, "%s", vectors[vector]);
+        } else {
+            snprintf(source->name, sizeof source->name, "vector %" PRIu32, vector);
+        }
+    }
+}
+
 /* One program for the entries of all vectors that this kernel tells of, one for the exits. */
 static iw_status attach_vectors(const iw_log *log, struct iwi_kernel_side *side, const struct btf *kernel)
 {
     static const char *const ends[] = {"entry", "exit"};
-    const char *vector;
 
-    for (size_t i = 0; (vector = iwi_vector_name(i)) != NULL; i++) {
-        for (size_t end = 0; end < 2; end++) {
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        for (size_t end = 0; vectors[i] != NULL && end < 2; end++) {
             char tracepoint[64], program[64];
 
-            snprintf(tracepoint, sizeof tracepoint, "%s_%s", vector, ends[end]);
+            snprintf(tracepoint, sizeof tracepoint, "%s_%s", vectors[i], ends[end]);
             snprintf(program, sizeof program, "on_vector_%s", ends[end]);
             if (iwi_btf_parameters(kernel, tracepoint) > 0) {
                 IW_TRY(keep_link(log, side,

@@ -6,6 +6,7 @@
 
 #include <idlewave/log.h>
 #include <idlewave/noise.h>
+#include <idlewave/recording.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +95,8 @@ int iwi_btf_controller(const struct btf *kernel, const char *name);
 
 /* The same of the kernel that runs. */
 int iwi_kernel_controller(const char *name);
+
+/* The name, as recordings have it, of a source below IWI_BPF_FIXED, but not of IWI_BPF_OTHER. */
+void iwi_fixed_source(uint32_t number, iw_source *source);
 
 #endif

@@ -20,7 +20,6 @@
 #include "features/watch/detours.h"
 #include "features/watch/job.h"
 #include "features/watch/kernel_side.h"
-#include "features/watch/watch_events.h"
 
 /* ---- telling programs in the kernel which job they watch ---- */
 

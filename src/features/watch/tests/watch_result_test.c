@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/rng.h"
-#include "features/watch/watch_events.h"
 #include "support/made_recording.h"
 #include "support/support.h"
 
