@@ -173,6 +173,9 @@ bool iwi_rows_couple_dp(const iw_training *spec);
 double iwi_expert_parameters(const iw_training *spec);
 /* Parameters of a chunk on one rank. */
 double iwi_chunk_parameters(const iw_training *spec, uint32_t part);
+
+/* Experts of a layer on one replica's share of them, before tensor parallelism. */
+double iwi_own_experts(const iw_training *spec);
 /* Parameters that make a bucket of gradients. */
 /* Weights, gradients and optimizer states of a GPU of the stage with most of them. */
 double iwi_state_bytes(const iw_training *spec);
