@@ -10,7 +10,6 @@
 #include "core/numeric/numeric.h"
 #include "core/sim/monotone.h"
 #include "core/stats/mean_interval.h"
-#include "features/simulate/interval.h"
 #include "features/simulate/simulate.h"
 
 /* ======== the interval ======== */

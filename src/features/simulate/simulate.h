@@ -108,6 +108,27 @@ double iwi_not_below_0(double low);
 iw_estimate iwi_experiment_saving(const struct iwi_experiment *experiment, const double *before,
                                   const double *after, const struct iwi_variant *variant, double *work);
 
+/* ======== the interval of a mean: chance of the trials, and chance of the recording ======== */
+
+/* One number a trial, at least 2. Differences of pairs are such numbers too. */
+struct iwi_sample {
+    const double *trials;
+    size_t trial_count;
+    const double *redraws; /* [redraw][trial]: the same from recordings drawn anew, in trials of their own */
+    size_t redraw_count;   /* fewer than 2: the recording is taken for the whole truth */
+    size_t per_redraw;     /* at least 2 */
+    size_t blocks;         /* pieces that recordings are drawn in, at least 2 */
+    double file_variance;  /* without redraws: what the recording adds to the variance of the mean, and the */
+    double file_freedom;   /* degrees of freedom of that; 0: it is taken for the whole truth */
+    double file_below;     /* without redraws: the lower end is at least so much lower */
+    double file_floor;     /* but not below this part of what the trials say */
+    double file_sure;      /* nor below this, which no trial is without */
+    double one_hit;        /* the most that one detour can add to a number; 0: not known */
+    double most_unmet;     /* what hits that no trial met add to the mean at most; used with one_hit */
+};
+
+iw_estimate iwi_paired_interval(const struct iwi_sample *sample);
+
 /* ======== how far recordings reach ======== */
 
 /* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */

@@ -6,7 +6,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "core/base/rng.h"
-#include "features/simulate/interval.h"
+#include "features/simulate/simulate.h"
 #include "support/support.h"
 
 static void assert_near(double value, double expected, double tolerance)
