@@ -156,9 +156,6 @@ struct iwi_rerun {
 /* Lanes, events, steps (rerun_order.c). */
 IW_NODISCARD iw_status iwi_rerun_order(struct iwi_rerun *rerun);
 
-/* The step of each activity. */
-IW_NODISCARD iw_status iwi_rerun_find_steps(struct iwi_rerun *rerun);
-
 /* What a run leaves out; `is_left_out` may be NULL. Released also after a failure. */
 IW_NODISCARD iw_status iwi_cuts_new(const struct iwi_rerun *rerun, const bool *is_left_out,
                                     struct iwi_cuts *cuts_p);
