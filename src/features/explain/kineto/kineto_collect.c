@@ -307,35 +307,7 @@ static iw_status kineto_args(struct iwi_kineto *kineto, struct iwi_kineto_file *
 
 /* ---- events ---- */
 
-enum { MEMORY_LEAST_NS = 100000, US_DECIMALS = 3 };
-
-struct iwi_json_span iwi_kineto_name(const struct iwi_json_item *item)
-{
-    struct iwi_json_span name = iwi_json_member(item, "name");
-
-    if (name.size >= 2 && name.text[0] == '"') {
-        name.text++;
-        name.size -= 2;
-        return name;
-    }
-    return (struct iwi_json_span){"", 0};
-}
-
-iw_status iwi_kineto_times(const struct iwi_kineto_file *file, const struct iwi_json_item *item,
-                           int64_t *begin_p, int64_t *end_p)
-{
-    const struct iwi_json_span ts = iwi_json_member(item, "ts"), dur = iwi_json_member(item, "dur");
-    int64_t length = 0;
-
-    if (!iwi_json_decimal(ts.text, ts.size, US_DECIMALS, begin_p) ||
-        (dur.size > 0 && !iwi_json_decimal(dur.text, dur.size, US_DECIMALS, &length)) ||
-        *begin_p < -(INT64_MAX / 4) || length > INT64_MAX / 4) {
-        return iwi_json_fail(&file->items, item->byte, IW_ERR_FORMAT,
-                             "an event without a time: 'ts' and 'dur' are numbers of microseconds");
-    }
-    *end_p = *begin_p + iwi_max(0, length);
-    return IW_OK;
-}
+enum { MEMORY_LEAST_NS = 100000 };
 
 /* A whole number among arguments, or 0. */
 static uint64_t number_of(const struct iwi_json_item *args, const char *key)
@@ -553,12 +525,6 @@ static void take_host_name(struct iwi_kineto_file *file, const struct iwi_json_i
 
         memcpy(file->host, item->text + 1, size < room ? size : room);
     }
-}
-
-/* Some tools write the events alone, without a name for their list. */
-bool iwi_kineto_is_event(const struct iwi_json_item *item)
-{
-    return item->is_element && (strcmp(item->key, "traceEvents") == 0 || item->key[0] == '\0');
 }
 
 iw_status iwi_kineto_collect(struct iwi_kineto *kineto, struct iwi_kineto_file *file)
