@@ -1,9 +1,9 @@
-// Cells and steps of timelines, read from the text that src/features/wave/timeline_code.c wrote; cells made coarser.
+// Cells and steps of timelines, read from the text that src/features/wave/timeline_data.c wrote; cells made coarser.
 // SPDX-License-Identifier: BSD-3-Clause
 "use strict";
 
 const timelineCells = (() => {
-  // ---- what timeline_code.c wrote ----
+  // ---- what timeline_data.c wrote ----
 
   const valuesOf = (text) => new Map([...text].map((character, i) => [character.charCodeAt(0), i]));
   const DIGITS = valuesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");

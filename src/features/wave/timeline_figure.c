@@ -3,8 +3,6 @@
  *
  * As in the paper: work is white, an injected delay blue, idle time red.
  */
-#include "features/wave/timeline_figure.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "features/wave/timeline_report.h"
+#include "kit/figure/figure.h"
 #include "kit/figure/figure_text.h"
 #include "kit/text/words.h"
 
@@ -39,7 +38,17 @@ struct drawing {
     struct iwi_figure *figure;
 };
 
-static void timeline_picture_release(struct iwi_timeline_picture *picture);
+struct picture {
+    struct iwi_figure *figure;
+    struct iwi_grid grid; /* what its cells are taken from */
+};
+
+static void picture_release(struct picture *picture)
+{
+    iwi_figure_free(picture->figure);
+    iwi_grid_free(&picture->grid);
+    picture->figure = NULL;
+}
 
 static double ns_of(iw_time ps)
 {
@@ -228,7 +237,7 @@ static void add_waves(const struct drawing *d, const iw_waves *waves)
 /* ---- all ---- */
 
 static iw_status fill(const iw_log *log, const struct drawing *d, const iw_waves *waves, uint32_t most_rows,
-                      uint32_t most_columns, bool wants_cells, struct iwi_timeline_picture *picture)
+                      uint32_t most_columns, bool wants_cells, struct picture *picture)
 {
     if (!wants_cells && has_bars(d)) {
         add_bars(d);
@@ -242,16 +251,15 @@ static iw_status fill(const iw_log *log, const struct drawing *d, const iw_waves
 
 /* What ranks do over time, with the fronts of waves (or NULL) and lines fitted to them: every step as a bar
  * where all are known and few, or else, and where `wants_cells`, at most so many cells. */
-static iw_status iwi_timeline_figure(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
-                                     const iw_timeline_window *window, uint32_t most_rows,
-                                     uint32_t most_columns, bool wants_cells,
-                                     struct iwi_timeline_picture *picture)
+static iw_status draw_timeline(const iw_log *log, const iw_timeline *timeline, const iw_waves *waves,
+                               const iw_timeline_window *window, uint32_t most_rows, uint32_t most_columns,
+                               bool wants_cells, struct picture *picture)
 {
     const iw_timeline_about *about = iw_timeline_describe(timeline);
     struct drawing d = {.timeline = timeline};
     iw_status status;
 
-    *picture = (struct iwi_timeline_picture){.figure = NULL};
+    *picture = (struct picture){.figure = NULL};
     IW_TRY(iwi_timeline_clip(log, timeline, window, &d.window));
     IW_TRY(iwi_figure_new(log, "", &d.figure));
     d.figure->title = iwi_figure_text(d.figure, "%.*s%s", MOST_TITLE, about->title,
@@ -267,72 +275,9 @@ static iw_status iwi_timeline_figure(const iw_log *log, const iw_timeline *timel
     picture->figure = d.figure;
     status = fill(log, &d, waves, most_rows, most_columns, wants_cells, picture);
     if (status != IW_OK) {
-        timeline_picture_release(picture);
+        picture_release(picture);
     }
     return status;
-}
-
-static void timeline_picture_release(struct iwi_timeline_picture *picture)
-{
-    iwi_figure_free(picture->figure);
-    iwi_grid_free(&picture->grid);
-    picture->figure = NULL;
-}
-
-/* How timelines look: what cells show, and lines fitted to waves. */
-
-/* Mean of a cell's largest share of waiting, above which nearly all cells would look alike. */
-static const double CROWDED = 0.15;
-
-bool iwi_raster_prefers_max(const iw_raster *raster)
-{
-    const size_t cells = (size_t)raster->rows * raster->columns;
-    double sum = 0.0;
-
-    for (size_t i = 0; i < cells; i++) {
-        sum += raster->max[IW_STATE_WAIT][i];
-    }
-    return sum <= CROWDED * IWI_SHARE_ONE * (double)cells;
-}
-
-/* The speed is known; where the line begins is the median of what the fronts say, which strays do not move.
- */
-struct iwi_fit iwi_wave_fit(const iw_wave *wave, iwi_edge edge)
-{
-    const double speed = edge == IWI_EDGE_LEAD ? wave->speed.value : wave->trail_speed.value;
-    struct iwi_fit fit = {.begin_ps = NAN, .ps_per_rank = NAN};
-    double *begins_ps;
-
-    if (wave->front_count < 2 || !isfinite(speed) || speed <= 0.0) {
-        return fit;
-    }
-    begins_ps = iwi_new_array(NULL, wave->front_count, sizeof *begins_ps);
-    if (begins_ps == NULL) {
-        return fit; /* no line is drawn */
-    }
-    fit.ps_per_rank = 1e12 / speed;
-    for (size_t i = 0; i < wave->front_count; i++) {
-        const iw_front *front = &wave->fronts[i];
-
-        begins_ps[i] = (double)(edge == IWI_EDGE_LEAD ? front->lead_ps : front->trail_ps) -
-                       front->distance * fit.ps_per_rank;
-    }
-    iwi_sort(begins_ps, wave->front_count, iwi_compare_doubles);
-    fit.begin_ps = begins_ps[wave->front_count / 2];
-    free(begins_ps);
-    return fit;
-}
-
-double iwi_fit_ps(const struct iwi_fit *fit, uint32_t distance)
-{
-    return fit->begin_ps + distance * fit->ps_per_rank;
-}
-
-bool iwi_wave_wraps(const iw_timeline *timeline, const iw_front *from, const iw_front *to)
-{
-    const uint32_t jump = from->rank > to->rank ? from->rank - to->rank : to->rank - from->rank;
-
-    return jump > iw_timeline_describe(timeline)->ranks / 2;
 }
 
 /* Timelines as pictures for papers, and at a terminal. */
@@ -346,16 +291,16 @@ iw_status iw_timeline_plot(const iw_log *log, const iw_timeline *timeline, const
 {
     const char *suffix = strrchr(path, '.');
     const bool is_svg = suffix != NULL && strcmp(suffix, ".svg") == 0;
-    struct iwi_timeline_picture picture;
+    struct picture picture;
     struct iwi_sheet sheet = {.name = "timeline", .count = 1, .figures = &picture.figure};
     iw_status status;
 
     IW_TRY(iwi_sheet_check(log, path));
-    IW_TRY(iwi_timeline_figure(log, timeline, waves, window, is_svg ? SVG_ROWS : IMAGE_ROWS,
-                               is_svg ? SVG_COLUMNS : IMAGE_COLUMNS, false, &picture));
+    IW_TRY(draw_timeline(log, timeline, waves, window, is_svg ? SVG_ROWS : IMAGE_ROWS,
+                         is_svg ? SVG_COLUMNS : IMAGE_COLUMNS, false, &picture));
     sheet.title = picture.figure->title;
     status = iwi_sheet_plot(log, &sheet, path);
-    timeline_picture_release(&picture);
+    picture_release(&picture);
     return status;
 }
 
@@ -371,157 +316,15 @@ iw_status iw_timeline_write_terminal(const iw_log *log, const iw_timeline *timel
     const struct iwi_figure_look look = {.columns = clamp(columns, LEAST_COLUMNS, MOST_COLUMNS),
                                          .lines = clamp(lines, LEAST_LINES, MOST_LINES),
                                          .has_colour = has_colour};
-    struct iwi_timeline_picture picture;
+    struct picture picture;
     struct iwi_cells_size size;
     iw_timeline_window clipped;
 
     IW_TRY(iwi_timeline_clip(log, timeline, window, &clipped));
     size = iwi_cells_size((double)clipped.first_rank + clipped.rank_count - 0.5, clipped.rank_count, &look);
-    IW_TRY(iwi_timeline_figure(log, timeline, waves, &clipped, (uint32_t)size.pixel_rows,
-                               (uint32_t)size.columns, true, &picture));
+    IW_TRY(draw_timeline(log, timeline, waves, &clipped, (uint32_t)size.pixel_rows, (uint32_t)size.columns,
+                         true, &picture));
     iwi_figure_write_text(picture.figure, &look, out);
-    timeline_picture_release(&picture);
+    picture_release(&picture);
     return iwi_check_written(log, out, "the timeline");
-}
-
-/* A part of a timeline as cells, from its raster and, where they are known, from its steps. */
-
-enum { FINER = 8 };
-
-iw_status iwi_timeline_clip(const iw_log *log, const iw_timeline *timeline, const iw_timeline_window *window,
-                            iw_timeline_window *clipped_p)
-{
-    const uint32_t ranks = iw_timeline_describe(timeline)->ranks;
-    const iw_time end_ps = iwi_max(iw_timeline_end(timeline), 1);
-    iw_timeline_window all = {.first_rank = 0};
-
-    *clipped_p = window != NULL ? *window : all;
-    if (clipped_p->first_rank >= ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
-                        clipped_p->first_rank, ranks);
-    }
-    if (clipped_p->rank_count == 0 || clipped_p->rank_count > ranks - clipped_p->first_rank) {
-        clipped_p->rank_count = ranks - clipped_p->first_rank;
-    }
-    clipped_p->from_ps = iwi_max(clipped_p->from_ps, 0);
-    clipped_p->to_ps = clipped_p->to_ps == 0 ? end_ps : iwi_min(clipped_p->to_ps, end_ps);
-    if (clipped_p->from_ps >= clipped_p->to_ps) {
-        return iwi_fail(log, IW_ERR_RANGE, "nothing happens in that time: the timeline ends before");
-    }
-    return IW_OK;
-}
-
-/* ---- from the raster ---- */
-
-/* Ranks or picoseconds that [a, a + a_size) and [b, b + b_size) have in common. */
-static int64_t overlap(int64_t a, int64_t a_end, int64_t b, int64_t b_end)
-{
-    return iwi_max(iwi_min(a_end, b_end) - iwi_max(a, b), 0);
-}
-
-/* Mean by common area, maximum of all that touch; but what one of many ranks does beside a delay says nothing
- * about fewer of them. */
-static void sample(const iw_raster *from, const struct iwi_grid *grid, uint32_t row, uint32_t column)
-{
-    const int64_t rank = (int64_t)grid->window.first_rank + (int64_t)row * grid->raster.ranks_per_row;
-    const int64_t last_rank = (int64_t)grid->window.first_rank + grid->window.rank_count;
-    const int64_t rank_end = iwi_min(rank + grid->raster.ranks_per_row, last_rank);
-    const iw_time begin_ps = grid->window.from_ps + (iw_time)column * grid->raster.bin_ps;
-    const iw_time end_ps = begin_ps + grid->raster.bin_ps;
-    const size_t cell = (size_t)row * grid->raster.columns + column;
-    double sum[IW_STATES] = {0.0}, area = 0.0;
-    uint16_t max[IW_STATES] = {0};
-
-    for (int64_t r = rank / from->ranks_per_row; r < from->rows && r * from->ranks_per_row < rank_end; r++) {
-        const double ranks =
-            (double)overlap(rank, rank_end, r * from->ranks_per_row, (r + 1) * (int64_t)from->ranks_per_row);
-
-        for (int64_t c = begin_ps / from->bin_ps; c < from->columns && c * from->bin_ps < end_ps; c++) {
-            const double weight =
-                ranks * (double)overlap(begin_ps, end_ps, c * from->bin_ps, (c + 1) * from->bin_ps);
-            const size_t source = (size_t)r * from->columns + (size_t)c;
-
-            area += weight;
-            for (int state = 0; state < IW_STATES; state++) {
-                sum[state] += weight * from->mean[state][source];
-                max[state] = from->max[state][source] > max[state] ? from->max[state][source] : max[state];
-            }
-        }
-    }
-    for (int state = 0; state < IW_STATES; state++) {
-        uint16_t *mean = grid->cells + (size_t)(2 * state) * grid->raster.rows * grid->raster.columns;
-
-        mean[cell] = (uint16_t)(area > 0.0 ? sum[state] / area + 0.5 : 0.0);
-        mean[(size_t)grid->raster.rows * grid->raster.columns + cell] =
-            state == IW_STATE_DELAY || from->ranks_per_row <= grid->raster.ranks_per_row ? max[state]
-                                                                                         : mean[cell];
-    }
-}
-
-static void add_raster(const iw_timeline *timeline, struct iwi_grid *grid)
-{
-    const size_t levels = iw_timeline_level_count(timeline);
-    iw_raster level;
-    size_t i = 0;
-
-    if (levels == 0) {
-        return;
-    }
-    level = iw_timeline_level(timeline, 0);
-    while (i + 1 < levels) { /* the coarsest that is much finer than the grid: edges hardly smear */
-        const iw_raster next = iw_timeline_level(timeline, i + 1);
-
-        if (FINER * next.ranks_per_row > grid->raster.ranks_per_row ||
-            FINER * next.bin_ps > grid->raster.bin_ps) {
-            break;
-        }
-        level = next;
-        i++;
-    }
-    for (uint32_t row = 0; row < grid->raster.rows; row++) {
-        for (uint32_t column = 0; column < grid->raster.columns; column++) {
-            sample(&level, grid, row, column);
-        }
-    }
-}
-
-iw_status iwi_grid_new(const iw_log *log, const iw_timeline *timeline, const iw_timeline_window *window,
-                       uint32_t most_rows, uint32_t most_columns, struct iwi_grid *grid_p)
-{
-    struct iwi_grid grid = {.cells = NULL};
-    iw_time span_ps;
-    size_t cells;
-    iw_status status;
-
-    IW_TRY(iwi_timeline_clip(log, timeline, window, &grid.window));
-    span_ps = grid.window.to_ps - grid.window.from_ps;
-    grid.raster.ranks_per_row = (grid.window.rank_count - 1) / most_rows + 1;
-    grid.raster.rows = (grid.window.rank_count - 1) / grid.raster.ranks_per_row + 1;
-    grid.raster.bin_ps = (span_ps - 1) / most_columns + 1;
-    grid.raster.columns = (uint32_t)((span_ps - 1) / grid.raster.bin_ps + 1);
-    cells = (size_t)grid.raster.rows * grid.raster.columns;
-    grid.cells = iwi_new_array(log, cells, (size_t)2 * IW_STATES * sizeof *grid.cells);
-    if (grid.cells == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t state = 0; state < IW_STATES; state++) {
-        grid.raster.mean[state] = grid.cells + 2 * state * cells;
-        grid.raster.max[state] = grid.cells + (2 * state + 1) * cells;
-    }
-    if (!iw_timeline_is_whole(timeline)) {
-        add_raster(timeline, &grid);
-    }
-    status = iwi_grid_add_steps(log, timeline, &grid);
-    if (status != IW_OK) {
-        free(grid.cells);
-        return status;
-    }
-    *grid_p = grid;
-    return IW_OK;
-}
-
-void iwi_grid_free(struct iwi_grid *grid)
-{
-    free(grid->cells);
-    grid->cells = NULL;
 }

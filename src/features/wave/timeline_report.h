@@ -1,8 +1,13 @@
-/* What the pictures of timelines share: a part of the timeline as a grid of cells, and lines fitted to waves.
+/* What the page and the pictures of timelines share: a part of the timeline as a grid of cells, and lines
+ * fitted to waves.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_TIMELINE_REPORT_H
 #define IWI_TIMELINE_REPORT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
 
 #include <idlewave/timeline.h>
 #include <idlewave/wave.h>
@@ -52,5 +57,28 @@ double iwi_fit_ps(const struct iwi_fit *fit, uint32_t distance);
 
 /* Whether the wave goes around the end of the ranks between two fronts: no line is drawn there. */
 bool iwi_wave_wraps(const iw_timeline *timeline, const iw_front *from, const iw_front *to);
+
+/* ---- the page ---- */
+
+struct iwi_timeline_page {
+    const iw_timeline *timeline;
+    iw_traced_run run; /* has no summary if it was not traced */
+    const char *name;  /* of the file */
+};
+
+/* Everything that is drawn, for web/timeline.js. No text of the user's is in it. */
+IW_NODISCARD iw_status iwi_timeline_data(const iw_log *log, const struct iwi_timeline_page *page,
+                                         json_t **data_p);
+
+/* ---- cells and steps as text; web/timeline_cells.js reads them ---- */
+
+/* A digit is one of 64 characters. Shares of cells, row after row: a digit (0 to 63: all of the time), or a
+ * number of cells that repeat the one before, or those of the row below, in digits of their own. */
+void iwi_code_cells(FILE *out, const uint16_t *shares, uint32_t rows, uint32_t columns);
+
+/* Steps of one rank in units of time. A digit of 32 and more: the step before comes so many times again,
+ * less 31. Below: bit i says that state i differs from the step before; those follow, five bits a digit, the
+ * lowest first, 32 added if there is more. */
+void iwi_code_steps(FILE *out, const iw_step *steps, size_t count, iw_time unit_ps);
 
 #endif

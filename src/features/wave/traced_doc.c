@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "features/tables.h"
-#include "features/wave/timeline_html.h"
+#include "features/wave/timeline_report.h"
 #include "features/wave/wave_report.h"
 #include "kit/doc/doc.h"
 #include "kit/figure/bar_rows.h"
@@ -79,7 +79,7 @@ static iw_status write_picture(const iw_log *log, const void *subject, FILE *out
     IW_TRY(iwi_timeline_data(log, subject, &data));
     write_figure(out);
     (void)fputs("<script type=\"application/json\" id=\"timeline-data\">", out);
-    (void)json_dumpf(data, out, JSON_COMPACT); /* has no '<': timeline_code.c */
+    (void)json_dumpf(data, out, JSON_COMPACT); /* has no '<': timeline_data.c */
     (void)fputs("</script>\n", out);
     json_decref(data);
     return IW_OK;

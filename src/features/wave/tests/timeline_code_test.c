@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "features/wave/timeline_html.h"
+#include "features/wave/timeline_report.h"
 #include "support/support.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -8,7 +8,7 @@
 #include <idlewave/estimate.h>
 #include <idlewave/wave.h>
 
-#include "features/wave/timeline_html.h"
+#include "features/wave/timeline_report.h"
 #include "support/made_timeline.h"
 #include "support/support.h"
 
