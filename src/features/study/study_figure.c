@@ -350,6 +350,107 @@ iw_status iwi_study_boxes_figure(const iw_log *log, const struct iwi_drawn_serie
     return IW_OK;
 }
 
+/* ======== comparisons ======== */
+
+static const iw_series *extreme(const struct iwi_comparison *c, double sign)
+{
+    const iw_series *found = NULL;
+    double best = -INFINITY;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const double slowdown = sign * iwi_median_slowdown(iwi_last_cell(c->members[i]));
+
+        if (slowdown > best) {
+            found = c->members[i];
+            best = slowdown;
+        }
+    }
+    return found;
+}
+
+/* A value alone says nothing in a sentence: "chic", "microbatches 8". */
+static const char *name_of(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    const char *label = iwi_dim_label(doc, dim, series);
+
+    return dim > IWI_DIMS ? iwi_say(doc, "%s %s", iwi_setting_key(dim), label) : label;
+}
+
+/* "chic takes 2.431 times as long as without noise" */
+static const char *outcome(struct iwi_document *doc, enum iwi_dim dim, const iw_series *series)
+{
+    char slower[IWI_PHRASE_SIZE];
+
+    return iwi_say(doc, "%s %s without noise", name_of(doc, dim, series),
+                   iwi_slower_text(iwi_median_slowdown(iwi_last_cell(series)), slower));
+}
+
+static const char *extremes_text(struct iwi_document *doc, const struct iwi_comparison *c)
+{
+    const iw_series *most = extreme(c, 1.0), *least = extreme(c, -1.0);
+    char ranks[IWI_NUMBER_SIZE];
+
+    if (most == NULL) {
+        return "";
+    }
+    iwi_ranks_text(iwi_last_cell(most)->ranks, ranks);
+    return most == least ? iwi_say(doc, "By the median, at %s ranks %s. ", ranks, outcome(doc, c->dim, most))
+                         : iwi_say(doc, "By the median, at %s ranks %s, the most; %s, the least. ", ranks,
+                                   outcome(doc, c->dim, most), outcome(doc, c->dim, least));
+}
+
+static const char *message_of(struct iwi_document *doc, const struct iwi_comparison *c)
+{
+    enum { MOST = 6 };
+    const char *message = extremes_text(doc, c), *separator = "Noise takes over: ";
+    size_t over = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        over += c->members[i]->inflection > 0.0;
+    }
+    if (over == 0 || c->count > MOST) {
+        return over == 0 ? iwi_say(doc, "%sNoise never takes over.", message)
+                         : iwi_say(doc, "%sNoise takes over in %zu of %zu.", message, over, c->count);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        message = iwi_say(doc, "%s%s%s %s", message, separator, name_of(doc, c->dim, c->members[i]),
+                          iwi_inflection_text(doc, c->members[i]));
+        separator = "; ";
+    }
+    return iwi_say(doc, "%s.", message);
+}
+
+/* A series as figures have it that compare by `dim`. */
+static struct iwi_drawn_series drawn_series(const struct iwi_study_view *view, enum iwi_dim dim,
+                                            const iw_series *series)
+{
+    return (struct iwi_drawn_series){.series = series,
+                                     .label = iwi_dim_label(view->doc, dim, series),
+                                     .style = iwi_dim_style(&view->panels, dim, series)};
+}
+
+struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, const struct iwi_comparison *c,
+                                         const char *title)
+{
+    struct iwi_drawn_series *drawn = iwi_arena_take(&view->doc->arena, c->count, sizeof *drawn);
+    struct iwi_figure *figure = NULL;
+    iw_status made;
+
+    if (drawn == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        drawn[i] = drawn_series(view, c->dim, c->members[i]);
+    }
+    made = iwi_study_curves_figure(view->doc->log, drawn, c->count, view->results->threshold, title,
+                                   iwi_dim_name(c->dim, false), &figure);
+    if (made == IW_OK) {
+        figure->message = message_of(view->doc, c);
+    }
+    iwi_show_figure(view->doc, made, figure);
+    return view->doc->status == IW_OK ? figure : NULL;
+}
+
 /* ======== boxes ======== */
 
 /* Heads the names of what a panel compares. */
@@ -420,7 +521,7 @@ static void show_boxes(const struct iwi_study_view *view, const struct iwi_panel
         iwi_study_limits(panel->series[i], &low_ns, &high_ns);
     }
     for (size_t i = 0; i < count; i++) {
-        drawn[i] = iwi_study_drawn(view, view->panels.by, panel->series[first + i]);
+        drawn[i] = drawn_series(view, view->panels.by, panel->series[first + i]);
     }
     made = iwi_study_boxes_figure(doc->log, drawn, count, view->results->threshold, low_ns, high_ns,
                                   box_title(view, panel->series[first], count > 1), axis_of(view), &figure);

@@ -130,10 +130,6 @@ struct iwi_comparison {
     const iw_series **members;
 };
 
-/* A series as figures have it that compare by `dim`. */
-struct iwi_drawn_series iwi_study_drawn(const struct iwi_study_view *view, enum iwi_dim dim,
-                                        const iw_series *series);
-
 /* NULL: it failed, which the document knows. */
 struct iwi_figure *iwi_study_show_curves(const struct iwi_study_view *view, const struct iwi_comparison *c,
                                          const char *title);

@@ -13,41 +13,6 @@
 #include "kit/files/goal/goal.h"
 #include "kit/files/io/input.h"
 
-/* ---- names and lists of any work ---- */
-
-iw_status iwi_study_name_work(struct iwi_study_reader *reader, const char *otherwise,
-                              struct iwi_study_item *item)
-{
-    const iw_study *study = &reader->study;
-    iw_study_work *work = &item->work;
-
-    if (work->name == NULL && strlen(otherwise) > IWI_STUDY_NAME_BYTES) {
-        return iwi_yaml_fail(&reader->yaml, item->entry.line, IW_ERR_RANGE,
-                             "'%.40s...' is too long for a name: write {name: NAME, ...}", otherwise);
-    }
-    if (work->name == NULL) {
-        IW_TRY(iwi_copy_text(reader->yaml.log, otherwise, &work->name));
-    }
-    for (size_t i = 0; i < study->work_count; i++) {
-        if (strcmp(study->works[i].name, work->name) == 0) {
-            return iwi_yaml_fail(&reader->yaml, item->entry.line, IW_ERR_FORMAT,
-                                 "'%s' is there already, in line %zu; give it another name: {name: NAME, "
-                                 "...}",
-                                 work->name, reader->works[i].line);
-        }
-    }
-    return IW_OK;
-}
-
-iw_status iwi_study_refuse_list(const struct iwi_yaml_map *map, const char *key, const char *why)
-{
-    const struct iwi_yaml_value *list = iwi_yaml_get(map, key);
-
-    return list == NULL ? IW_OK
-                        : iwi_yaml_fail(map->yaml, list->key_line, IW_ERR_FORMAT,
-                                        "%s of its own; leave '%s' out", why, key);
-}
-
 /* ---- patterns ---- */
 
 static iw_status unknown_word(const struct iwi_yaml_value *value, const char *what,
