@@ -2,11 +2,131 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/select.h"
 #include "features/fleet/fleet_judge.h"
+
+/* ======== places ======== */
+
+const struct iwi_fleet_node_cell *iwi_fleet_cell_of(const struct iwi_fleet_cells *cells, uint32_t node,
+                                                    uint32_t family)
+{
+    for (size_t i = cells->first_cell[node]; i < cells->first_cell[node + 1]; i++) {
+        if (cells->cells[i].family == family) {
+            return &cells->cells[i];
+        }
+    }
+    return NULL;
+}
+
+static uint32_t family_at(const struct iwi_fleet_trial *judge, size_t cell)
+{
+    const struct iwi_fleet_column *column = judge->place.column;
+
+    return column != NULL ? column->cells[cell].family : judge->fleet->cells->cells[cell].family;
+}
+
+/* By family; in each they stay in the order of nodes. */
+static iw_status sort_cells(struct iwi_fleet_trial *judge)
+{
+    const struct iwi_fleet_cells *cells = judge->fleet->cells;
+    const size_t count = judge->place.column != NULL ? judge->place.column->count : cells->count;
+    size_t *first = judge->first_entry;
+
+    IW_TRY(iwi_grow(judge->log, (void **)&judge->sorted, &judge->sorted_capacity, count + 1,
+                    sizeof *judge->sorted));
+    memset(first, 0, (cells->family_count + 2) * sizeof *first);
+    for (size_t i = 0; i < count; i++) {
+        first[family_at(judge, i) + 2]++;
+    }
+    for (size_t family = 1; family <= cells->family_count; family++) {
+        first[family + 1] += first[family];
+    }
+    for (size_t i = 0; i < count; i++) { /* family + 1 moves to the family's end, where the next begins */
+        judge->sorted[first[family_at(judge, i) + 1]++] = (uint32_t)i;
+    }
+    return IW_OK;
+}
+
+static void add_node_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_node_cell *cell)
+{
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = cell->all[i];
+        unit->steady.of[i] = cell->steady[i];
+    }
+}
+
+static void add_column_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_cell *cell)
+{
+    unit->stretches = cell->stretches;
+    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
+        unit->all.of[i] = iw_digest_value(cell->all[i]);
+        unit->steady.of[i] = iw_digest_value(cell->steady[i]);
+    }
+}
+
+void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
+{
+    const struct iwi_fleet_place *place = &judge->place;
+
+    for (size_t node = 0; node < judge->node_count; node++) {
+        struct iwi_fleet_unit *unit = &place->units[node];
+
+        *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
+    }
+    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
+        const uint32_t number = judge->sorted[i];
+
+        if (place->column != NULL) {
+            const struct iwi_fleet_cell *cell = &place->column->cells[number];
+
+            add_column_cell(&place->units[cell->node], cell);
+        } else {
+            const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[number];
+
+            add_node_cell(&place->units[cell->node], cell);
+        }
+    }
+}
+
+static void find_median_longest(struct iwi_fleet_trial *judge)
+{
+    size_t count = 0;
+
+    iwi_fleet_gather(judge, 0);
+    for (size_t node = 0; node < judge->node_count; node++) {
+        if (judge->place.units[node].length_ns > 0.0) {
+            judge->scratch[count++] = judge->place.units[node].steady.of[IW_DIGEST_LONGEST];
+        }
+    }
+    judge->place.median_longest_ns = count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
+}
+
+iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
+{
+    struct iwi_fleet_place *place = &judge->place;
+
+    place->column = column;
+    place->cpu = column != NULL ? column->cpu : 0;
+    place->total_ns = 0.0;
+    for (size_t node = 0; node < judge->node_count; node++) {
+        place->units[node].node = (uint32_t)node;
+        place->units[node].length_ns = column != NULL ? 0.0 : judge->fleet->nodes[node].watched_ns;
+    }
+    for (size_t i = 0; column != NULL && i < column->length_count; i++) {
+        place->units[column->lengths[i].node].length_ns = column->lengths[i].length_ns;
+    }
+    for (size_t node = 0; node < judge->node_count; node++) {
+        place->total_ns += place->units[node].length_ns;
+    }
+    IW_TRY(sort_cells(judge));
+    find_median_longest(judge);
+    return IW_OK;
+}
 
 /* ======== the tail of a fleet ======== */
 
@@ -106,6 +226,11 @@ double iwi_fleet_value(const struct iwi_digest_sums *sums, iw_fleet_metric metri
     case IW_FLEET_RATE: return sums->of[IW_DIGEST_COUNT] / length_ns * 1e9;
     default: return sums->of[IW_DIGEST_LONGEST];
     }
+}
+
+double iwi_fleet_unit_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)
+{
+    return unit->length_ns > 0.0 ? iwi_fleet_value(&unit->all, metric, unit->length_ns) : 0.0;
 }
 
 static double fleet_steady_value(const struct iwi_fleet_unit *unit, iw_fleet_metric metric)

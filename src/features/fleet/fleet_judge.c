@@ -24,125 +24,6 @@
 /* A source has its place if on so many of the nodes that have it one CPU number has most of it. */
 static const double LEAST_PLACED = 0.9;
 
-/* ---- places ---- */
-
-const struct iwi_fleet_node_cell *iwi_fleet_cell_of(const struct iwi_fleet_cells *cells, uint32_t node,
-                                                    uint32_t family)
-{
-    for (size_t i = cells->first_cell[node]; i < cells->first_cell[node + 1]; i++) {
-        if (cells->cells[i].family == family) {
-            return &cells->cells[i];
-        }
-    }
-    return NULL;
-}
-
-static uint32_t family_at(const struct iwi_fleet_trial *judge, size_t cell)
-{
-    const struct iwi_fleet_column *column = judge->place.column;
-
-    return column != NULL ? column->cells[cell].family : judge->fleet->cells->cells[cell].family;
-}
-
-/* By family; in each they stay in the order of nodes. */
-static iw_status sort_cells(struct iwi_fleet_trial *judge)
-{
-    const struct iwi_fleet_cells *cells = judge->fleet->cells;
-    const size_t count = judge->place.column != NULL ? judge->place.column->count : cells->count;
-    size_t *first = judge->first_entry;
-
-    IW_TRY(iwi_grow(judge->log, (void **)&judge->sorted, &judge->sorted_capacity, count + 1,
-                    sizeof *judge->sorted));
-    memset(first, 0, (cells->family_count + 2) * sizeof *first);
-    for (size_t i = 0; i < count; i++) {
-        first[family_at(judge, i) + 2]++;
-    }
-    for (size_t family = 1; family <= cells->family_count; family++) {
-        first[family + 1] += first[family];
-    }
-    for (size_t i = 0; i < count; i++) { /* family + 1 moves to the family's end, where the next begins */
-        judge->sorted[first[family_at(judge, i) + 1]++] = (uint32_t)i;
-    }
-    return IW_OK;
-}
-
-static void add_node_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_node_cell *cell)
-{
-    unit->stretches = cell->stretches;
-    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
-        unit->all.of[i] = cell->all[i];
-        unit->steady.of[i] = cell->steady[i];
-    }
-}
-
-static void add_column_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_cell *cell)
-{
-    unit->stretches = cell->stretches;
-    for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
-        unit->all.of[i] = iw_digest_value(cell->all[i]);
-        unit->steady.of[i] = iw_digest_value(cell->steady[i]);
-    }
-}
-
-void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
-{
-    const struct iwi_fleet_place *place = &judge->place;
-
-    for (size_t node = 0; node < judge->node_count; node++) {
-        struct iwi_fleet_unit *unit = &place->units[node];
-
-        *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
-    }
-    for (size_t i = judge->first_entry[family]; i < judge->first_entry[family + 1]; i++) {
-        const uint32_t number = judge->sorted[i];
-
-        if (place->column != NULL) {
-            const struct iwi_fleet_cell *cell = &place->column->cells[number];
-
-            add_column_cell(&place->units[cell->node], cell);
-        } else {
-            const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[number];
-
-            add_node_cell(&place->units[cell->node], cell);
-        }
-    }
-}
-
-static void find_median_longest(struct iwi_fleet_trial *judge)
-{
-    size_t count = 0;
-
-    iwi_fleet_gather(judge, 0);
-    for (size_t node = 0; node < judge->node_count; node++) {
-        if (judge->place.units[node].length_ns > 0.0) {
-            judge->scratch[count++] = judge->place.units[node].steady.of[IW_DIGEST_LONGEST];
-        }
-    }
-    judge->place.median_longest_ns = count > 0 ? iwi_select_quantile(judge->scratch, count, 0.5) : 0.0;
-}
-
-iw_status iwi_fleet_go_to(struct iwi_fleet_trial *judge, const struct iwi_fleet_column *column)
-{
-    struct iwi_fleet_place *place = &judge->place;
-
-    place->column = column;
-    place->cpu = column != NULL ? column->cpu : 0;
-    place->total_ns = 0.0;
-    for (size_t node = 0; node < judge->node_count; node++) {
-        place->units[node].node = (uint32_t)node;
-        place->units[node].length_ns = column != NULL ? 0.0 : judge->fleet->nodes[node].watched_ns;
-    }
-    for (size_t i = 0; column != NULL && i < column->length_count; i++) {
-        place->units[column->lengths[i].node].length_ns = column->lengths[i].length_ns;
-    }
-    for (size_t node = 0; node < judge->node_count; node++) {
-        place->total_ns += place->units[node].length_ns;
-    }
-    IW_TRY(sort_cells(judge));
-    find_median_longest(judge);
-    return IW_OK;
-}
-
 /* Of all processes. */
 static size_t fleet_node_count(const iw_fleet *fleet)
 {
@@ -399,6 +280,38 @@ static iw_status tell_placed(struct iwi_fleet_trial *judge)
     return status;
 }
 
+static iw_status add_alarms(struct iwi_fleet_trial *judge, struct iwi_parcel *alarms)
+{
+    while (!iwi_parcel_is_empty(alarms)) {
+        IW_TRY(iwi_grow(judge->log, (void **)&judge->alarms, &judge->alarm_capacity, judge->alarm_count + 1,
+                        sizeof *judge->alarms));
+        IW_TRY(
+            iwi_parcel_take(judge->log, alarms, &judge->alarms[judge->alarm_count], sizeof *judge->alarms));
+        judge->alarm_count++;
+    }
+    return IW_OK;
+}
+
+/* Alarms of all processes on the first one. */
+static iw_status bring_alarms(struct iwi_fleet_trial *judge)
+{
+    struct iwi_fleet_share *share = judge->fleet->cells->share;
+    struct iwi_parcel alarms = {.at = 0};
+    iw_status status;
+
+    if (share == NULL) {
+        return IW_OK;
+    }
+    status = iwi_parcel_put(judge->log, &alarms, judge->alarms,
+                            (share->member.number > 0 ? judge->alarm_count : 0) * sizeof *judge->alarms);
+    status = status == IW_OK ? iwi_share_gather(share, &alarms) : status;
+    if (status == IW_OK && share->member.number == 0) {
+        status = add_alarms(judge, &alarms);
+    }
+    iwi_bytes_release(&alarms.bytes);
+    return status;
+}
+
 /* CPU by CPU; each process those that it has. */
 static iw_status test_cpus(struct iwi_fleet_trial *judge, iw_fleet *fleet)
 {
@@ -408,7 +321,7 @@ static iw_status test_cpus(struct iwi_fleet_trial *judge, iw_fleet *fleet)
         IW_TRY(iwi_fleet_read_columns(judge->log, fleet, fleet->cells->end_cpu));
         IW_TRY(fleet_test_columns(judge));
     }
-    return iwi_fleet_bring_alarms(judge);
+    return bring_alarms(judge);
 }
 
 static iw_status test_places(struct iwi_fleet_trial *judge, iw_fleet *fleet)

@@ -3,7 +3,7 @@
  *
  * Each process reads a part of the digests. Numbers of nodes, names and families are those that one process
  * would have given, since parts follow each other by rank. The first process has what whole nodes lose, and
- * concludes; columns are shared out among all (fleet_share.c).
+ * concludes; columns are shared out among all (fleet_read.c).
  */
 #ifndef IWI_FLEET_SHARE_H
 #define IWI_FLEET_SHARE_H
@@ -48,6 +48,12 @@ IW_NODISCARD iw_status iwi_parcel_take_text(const iw_log *log, struct iwi_parcel
                                             const char **text_p);
 bool iwi_parcel_is_empty(const struct iwi_parcel *parcel);
 
+/* From one to another one, which takes it into an empty parcel or over what it held. */
+IW_NODISCARD iw_status iwi_share_send(struct iwi_fleet_share *share, uint32_t to,
+                                      const struct iwi_parcel *parcel);
+IW_NODISCARD iw_status iwi_share_receive(struct iwi_fleet_share *share, uint32_t from,
+                                         struct iwi_parcel *parcel);
+
 /* Those of the others, by rank, behind what the first process has. Collective. */
 IW_NODISCARD iw_status iwi_share_gather(struct iwi_fleet_share *share, struct iwi_parcel *parcel);
 
@@ -73,8 +79,5 @@ IW_NODISCARD iw_status iwi_fleet_exchange_columns(const iw_log *log, iw_fleet *f
 /* The column of a CPU on the first process; read again if nobody has it. Collective; the others get NULL. */
 IW_NODISCARD iw_status iwi_fleet_bring_column(const iw_log *log, iw_fleet *fleet, uint32_t cpu,
                                               const struct iwi_fleet_column **column_p);
-
-/* Alarms of all processes on the first one. */
-IW_NODISCARD iw_status iwi_fleet_bring_alarms(struct iwi_fleet_trial *judge);
 
 #endif
