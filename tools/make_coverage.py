@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures how often printed intervals and bounds hold out of sample: recordings of known laws, asked by simulate and whatif,
-against what the laws themselves cost. Remakes the tables of docs/explanation/statistics.md, which
+against what the laws themselves cost. Remakes the tables of docs/validation/coverage.md, which
 are in docs/validation/data.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -354,7 +354,7 @@ def main():
     text = text_of(rows, truths)
     print(text)
     if arguments.data:
-        data_page.write(arguments.data, "coverage", TITLE, "make_coverage.py", "explanation/statistics.md", text)
+        data_page.write(arguments.data, "coverage", TITLE, "make_coverage.py", "validation/coverage.md", text)
     if arguments.check:
         bad = check(rows, truths)
         print("\n".join(bad), file=sys.stderr)

@@ -244,7 +244,7 @@ def main():
     text = text_of(rows, truths)
     print(text)
     if arguments.data:
-        data_page.write(arguments.data, "reach", TITLE, "make_reach.py", "explanation/statistics.md", text)
+        data_page.write(arguments.data, "reach", TITLE, "make_reach.py", "validation/coverage.md", text)
     bad = check(rows, truths) if arguments.check else []
     print("\n".join(bad), file=sys.stderr)
     return 1 if bad else 0

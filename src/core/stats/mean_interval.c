@@ -14,7 +14,7 @@
  * and the interval is mean - s h(t/sqrt(n)) to mean - s h(-t/sqrt(n)), t Student's quantile of 97.5 % with
  * n - 1 degrees of freedom: for c = 0 it is Student's interval. A sample shows too little of the skewness of
  * its law; c is that of the sample times 1 + 6/n, with which intervals of 10 to 50 trials cover 1 to 4 % more
- * of the skewed laws of docs/explanation/statistics.md, and as much of the others.
+ * of the skewed laws of docs/validation/coverage.md, and as much of the others.
  */
 #include "core/stats/mean_interval.h"
 

@@ -1,5 +1,5 @@
 /* How often the printed intervals of mean and median hold the truth: the tables of
- * docs/explanation/statistics.md.
+ * docs/validation/coverage.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     stats_tests coverage_test [SAMPLES]      prints them, from so many samples of each law and size
