@@ -1,5 +1,5 @@
 /* idlewave/internal/net_measure.h - measuring a network: what is to be done, what came of it, what it says.
- * docs/how-to/net.md.
+ * docs/how-to/machines.md.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     iw_net_plan plan = IW_NET_PLAN_INIT;

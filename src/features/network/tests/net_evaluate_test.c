@@ -42,7 +42,7 @@ static void add_series(struct lab *lab, iw_net_quantity quantity, uint64_t bytes
     }
 }
 
-/* PRTT as docs/how-to/net.md has it. */
+/* PRTT as docs/how-to/machines.md has it. */
 static void add_size(struct lab *lab, uint64_t bytes)
 {
     const struct iwi_cost cost = iwi_cost_of(&lab->net, bytes);
