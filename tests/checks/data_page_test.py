@@ -30,6 +30,20 @@ class DataPage(unittest.TestCase):
         link = re.search(r"\[waves.md\]\((.*)\)", text).group(1)
         self.assertTrue(os.path.exists(data_page.FOLDER / link), link)
 
+    def test_long_tables_become_files_beside_the_page(self):
+        short = data_page.table(("a", "b"), [(1, "x")])
+        long = data_page.table(("`a`", "b"), [(number, "1, **out**") for number in range(30)])
+        with tempfile.TemporaryDirectory() as holder:
+            folder = pathlib.Path(holder)
+            (folder / "name-3.csv").write_text("of another time")
+            data_page.write(folder, "name", "A title", "make_waves.py", "explanation/waves.md", f"{short}\n\n{long}")
+            text, rows = (folder / "name.md").read_text(), (folder / "name.csv").read_text().splitlines()
+            data_page.write(folder, "name", "A title", "make_waves.py", "explanation/waves.md", f"{long}\n\nMore:\n\n{long}")
+            files = sorted(path.name for path in folder.glob("*.csv"))
+        self.assertTrue(text.endswith(f"\n\n{short}\n\n[name.csv](name.csv): 30 rows.\n"), text)
+        self.assertEqual((rows[:2], len(rows)), (["a,b", '0,"1, out"'], 31))
+        self.assertEqual(files, ["name-1.csv", "name-2.csv"])
+
     def test_the_pages_of_the_scripts_are_there(self):
         names = [f"waves-{name}" for name in make_waves.TITLES] + [f"scale-{name}" for name in make_scale.TABLES]
         for name in names:
