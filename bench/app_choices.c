@@ -1,4 +1,4 @@
-/* What the free choices of docs/validation/applications.md do to its figures: programs like POP, Sweep3D and
+/* What the free choices of docs/validation/paper-figures.md do to its figures: programs like POP, Sweep3D and
  * AMG2006 with other work between their calls and other imbalance, extrapolated and simulated.
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -42,7 +42,7 @@ static const struct mode {
 
 enum { MOST_CHOICES = 6 };
 
-/* The choice of docs/validation/applications.md comes first. */
+/* The choice of docs/validation/paper-figures.md comes first. */
 static const struct app_like {
     const char *name;
     void (*make)(struct iwt_made_trace *, const struct made_choice *);

@@ -8,7 +8,7 @@ import statistics
 
 import data_page
 
-PAGE = "validation/tomorrow.md"
+PAGE = "validation/predictions.md"
 STEADY = ("Alps", "Daint")  # one kind of node, more than two dates
 DAY_S = 86400.0
 DISTANCES = (("under an hour", 3600.0), ("hours", DAY_S), ("days", 7 * DAY_S), ("weeks", math.inf))

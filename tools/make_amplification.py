@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/validation/amplification.md, which are in docs/validation/data: what noise costs many ranks
+"""Remakes the tables of docs/validation/predictions.md, which are in docs/validation/data: what noise costs many ranks
 of real MPI libraries that work by sleeping, beside the simulation.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -131,7 +131,7 @@ def write(arguments):
                             + share(results, lambda r: f"`{r['noise']['sources'][0]}`")),
             "Without injected noise:", disturbance(results)]
     data_page.write(arguments.data, "amplification", "Slowdown of ranks that sleep, measured and simulated",
-                    "make_amplification.py", "validation/amplification.md", "\n\n".join(text))
+                    "make_amplification.py", "validation/predictions.md", "\n\n".join(text))
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables and the picture of docs/validation/applications.md that show programs like POP, Sweep3D and AMG2006 with other work and imbalance.
+"""Remakes the tables and the picture of docs/validation/paper-figures.md that show programs like POP, Sweep3D and AMG2006 with other work and imbalance.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,7 +19,7 @@ import data_page
 SYSTEMS = ("chic", "altix", "zeptoos", "xt4")
 CASES = ("all", "in step", "no p2p", "no collectives", "network x10", "network x0.1")
 HEADS = ("all calls", "noise in step", "without p2p", "without collectives", "network 10 times as fast", "network 10 times slower")
-PAGE = "validation/applications.md"
+PAGE = "validation/paper-figures.md"
 # What the paper says of each program and system, per cent
 PUBLISHED = {("POP", "chic"): "> 100", ("POP", "xt4"): "5", ("POP", "altix"): "1", ("POP", "zeptoos"): "none", ("AMG", "chic"): "5", ("AMG", "altix"): "< 1",
              ("AMG", "zeptoos"): "< 1", ("AMG", "xt4"): "< 1", ("Sweep3D", "chic"): "0.7"}

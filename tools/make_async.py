@@ -66,7 +66,7 @@ def main():
                 rows.append((name, "-" if kind == "blocking" else f"`{how}`", f"{results[0][0]:.2f} ms", *(f"{mean:.2f} ({low:.2f} to {high:.2f}) ms" for _, mean, low, high in results)))
     text = (f"{ITERATIONS} iterations of {WORK_US / 1000:g} ms and an allreduce of 8 bytes on {RANKS} ranks, network chic. Mean makespan of 10 trials, with its 95 % interval.\n\n"
             + data_page.table(("allreduce", "`--async`", "without noise", *(f"`{noise}`" for noise in NOISES)), rows))
-    data_page.write(args.data, "applications-async", "Nonblocking collectives under noise", "make_async.py", "validation/applications.md", text)
+    data_page.write(args.data, "applications-async", "Nonblocking collectives under noise", "make_async.py", "validation/paper-figures.md", text)
 
 
 if __name__ == "__main__":

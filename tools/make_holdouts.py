@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/validation/hold-outs.md: programs traced on n ranks, predicted on 2n and 4n ranks under noise, and only then run.
+"""Remakes the tables of docs/validation/predictions.md: programs traced on n ranks, predicted on 2n and 4n ranks under noise, and only then run.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -163,7 +163,7 @@ def write(lab, predictions, data):
             "Hits, and the time with noise measured over predicted (both relative to the time without):",
             data_page.table(("", "inside", "measured / predicted"), share_rows(judged, lambda c: f"{c[4]} ranks") + share_rows(judged, lambda c: c[1])
                             + share_rows(judged, lambda c: c[2]) + share_rows(judged, lambda c: f"`{NOISES[c[3]]}`"))]
-    data_page.write(data, "hold-outs", "Blind hold-outs", "make_holdouts.py", "validation/hold-outs.md", "\n\n".join(text))
+    data_page.write(data, "hold-outs", "Blind hold-outs", "make_holdouts.py", "validation/predictions.md", "\n\n".join(text))
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables and the picture of docs/validation/the-rule.md: what a detour costs by its place, beside the rule that all
+"""Remakes the tables and the picture of docs/validation/predictions.md: what a detour costs by its place, beside the rule that all
 simulations rest on.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -156,7 +156,7 @@ def write(arguments, runs):
             f"for {KEPT_MOST_NS / 1e3:.0f} us or more. With the others, medians are:",
             data_page.table(("MPI", "waiting", "load of the machine", "messages", "detours on time", "undisturbed", "medians of all: work, slack, wait, straddle",
                              "detour later than planned, median (5 to 95 %)"), host_rows(runs))]
-    data_page.write(arguments.data, "rule", "What a detour costs by its place", "make_rule.py", "validation/the-rule.md", "\n\n".join(text))
+    data_page.write(arguments.data, "rule", "What a detour costs by its place", "make_rule.py", "validation/predictions.md", "\n\n".join(text))
 
 
 def draw(runs, path):

@@ -122,7 +122,7 @@ def stage_menu(root, pages, staged):
         add_to(home, toctree([f"{text} </{name}>" for text, name in entries], caption))
     rest = [str(page.relative_to(root).with_suffix("")) for page in pages]
     rest = [name for name in rest if name not in listed | {"README", "docs/README", "docs/gallery"}]
-    below = {"docs/decisions": "docs/decisions/README.md", "docs/validation/data": "docs/validation/predictions.md"}
+    below = {"docs/decisions": "docs/decisions/README.md", "docs/validation/data": "docs/validation/README.md"}
     for folder, page in below.items():
         names = [name for name in rest if os.path.dirname(name) == folder]
         if names:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the tables of docs/validation/theory.md: figures 4 to 6 of the theory papers, N_1/2, and cases that they cite.
+"""Remakes the tables of docs/validation/paper-figures.md: figures 4 to 6 of the theory papers, N_1/2, and cases that they cite.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -16,7 +16,7 @@ import data_page
 
 TAU = "2us"
 NODES = [2 ** k - 1 for k in (1, 4, 7, 10, 13, 16, 20)]
-PAGE = "validation/theory.md"
+PAGE = "validation/paper-figures.md"
 
 
 class Lab:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares predictions for 256 nodes of clouds with what others measured there, and runs of LAMMPS with the waits of their nodes.
-Remakes docs/validation/data/real-clouds-*.md; docs/validation/real-clouds.md explains them.
+Remakes docs/validation/data/real-clouds-*.md; docs/validation/real-machines.md explains them.
 
 SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,7 +22,7 @@ import clouds_fleet
 import clouds_speeds
 import data_page
 
-ABOUT = "validation/real-clouds.md"
+ABOUT = "validation/real-machines.md"
 TOOL = "real_clouds.py"
 PREDICTIONS = data_page.FOLDER / "real-clouds-predictions.json"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks what a recording says of other days: predicts the same jobs from recordings of several dates, and counts how often the interval from one date covers what another gives (docs/validation/tomorrow.md).
+"""Asks what a recording says of other days: predicts the same jobs from recordings of several dates, and counts how often the interval from one date covers what another gives (docs/validation/predictions.md).
 
 SPDX-License-Identifier: BSD-3-Clause
 

@@ -77,7 +77,7 @@ def main():
     text = text_of(arguments.folder, arguments.late)
     print(text)
     if arguments.data:
-        data_page.write(arguments.data, "real-independence", TITLE, "real_independence.py", "validation/real-simulators.md", text)
+        data_page.write(arguments.data, "real-independence", TITLE, "real_independence.py", "validation/real-machines.md", text)
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def main():
     text = text_of(arguments)
     print(text)
     if arguments.data:
-        data_page.write(arguments.data, "real-milc", TITLE, "real_milc.py", "validation/real-simulators.md", text)
+        data_page.write(arguments.data, "real-milc", TITLE, "real_milc.py", "validation/real-machines.md", text)
 
 
 if __name__ == "__main__":

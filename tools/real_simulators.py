@@ -372,7 +372,7 @@ def main():
     text = text_of(times, rows)
     print(text)
     if arguments.data:
-        data_page.write(arguments.data, "real-loggopsim", TITLE, "real_simulators.py", "validation/real-simulators.md", text)
+        data_page.write(arguments.data, "real-loggopsim", TITLE, "real_simulators.py", "validation/real-machines.md", text)
     return 0
 
 

@@ -1,5 +1,5 @@
 """The rule that simulations rest on: a detour costs its length in work, nothing while a rank waits, and the rest of it where a
-message comes meanwhile (docs/validation/the-rule.md, in short).
+message comes meanwhile (docs/validation/predictions.md, in short).
 
 SPDX-License-Identifier: BSD-3-Clause
 """

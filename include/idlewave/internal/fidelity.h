@@ -7,7 +7,8 @@
  *     st = iw_fidelity_compare(log, &inputs, &fidelity);
  *
  * A probe watches a thread while noise is injected into it. What it saw is matched in time with what was to
- * be made; what nothing was made for is the host's own. docs/validation/emulation.md has the equations.
+ * be made; what nothing was made for is the host's own. src/features/replay/fidelity/README.md has the
+ * equations.
  */
 #ifndef IW_INTERNAL_FIDELITY_H
 #define IW_INTERNAL_FIDELITY_H

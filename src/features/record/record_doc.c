@@ -149,7 +149,7 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
                    iwi_about_ranks_text(fine, fine_text), iwi_about_ranks_text(coarse, coarse_text));
 }
 
-/* What is said of other days was measured with recordings of 8 and 11 dates: docs/validation/tomorrow.md. */
+/* What is said of other days was measured: docs/validation/predictions.md. */
 static void show_days(struct iwi_document *doc)
 {
     iwi_row(

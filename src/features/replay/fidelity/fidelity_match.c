@@ -19,8 +19,9 @@
  * at least LEAST_BANDWIDTH: equal durations have no spread. Where b has nothing p_b would be 0 and KL
  * infinite, so both densities are mixed with FLAT_SHARE of a flat one. Where b lies aside of a, KL is near
  * ln(GRID / FLAT_SHARE) less the entropy of p_a on the grid: so the KL of a naive injector, and its ratio to
- * that of a compensated one, are larger the smaller FLAT_SHARE is. docs/validation/emulation.md has numbers.
- * The paper tells neither bandwidth nor axis nor what it did of this: no number of its can be compared. */
+ * that of a compensated one, are larger the smaller FLAT_SHARE is: 156, 260 and 370 for shares of 1e-3, 1e-6
+ * and 1e-9. The paper tells neither bandwidth nor axis nor what it did of this: no number of its can be
+ * compared. */
 
 enum { GRID = 2048 };
 
