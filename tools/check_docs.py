@@ -14,7 +14,7 @@ stands for anything: within a line for any text, alone on a line for any number 
 examples/README.md and docs/**/*.md.
 
 A block that opens with ```console captured shows what its commands once printed on some machine, to be read. They are run,
-but what they print is not compared with the block, and they may exit with 2: the verdict depends on the machine. If a comment
+but what they print is not compared with the block, and they may exit with 2 to 5: the verdict depends on the machine. If a comment
 "<!-- prints", lines as above, "-->" follows the block, both the captured output of its last command and what that command
 prints now must match these lines. With --quick, comments "<!-- quick: THIS -> THAT -->" behind a captured block change its commands:
 a recording of 2 s shows as well as one of 10 s that the page is right. A block "console captured mpi" needs a compiler and a launcher of MPI; without these it and
@@ -113,7 +113,7 @@ def console_blocks(text, is_quick=False):
             blocks.append(parse_commands(start, lines))
             is_captured = info != "console"
             for command in blocks[-1] if is_captured else []:
-                command.expected, command.exit_codes = ["..."], (0, 2)
+                command.expected, command.exit_codes = ["..."], (0, 2, 3, 4, 5)
                 command.needs = ("mpicc", "mpirun") if info.endswith("mpi") else ()
         elif info in ("prints", "quick") and not is_captured:
             raise ValueError(f"line {start}: '<!-- {info}' does not follow a block 'console captured'")
