@@ -76,7 +76,7 @@ endfunction()
 # iw_library(core idlewave COMPONENT library [PRIVATE] [USES targets ...]): what users link, libidlewave.so or (BUILD_SHARED_LIBS=OFF) .a, of
 # all components that were made where IW_LIBRARY was "core", with their libraries. Before 1.0 each minor version may break programs: its
 # soname has both numbers. Names have versions, iw_* the soname's. PRIVATE: iwi_* are there too, for another library of ours, under the
-# whole version, so that two builds do not mix (docs/decisions/0091-two-libraries.md).
+# whole version, so that two builds do not mix (docs/decisions/0079-two-libraries.md).
 function(iw_library library target)
   cmake_parse_arguments(A "PRIVATE" "COMPONENT" "USES" ${ARGN})
   get_property(components GLOBAL PROPERTY IW_COMPONENTS_${library})

@@ -77,7 +77,7 @@ class Lab:
             return
         done = run_mpi.launch(mpi, RANKS, [self.idlewave, *bench(program, PHASES)])
         traced = run_mpi.launch(mpi, RANKS, [self.idlewave, "trace", "-o", folder, "--", self.idlewave, *bench(program, BLOCK)])
-        if "without MPI_Finalize" in traced.stderr:  # MPICH over TCP does not come back from it: decision 0049
+        if "without MPI_Finalize" in traced.stderr:  # MPICH over TCP does not come back from it: decision 0047
             subprocess.run([str(self.parts / mpi / "idlewave-trace-finish"), str(folder)], check=True, capture_output=True)
         print("traced", folder.name, done.returncode, traced.returncode, flush=True)
         result.write_text(done.stdout, encoding="utf-8")

@@ -50,7 +50,7 @@ def trace_and_find(arguments, mpi, name, ranks, env, ring, path, picture=None):
     """The waves of one run of the ring, as JSON in `path`."""
     with tempfile.TemporaryDirectory(prefix="iw_ring_") as scratch:
         trace = pathlib.Path(scratch) / "ring"
-        # MPICH over TCP does not come back from MPI_Finalize (decision 0049); the trace is complete then
+        # MPICH over TCP does not come back from MPI_Finalize (decision 0047); the trace is complete then
         done = run_mpi.launch(mpi, ranks, [arguments.idlewave, "trace", "-o", trace, "--", program_of(arguments, mpi, name), *ring], env=env,
                               timeout=60 if mpi != "mpich" or "UCX_TLS" not in env else 7 if ranks <= RANKS else 12)
         if done.returncode == 0 or "calls traced in" in done.stderr:

@@ -21,7 +21,7 @@ struct net_opts {
     bool has_nic_queues;
 };
 
-/* What every verb takes without --net: docs/decisions/0094-the-default-machine.md. Help names it too. */
+/* What every verb takes without --net: docs/decisions/0082-the-default-machine.md. Help names it too. */
 #define DEFAULT_NET "hdr-fat-tree"
 #define NET_OPTS_INIT               \
     {                               \

@@ -4,7 +4,7 @@
  *     static iw_status write_it(const iw_log *log, void *arg, FILE *out) { ... fprintf(out, ...) ... }
  *     status = iw_write_file(log, "result.json", write_it, &result);
  *
- * Every file that the library writes goes this way (docs/decisions/0022-how-files-are-written.md): it is made
+ * Every file that the library writes goes this way (docs/decisions/0021-how-files-are-written.md): it is made
  * beside the old one under another name, reaches the disk, and then takes its place with the old one's mode.
  * Links of other users are not followed. Devices, pipes and /dev/stdout are written straight. Where a limit
  * of file sizes is set, a program that wants an error for every file ignores SIGXFSZ, as the command does.

@@ -33,7 +33,7 @@ void iwi_named_source(const struct iwi_bpf_name *name, iw_source *source)
 /* ---- detours ---- */
 
 /* Times of the recording are wanted time: the clock of a CPU stands still while no thread of the job wants it
- * (docs/decisions/0056-watched-time.md).
+ * (docs/decisions/0054-watched-time.md).
  */
 
 static struct iwi_instant instant_now(void)

@@ -4,7 +4,7 @@
  * Pass p of a rank receives what its neighbour sent in pass p - 1, and sends on (flow_stream.h counts passes
  * alike). When the passes of a rank end is a piecewise linear function of p, a track: undisturbed, a rank
  * takes as long for a pass as for the one before. A rank's track follows from its neighbour's and its own
- * detours in as many steps as these have pieces (docs/decisions/0044-rings-rank-by-rank.md).
+ * detours in as many steps as these have pieces (docs/decisions/0042-rings-rank-by-rank.md).
  */
 #ifndef IWI_FLOW_RING_H
 #define IWI_FLOW_RING_H

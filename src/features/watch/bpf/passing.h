@@ -248,7 +248,7 @@ static __u64 waited_ns(struct iwi_bpf_waiting *waiting, __u64 since, __u64 now)
 
 /* Threads that were preempted want the CPU. What runs when a thread wakes began without it: that thread only
  * begins to want the CPU when it has run, or every burst would be met by all who wake in it, and by nobody
- * who sleeps (docs/decisions/0084-waiting-on-waking.md). */
+ * who sleeps (docs/decisions/0074-waiting-on-waking.md). */
 static void pass_other(struct iwi_bpf_cpu *cpu, struct iwi_bpf_claim *claim, __u32 number, __u64 since,
                        __u64 now)
 {

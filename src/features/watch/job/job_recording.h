@@ -69,7 +69,7 @@ struct iwi_job_span {
     uint32_t others;         /* the source of waiting time in which nothing but the job itself had the CPU; */
     /* or: such waiting is left out, and so is sleep. Then the clock stands still meanwhile, and
      * detours->length_ns is the time for which the thread ran or waited for others
-     * (docs/decisions/0056-watched-time.md). */
+     * (docs/decisions/0054-watched-time.md). */
     bool is_wanted_time;
 };
 
