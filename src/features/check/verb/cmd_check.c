@@ -1,18 +1,404 @@
 /* `idlewave check`: one command, one answer about a node.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/idlewave.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <idlewave/idlewave.h>
-
-#include "features/check/verb/check_demands.h"
-#include "features/check/verb/check_fleet.h"
-#include "features/check/verb/check_measure.h"
+#include "features/check/verb/check_jobs.h"
+#include "features/check/verb/check_times.h"
 #include "options/cpu_list.h"
+#include "options/shown_opts.h"
 #include "options/verbs.h"
 #include "process/interrupt.h"
+#include "process/ui.h"
 #include "process/wall_clock.h"
+
+#if IW_FEATURE_FLEET
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "features/fleet/verb/node_files.h"
+
+/* The nodes of a fleet, and this one behind them. */
+struct peers {
+    iw_digest_stream others;
+    const char *host;
+    const iw_recording *recording;
+    bool is_behind; /* this one has been given out too */
+};
+
+static iw_status go_back(const iw_log *log, void *arg)
+{
+    struct peers *peers = arg;
+
+    peers->is_behind = false;
+    return peers->others.rewind(log, peers->others.arg);
+}
+
+static bool is_comparable(const struct peers *peers, const iw_digest *digest)
+{
+    return digest->probe == peers->recording->probe && strcmp(digest->node, peers->host) != 0;
+}
+
+static iw_status next(const iw_log *log, void *arg, iw_digest **digest_p)
+{
+    struct peers *peers = arg;
+
+    do {
+        IW_TRY(peers->others.next(log, peers->others.arg, digest_p));
+        if (*digest_p == NULL || is_comparable(peers, *digest_p)) {
+            break;
+        }
+        iw_digest_free(*digest_p);
+    } while (true);
+    if (*digest_p != NULL || peers->is_behind) {
+        return IW_OK;
+    }
+    peers->is_behind = true;
+    return iw_digest_make(log, peers->host, peers->recording, digest_p);
+}
+
+/* "irq/eno1 on CPU 3: 0.42 % of the time (fleet 0.01 %)". */
+static void describe(const iw_fleet_finding *finding, const char *name, char *text, size_t size)
+{
+    char cpu[32] = "", values[96], longest[32], usual[32];
+
+    if (finding->has_cpu) {
+        (void)snprintf(cpu, sizeof cpu, " on CPU %u", finding->cpu);
+    }
+    switch (finding->metric) {
+    case IW_FLEET_SHARE:
+        (void)snprintf(values, sizeof values, "%.3g %% of the time (fleet %.3g %%)", 100.0 * finding->value,
+                       100.0 * finding->median);
+        break;
+    case IW_FLEET_RATE:
+        (void)snprintf(values, sizeof values, "%.*f detours a second (fleet %.*f)",
+                       finding->value < 10.0 ? 2 : 0, finding->value, finding->median < 10.0 ? 2 : 0,
+                       finding->median);
+        break;
+    default:
+        (void)snprintf(values, sizeof values, "detours up to %s (fleet %s)",
+                       iw_format_time((iw_time)(finding->value * IW_PS_PER_NS), longest, sizeof longest),
+                       iw_format_time((iw_time)(finding->median * IW_PS_PER_NS), usual, sizeof usual));
+        break;
+    }
+    (void)snprintf(text, size, "%.120s%s: %s", finding->is_all ? "all sources together" : name, cpu, values);
+}
+
+static void take_verdict(const iw_fleet *fleet, const char *host, iw_check_fleet *found)
+{
+    found->node_count = fleet->node_count - 1;
+    found->finding_count = 0;
+    for (size_t i = 0; i < fleet->node_count; i++) {
+        if (strcmp(fleet->nodes[i].name, host) == 0) {
+            found->finding_count = fleet->nodes[i].finding_count;
+        }
+    }
+    for (size_t i = 0; i < fleet->finding_count; i++) { /* the largest excess comes first */
+        const iw_fleet_finding *finding = &fleet->findings[i];
+        char name[IW_SOURCE_NAME_SIZE + 16];
+
+        if (strcmp(finding->node, host) == 0) {
+            (void)snprintf(name, sizeof name, "%s/%s", iw_class_name(finding->source.kind),
+                           finding->source.name);
+            describe(finding, name, found->largest, sizeof found->largest);
+            return;
+        }
+    }
+}
+
+static iw_status judge(const iw_log *log, const char *path, struct peers *peers, iw_check_fleet *found)
+{
+    iw_fleet_opts opts = IW_FLEET_OPTS_INIT;
+    const iw_digest_stream stream = {.arg = peers, .rewind = go_back, .next = next};
+    iw_fleet *fleet = NULL;
+    iw_status status = iw_fleet_new(log, path, &fleet);
+
+    opts.threads = peers->recording->probe == IW_PROBE_WATCH ? 1 : 0; /* programs run beside it */
+    status = status == IW_OK ? iw_fleet_read(log, fleet, &stream) : status;
+    status = status == IW_OK ? iw_fleet_judge(log, fleet, &opts) : status;
+    if (status == IW_OK) {
+        take_verdict(fleet, peers->host, found);
+    }
+    iw_fleet_free(fleet);
+    return status;
+}
+
+/* Whether `path` can be listed, before anything is measured. Returns UI_DONE or an exit code. */
+static int check_fleet_is_there(struct ui *ui, const char *path)
+{
+    struct node_files nodes;
+    iw_status status = node_files_open(&ui->log, path, NULL, &nodes);
+
+    if (status == IW_OK) {
+        if (access(path, R_OK) != 0) {
+            ui_error(ui, "--fleet: cannot read '%s': %s", path, strerror(errno));
+            status = IW_ERR_IO;
+        }
+        node_files_close(&nodes);
+    }
+    return ui_exit_of(status);
+}
+
+/* Judges the nodes of `path` (as `fleet` takes it) together with this one, `recording` of `host`, and
+ * tells whether it stands out. What the same host had before, and nodes that were measured by another probe,
+ * are left out. Returns UI_DONE or an exit code. */
+static int check_fleet(struct ui *ui, const char *path, const char *host, const iw_recording *recording,
+                       iw_check_fleet *found)
+{
+    struct peers peers = {.host = host, .recording = recording};
+    struct node_files nodes;
+    iw_status status = node_files_open(&ui->log, path, NULL, &nodes);
+
+    if (status != IW_OK) {
+        return ui_exit_of(status);
+    }
+    peers.others = node_files_stream(&nodes);
+    status = judge(&ui->log, path, &peers, found);
+    if (status == IW_OK && nodes.unread_count > 0) {
+        const bool is_all = found->node_count == 0;
+
+        ui->log.write(ui->log.arg, is_all ? IW_LOG_ERROR : IW_LOG_WARN, nodes.unread[0].reason);
+        status = is_all ? IW_ERR_FORMAT : IW_OK;
+    }
+    node_files_close(&nodes);
+    return ui_exit_of(status);
+}
+
+#else
+int check_fleet_is_there(struct ui *ui, const char *path)
+{
+    (void)path;
+    return ui_lacks(ui, "--fleet", "fleet");
+}
+
+int check_fleet(struct ui *ui, const char *path, const char *host, const iw_recording *recording,
+                iw_check_fleet *found)
+{
+    (void)host;
+    (void)recording;
+    (void)found;
+    return check_fleet_is_there(ui, path);
+}
+#endif
+
+struct answer_opts {
+    const char *learn, *html, *json; /* files, or NULL */
+    bool is_quiet;                   /* one line only */
+    struct shown_opts shown;
+};
+
+struct check_opts {
+    struct opt_origins origins;
+    const char *cpus, *sysroot, *recording_path;
+    iw_time within_ps, duration_ps; /* duration 0: what --within leaves */
+    bool wants_watch;
+    const char *baseline, *fleet, *require, *limit, *slowdown_limit;
+    struct answer_opts answer;
+    struct job_opts job;
+    struct net_opts net;
+};
+
+/* What is required of the node. */
+struct check_demands {
+    iw_check_opts limits;
+    iw_doc_file *profile;   /* or NULL */
+    iw_recording *baseline; /* or NULL */
+};
+
+struct written {
+    iw_doc doc;
+    iw_doc_format format;
+};
+
+static iw_status write_doc(const iw_log *log, void *arg, FILE *out)
+{
+    const struct written *written = arg;
+
+    return iw_doc_write(log, written->doc, written->format, NULL, out);
+}
+
+static int write_file(struct ui *ui, const char *path, iw_doc doc, iw_doc_format format)
+{
+    struct written written = {doc, format};
+
+    return path != NULL ? ui_exit_of(iw_write_file(&ui->log, path, write_doc, &written)) : UI_DONE;
+}
+
+/* What is learned from a node that is not as it should be would let others pass. */
+static int learn(struct ui *ui, const struct answer_opts *opts, const iw_check *check)
+{
+    iw_profile *profile = NULL;
+    int code;
+
+    if (opts->learn == NULL) {
+        return UI_DONE;
+    }
+    if (check->outcome != IW_CHECK_GOOD) {
+        ui_error(ui, "'%s' is not written: the node is %s, and a profile is learned from a good one",
+                 opts->learn, iw_check_outcome_name(check->outcome));
+        if (check->outcome == IW_CHECK_NOISY) {
+            ui_hint(ui,
+                    "if it is as quiet as it can be, set --limit and --slowdown-limit to what you accept");
+        }
+        return UI_DONE;
+    }
+    code = ui_exit_of(iw_profile_learn(&ui->log, check, IW_PROFILE_MARGIN, &profile));
+    if (code == UI_DONE) {
+        code = write_file(ui, opts->learn, iw_profile_doc(profile), IW_DOC_JSON);
+    }
+    iw_profile_free(profile);
+    return code;
+}
+
+/* Writes what is asked for. Returns the exit code of the outcome, or of a failure. */
+static int answer_check(struct ui *ui, const struct answer_opts *opts, const iw_check *check)
+{
+    int code = write_file(ui, opts->html, iw_check_doc(check), IW_DOC_HTML);
+
+    if (code == UI_DONE) {
+        code = write_file(ui, opts->json, iw_check_doc(check), IW_DOC_JSON);
+    }
+    if (code == UI_DONE) {
+        code = learn(ui, opts, check);
+    }
+    if (code == UI_DONE && opts->is_quiet && opts->shown.format == OUTPUT_TEXT) {
+        (void)printf("%s\n", check->line);
+    } else if (code == UI_DONE) {
+        code = shown_write(ui, &opts->shown, iw_check_doc(check));
+    }
+    return code == UI_DONE ? iw_check_exit_code(check->outcome) : code;
+}
+
+/* ---- time ---- */
+
+static struct check_times check_times_asked(const struct check_opts *opts, bool has_jobs)
+{
+    const struct asked_times asked = {.within_ns = opts->within_ps / IW_PS_PER_NS,
+                                      .duration_ns = opts->duration_ps / IW_PS_PER_NS,
+                                      .is_within_typed = opt_typed(opts, within_ps),
+                                      .is_duration_typed = opt_typed(opts, duration_ps),
+                                      .wants_watch = opts->wants_watch,
+                                      .has_jobs = has_jobs};
+
+    return check_times_of(&asked);
+}
+
+/* ---- what does not fit together ---- */
+
+static int refuse_with_file(const struct ui *ui, const struct check_opts *opts)
+{
+    const char *option = opts->wants_watch              ? "--watch"
+                         : opts->recording_path != NULL ? "--output"
+                         : opt_typed(opts, duration_ps) ? "--duration"
+                                                        : NULL;
+
+    return option != NULL ? ui_usage(ui, "%s: nothing is measured where FILE is given", option) : UI_DONE;
+}
+
+static int refuse(const struct ui *ui, const struct check_opts *opts, bool has_file)
+{
+    const char *recording = opts->recording_path;
+
+    if (has_file) {
+        return refuse_with_file(ui, opts);
+    }
+    if (opts->sysroot != NULL) {
+        return ui_usage(ui, "--sysroot: a recording of that node is needed, as FILE");
+    }
+    if (opt_typed(opts, duration_ps) && opt_typed(opts, within_ps) && opts->duration_ps >= opts->within_ps) {
+        return ui_usage(ui, "--duration: all of --within would be spent on measuring: write a shorter "
+                            "--duration or a longer --within");
+    }
+    if (recording != NULL && (ui_ends_with(recording, ".html") || ui_ends_with(recording, ".json"))) {
+        return ui_usage(ui, "--output keeps the recording (HDF5), and '%s' looks like none: did you mean %s?",
+                        recording, ui_ends_with(recording, ".html") ? "--html" : "--json");
+    }
+    return UI_DONE;
+}
+
+/* ---- values and files ---- */
+
+static int read_limits(struct ui *ui, const struct check_opts *opts, iw_check_opts *limits)
+{
+    int code = ui_parse_share(ui, "--limit", opts->limit, &limits->most_lost);
+
+    if (code == UI_DONE && limits->most_lost > 1.0) {
+        code =
+            ui_usage(ui, "--limit '%s' is more than all CPU time: write a share, 1%% or 0.01", opts->limit);
+    }
+    return code == UI_DONE
+               ? ui_parse_share(ui, "--slowdown-limit", opts->slowdown_limit, &limits->most_slowdown)
+               : code;
+}
+
+static int check_outputs(struct ui *ui, const struct check_opts *opts)
+{
+    const char *const paths[] = {opts->answer.learn, opts->answer.html, opts->answer.json,
+                                 opts->recording_path};
+    iw_status status = IW_OK;
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == IW_OK; i++) {
+        status = paths[i] != NULL ? iw_output_check(&ui->log, paths[i], false) : IW_OK;
+    }
+    return ui_exit_of(status);
+}
+
+static int open_profile(struct ui *ui, const char *path, struct check_demands *demands)
+{
+    const iw_status status = iw_profile_open(&ui->log, path, &demands->profile, &demands->limits.profile);
+
+    if (status == IW_ERR_FORMAT) {
+        ui_hint(ui, "on a node that is good, 'idlewave check --learn FILE' writes a profile");
+    }
+    return ui_exit_of(status);
+}
+
+static int open_files(struct ui *ui, const struct check_opts *opts, struct check_demands *demands)
+{
+    int code = UI_DONE;
+
+    if (opts->require != NULL && opts->answer.learn == NULL) {
+        code = open_profile(ui, opts->require, demands);
+    }
+    if (code == UI_DONE && opts->baseline != NULL) {
+        code = ui_exit_of(iw_recording_load(&ui->log, opts->baseline, &demands->baseline));
+    }
+    return code == UI_DONE && opts->fleet != NULL ? check_fleet_is_there(ui, opts->fleet) : code;
+}
+
+/* Refuses what does not fit together, and files that cannot be read or written, before anything is measured.
+ * Returns UI_DONE or an exit code; `demands` is to be released in any case. */
+static int check_demands_read(struct ui *ui, const struct check_opts *opts, bool has_file,
+                              struct check_demands *demands)
+{
+    const iw_check_opts limits = IW_CHECK_OPTS_INIT;
+    int code;
+
+    *demands = (struct check_demands){.limits = limits};
+    if (opts->answer.learn != NULL && opt_typed(opts, require)) {
+        return ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
+    }
+    code = refuse(ui, opts, has_file);
+    if (code == UI_DONE) {
+        code = read_limits(ui, opts, &demands->limits);
+    }
+    if (code == UI_DONE) {
+        code = check_outputs(ui, opts);
+    }
+    return code == UI_DONE ? open_files(ui, opts, demands) : code;
+}
+
+static void check_demands_release(struct check_demands *demands)
+{
+    iw_recording_free(demands->baseline);
+    iw_doc_close(demands->profile);
+}
 
 #define ROW(...) OPT_ROW(struct check_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
