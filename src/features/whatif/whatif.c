@@ -4,6 +4,7 @@
 #include <idlewave/whatif.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,77 @@
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
 #include "features/whatif/smallest_set.h"
-#include "features/whatif/wholes.h"
+
+static double smaller(double a, double b)
+{
+    return b < a ? b : a; /* NaN is no bound */
+}
+
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static bool is_removal(const iw_change *change)
+{
+    const struct iwi_variant variant = iwi_variant_of(change);
+
+    return iwi_is_removal(&variant);
+}
+
+/* All that `part` removes goes with `whole` too. */
+static bool is_part(const iw_change *part, const iw_change *whole, size_t part_count)
+{
+    for (size_t i = 0; i < part_count; i++) {
+        if (part->is_removed[i] && !whole->is_removed[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep_below(iw_estimate *e, iw_estimate now)
+{
+    e->low = smaller(e->low, now.low);
+    e->high = smaller(e->high, now.high);
+}
+
+/* Where less noise never ends a trial later, no change saves more than noise costs now, and what is saved
+ * without some sources is at most what is saved without more of them; what is left goes the other way. Values
+ * keep to that by themselves, since all changes see the same trials. These make the ends of intervals, which
+ * come from several methods, keep to it too.
+ *
+ * `now` is what `simulate` says, and stays: both ends of a change give way to it. */
+static void keep_below_now(iw_change *change, iw_estimate now)
+{
+    if (change->kind != IW_CHANGE_APART) { /* that is another question */
+        keep_below(&change->saving, now);
+    }
+    if (is_removal(change)) {
+        keep_below(&change->slowdown, now);
+    }
+}
+
+/* Among changes, each of which keeps below now: a whole saves at least what each part surely does, a part at
+ * most what the whole can. `part_count` is the length of their is_removed. */
+static void keep_among_wholes(iw_change *change, const iw_change *others, size_t count, size_t part_count)
+{
+    for (size_t i = 0; i < count && is_removal(change); i++) {
+        const iw_change *other = &others[i];
+
+        if (!is_removal(other)) {
+            continue;
+        }
+        if (is_part(change, other, part_count)) {
+            change->saving.high = smaller(change->saving.high, other->saving.high);
+            change->slowdown.low = larger(change->slowdown.low, other->slowdown.low);
+        }
+        if (is_part(other, change, part_count)) {
+            change->saving.low = larger(change->saving.low, other->saving.low);
+            change->slowdown.high = smaller(change->slowdown.high, other->slowdown.high);
+        }
+    }
+}
 
 struct run {
     const iw_whatif_opts *opts;
@@ -144,11 +215,11 @@ static const iw_change *find_change(const struct run *run, iw_change_kind kind)
 static void keep_parts_below_wholes(struct run *run)
 {
     for (size_t i = 0; i < run->changes.count; i++) {
-        iwi_keep_below_now(&run->changes.list[i], run->whatif->now);
+        keep_below_now(&run->changes.list[i], run->whatif->now);
     }
     for (size_t i = 0; i < run->changes.count; i++) {
-        iwi_keep_among_wholes(&run->changes.list[i], run->changes.list, run->changes.count,
-                              run->inquiry.set->part_count);
+        keep_among_wholes(&run->changes.list[i], run->changes.list, run->changes.count,
+                          run->inquiry.set->part_count);
     }
 }
 
@@ -186,9 +257,8 @@ static iw_status evaluate_set(struct run *run, iw_change *change)
     if (status == IW_OK) {
         estimate_change(run, values, change);
         if (run->experiment.is_monotone) {
-            iwi_keep_below_now(change, run->whatif->now);
-            iwi_keep_among_wholes(change, run->changes.list, run->changes.count,
-                                  run->inquiry.set->part_count);
+            keep_below_now(change, run->whatif->now);
+            keep_among_wholes(change, run->changes.list, run->changes.count, run->inquiry.set->part_count);
         }
         name_set(run->inquiry.set, change);
     }
