@@ -12,7 +12,6 @@
 #include "features/watch/bpf/bpf_shared.h"
 #include "features/watch/kernel_side.h"
 #include "features/watch/symbols.h"
-#include "features/watch/user_stack.h"
 
 /* An instant on both clocks: the programs know the first, recordings the second. */
 struct iwi_instant {

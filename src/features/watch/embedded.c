@@ -1,7 +1,7 @@
 /* Embeds the file IWI_WATCH_OBJECT, which the build makes from bpf/watch.bpf.c.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/embedded.h"
+#include "features/watch/kernel_side.h"
 
 __asm__(".section .rodata\n"
         ".balign 16\n"

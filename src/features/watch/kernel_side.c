@@ -17,7 +17,6 @@
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
 #include "features/watch/detours.h"
-#include "features/watch/embedded.h"
 #include "kit/machine/softirq_name.h"
 
 /* ---- what this process may do ---- */

@@ -99,4 +99,7 @@ int iwi_kernel_controller(const char *name);
 /* The name, as recordings have it, of a source below IWI_BPF_FIXED, but not of IWI_BPF_OTHER. */
 void iwi_fixed_source(uint32_t number, iw_source *source);
 
+/* The watching programs, compiled for the kernel and embedded when idlewave is built. */
+extern const unsigned char iwi_watch_object[], iwi_watch_object_end[];
+
 #endif

@@ -1,7 +1,7 @@
 /* Names the addresses of a stack by the files that are mapped there, of /proc/PID/maps.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/user_stack.h"
+#include "features/watch/symbols.h"
 
 #include <ctype.h>
 #include <errno.h>

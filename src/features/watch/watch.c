@@ -13,7 +13,6 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
-#include "core/base/order.h"
 #include "core/base/sysfile.h"
 #include "features/watch/job.h"
 #include "features/watch/watch_run.h"

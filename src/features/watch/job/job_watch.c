@@ -15,7 +15,6 @@
 #include "core/base/opts.h"
 #include "features/record/record.h"
 #include "features/watch/job/job_recording.h"
-#include "features/watch/job/job_threads.h"
 #include "kit/machine/cpus.h"
 
 /* ---- environments of processes, and what their threads are ---- */

@@ -1,7 +1,7 @@
 /* Functions of ELF files, whole and damaged.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/user_stack.h"
+#include "features/watch/symbols.h"
 
 #include <elf.h>
 #include <string.h>

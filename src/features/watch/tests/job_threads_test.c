@@ -1,7 +1,7 @@
 /* Which threads are ranks: by environments below a made-up /proc.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/job/job_threads.h"
+#include "features/watch/job/job_recording.h"
 
 #include "support/fake_root.h"
 

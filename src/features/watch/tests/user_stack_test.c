@@ -1,7 +1,7 @@
 /* Stacks of processes in words: this one's own, and made ones.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/watch/user_stack.h"
+#include "features/watch/symbols.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "features/watch/detours.h"
-#include "features/watch/embedded.h"
 #include "features/watch/job.h"
 #include "support/fake_root.h"
 #include "support/support.h"

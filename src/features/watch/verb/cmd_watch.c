@@ -1,17 +1,22 @@
 /* `idlewave watch`: what a running job loses to noise, without a probe.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <idlewave/idlewave.h>
+
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <idlewave/idlewave.h>
-
+#include "features/watch/verb/http_serve.h"
 #include "features/watch/verb/watch_live.h"
-#include "features/watch/verb/watch_metrics.h"
 #include "options/cpu_list.h"
 #include "options/program_opts.h"
 #include "options/shown_opts.h"
@@ -19,6 +24,283 @@
 #include "process/interrupt.h"
 #include "process/live.h"
 #include "process/progress.h"
+
+/* One page over HTTP, for programs that fetch it now and then. */
+struct http_page {
+    struct http_server server;
+    int stop[2]; /* a byte in this pipe ends the thread */
+    pthread_t thread;
+};
+
+struct watch_metrics {
+    const struct ui *ui;
+    const char *file; /* NULL: a page */
+    bool is_begun;
+    int64_t due_ns; /* of the time that is watched: when to publish next */
+    struct http_page page;
+    iw_watch_metrics *metrics;
+};
+
+/* ---- addresses ---- */
+
+static bool read_port(const char *text, in_port_t *port_p)
+{
+    char *end;
+    long port;
+
+    if (*text < '0' || *text > '9') {
+        return false;
+    }
+    errno = 0;
+    port = strtol(text, &end, 10);
+    if (*end != '\0' || errno != 0 || port < 1 || port > 65535) {
+        return false;
+    }
+    *port_p = htons((in_port_t)port);
+    return true;
+}
+
+/* "9913": on 127.0.0.1; "192.0.2.7:9913" and "[::1]:9913" as they say. False: it is something else. */
+static bool http_address(const char *text, struct sockaddr_storage *address, socklen_t *size_p)
+{
+    struct sockaddr_in *v4 = (void *)address;
+    struct sockaddr_in6 *v6 = (void *)address;
+    const char *colon = strrchr(text, ':');
+    char host[64];
+
+    memset(address, 0, sizeof *address);
+    if (colon == NULL) {
+        v4->sin_family = AF_INET;
+        v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        *size_p = sizeof *v4;
+        return read_port(text, &v4->sin_port);
+    }
+    if ((size_t)(colon - text) >= sizeof host) {
+        return false;
+    }
+    (void)snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+    if (host[0] == '[' && host[strlen(host) - 1] == ']') {
+        host[strlen(host) - 1] = '\0';
+        v6->sin6_family = AF_INET6;
+        *size_p = sizeof *v6;
+        return inet_pton(AF_INET6, host + 1, &v6->sin6_addr) == 1 && read_port(colon + 1, &v6->sin6_port);
+    }
+    v4->sin_family = AF_INET;
+    *size_p = sizeof *v4;
+    return inet_pton(AF_INET, host, &v4->sin_addr) == 1 && read_port(colon + 1, &v4->sin_port);
+}
+
+/* ---- the thread ---- */
+
+static void *answer_all(void *page)
+{
+    http_serve(&((struct http_page *)page)->server);
+    return NULL;
+}
+
+static int listen_at(const struct sockaddr_storage *address, socklen_t size)
+{
+    const int one = 1, listener = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (listener < 0) {
+        return -1;
+    }
+    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(listener, (const void *)address, size) != 0 || listen(listener, SOMAXCONN) != 0) {
+        const int error = errno;
+
+        (void)close(listener);
+        errno = error;
+        return -1;
+    }
+    return listener;
+}
+
+/* Signals are for the thread that watches. */
+static int start_thread(struct http_page *page)
+{
+    sigset_t all, before;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&page->thread, NULL, answer_all, page);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static int tell_no_listener(const struct ui *ui, const char *text, int error)
+{
+    ui_error(ui, "cannot listen on '%s': %s", text, strerror(error));
+    if (error == EADDRINUSE) {
+        ui_hint(ui, "'ss -ltnp' shows which process listens there; give another port");
+    } else if (error == EADDRNOTAVAIL) {
+        ui_hint(ui, "'ip address' lists the addresses of this node");
+    }
+    return UI_ERROR;
+}
+
+/* What the thread needs. Gives errno. */
+static int prepare(struct http_page *page)
+{
+    page->server.connections = http_connections_new();
+    if (page->server.connections == NULL) {
+        return ENOMEM;
+    }
+    if (pipe2(page->stop, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    page->server.stop = page->stop[0];
+    return pthread_mutex_init(&page->server.lock, NULL);
+}
+
+static void release(struct http_page *page)
+{
+    (void)close(page->server.listener);
+    (void)close(page->stop[0]);
+    (void)close(page->stop[1]);
+    free(page->server.connections);
+}
+
+/* Answers from now on, in a thread of its own; `page` must stay where it is, and has its path and types.
+ * `text` is the address as it was given, for messages. */
+static int http_page_begin(const struct ui *ui, struct http_page *page, const char *text,
+                           const struct sockaddr_storage *address, socklen_t size)
+{
+    int error;
+
+    page->stop[0] = page->stop[1] = -1;
+    page->server.listener = listen_at(address, size);
+    if (page->server.listener < 0) {
+        return tell_no_listener(ui, text, errno);
+    }
+    error = prepare(page);
+    error = error == 0 ? start_thread(page) : error;
+    if (error != 0) {
+        ui_error(ui, "cannot answer requests: %s", strerror(error));
+        release(page);
+        return UI_ERROR;
+    }
+    return UI_DONE;
+}
+
+/* Shows these from now on; takes them. */
+static void http_page_show(struct http_page *page, char *const texts[HTTP_FORMS])
+{
+    (void)pthread_mutex_lock(&page->server.lock);
+    for (size_t i = 0; i < HTTP_FORMS; i++) {
+        free(page->server.forms[i].text);
+        page->server.forms[i].text = texts[i];
+    }
+    (void)pthread_mutex_unlock(&page->server.lock);
+}
+
+static void http_page_end(struct http_page *page)
+{
+    (void)!write(page->stop[1], "", 1);
+    (void)pthread_join(page->thread, NULL);
+    release(page);
+    for (size_t i = 0; i < HTTP_FORMS; i++) {
+        free(page->server.forms[i].text);
+    }
+    (void)pthread_mutex_destroy(&page->server.lock);
+}
+
+/* A file must reach the disk each time; a page costs nothing until it is asked for. */
+static const int64_t FILE_NS = 15000000000;
+
+static int begin_file(const struct ui *ui, const char *path, struct watch_metrics *to)
+{
+    if (!ui_ends_with(path, ".prom")) {
+        return ui_usage(ui,
+                        "--metrics '%s': a port (9913), an address with one (192.0.2.7:9913), or a file that "
+                        "ends in .prom, as node_exporter reads them",
+                        path);
+    }
+    to->file = path;
+    return ui_exit_of(iw_output_check(&ui->log, path, true));
+}
+
+/* `where`: as the option says it. */
+static int watch_metrics_begin(const struct ui *ui, const char *where, struct watch_metrics *to)
+{
+    struct sockaddr_storage address;
+    socklen_t size;
+    int code;
+
+    *to = (struct watch_metrics){
+        .ui = ui,
+        .page.server = {.path = "/metrics",
+                        .forms = {{"application/openmetrics-text; version=1.0.0; charset=utf-8", NULL},
+                                  {"text/plain; version=0.0.4; charset=utf-8", NULL}}}};
+    if (http_address(where, &address, &size)) {
+        code = http_page_begin(ui, &to->page, where, &address, size);
+    } else {
+        code = begin_file(ui, where, to);
+    }
+    if (code != UI_DONE) {
+        return code;
+    }
+    to->is_begun = true;
+    return ui_exit_of(iw_watch_metrics_new(&ui->log, &to->metrics));
+}
+
+static iw_status write_text(const iw_log *log, void *arg, FILE *out)
+{
+    (void)log;
+    (void)fputs(arg, out);
+    return IW_OK;
+}
+
+static iw_status publish(struct watch_metrics *to)
+{
+    char *texts[HTTP_FORMS] = {NULL, NULL};
+    iw_status status = iw_watch_metrics_text(to->metrics, IW_METRICS_PROMETHEUS, &texts[1]);
+
+    if (status == IW_OK && to->file != NULL) {
+        status = iw_write_file(&to->ui->log, to->file, write_text, texts[1]);
+        free(texts[1]);
+        return status;
+    }
+    if (status == IW_OK) {
+        status = iw_watch_metrics_text(to->metrics, IW_METRICS_OPENMETRICS, &texts[0]);
+    }
+    if (status == IW_OK) {
+        http_page_show(&to->page, texts);
+    } else {
+        free(texts[1]);
+    }
+    return status;
+}
+
+/* For each snapshot; publishes those that are due. */
+static void watch_metrics_take(struct watch_metrics *to, const iw_watch_result *so_far)
+{
+    struct timespec now;
+    iw_status status;
+
+    if (to->file != NULL && so_far->watched_ns < to->due_ns) {
+        return;
+    }
+    to->due_ns = so_far->watched_ns + FILE_NS;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    status = iw_watch_metrics_update(to->metrics, so_far, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    if (status == IW_OK) {
+        status = publish(to);
+    }
+    (void)status; /* has been told; the next snapshot may find a place */
+}
+
+/* Removes the file, so that nobody takes its last values for what is now. */
+static void watch_metrics_end(struct watch_metrics *to)
+{
+    if (to->is_begun && to->file != NULL) {
+        (void)unlink(to->file);
+    } else if (to->is_begun) {
+        http_page_end(&to->page);
+    }
+    iw_watch_metrics_free(to->metrics);
+}
 
 struct watch_opts {
     struct opt_origins origins;
