@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "features/model/tail_gamma.h"
 #include "features/model/window_law.h"
 
 enum { REPLICATES = 300 };

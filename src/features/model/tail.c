@@ -7,8 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
-#include "features/model/tail.h"
-#include "features/model/tail_gamma.h"
+#include "features/model/window_law.h"
 
 static double extra_ns(const struct iwi_peaks *peaks);
 

@@ -1,7 +1,7 @@
 /* The slowest of many ranks under the noise of a recording, and the source that takes most of it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/model/window_model.h"
+#include "features/model/window_law.h"
 
 #include <math.h>
 #include <stdlib.h>

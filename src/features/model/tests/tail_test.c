@@ -1,7 +1,7 @@
 /* Generalised Pareto tails: fits, the tests of fits, clusters, and the mean of the largest.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/model/tail.h"
+#include "features/model/window_law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "features/model/window_model.h"
+#include "features/model/window_law.h"
 #include "support/known_noise.h"
 #include "support/made_recording.h"
 #include "support/support.h"
