@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "features/record/probe/collect_detours.h"
+#include "features/record/probe/probe.h"
 #include "features/record/record.h"
 #include "kit/machine/load.h"
 #include "kit/machine/proc_counts.h"

@@ -4,9 +4,9 @@
 #ifndef IWI_RUNG_H
 #define IWI_RUNG_H
 
-#include <sys/types.h>
-
 #include <idlewave/measure.h>
+
+#include <sys/types.h>
 
 #include "features/record/clock/clock.h"
 
@@ -94,5 +94,32 @@ size_t iwi_rung_place_of_thread(const struct iwi_rung_state *rung, pid_t tid);
 
 /* Logs nothing: for `return iwi_rung_refuse(rung, "...")` in open(). */
 iw_status iwi_rung_refuse(struct iwi_rung_state *rung, const char *format, ...) IW_PRINTF(2, 3);
+
+/* ---- what runs on one CPU, from entries, exits and switches: a stack of interrupts above a thread ---- */
+
+enum { IWI_NESTING_DEPTH = 16 };
+
+struct iwi_nesting {
+    struct iwi_rung_state *rung;
+    size_t place;
+    uint64_t since; /* the top of the stack runs since this tick */
+    size_t depth;
+    uint32_t stack[IWI_NESTING_DEPTH + 1]; /* [0]: the thread */
+};
+
+/* The measuring thread runs, as far as known. */
+void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_rung_state *rung, size_t place);
+
+/* An interrupt begins; what it interrupted goes on after it. */
+IW_NODISCARD iw_status iwi_nesting_enter(struct iwi_nesting *nesting, uint64_t at, uint32_t source);
+
+/* The interrupt that began last ends; an exit without an entry changes nothing. */
+IW_NODISCARD iw_status iwi_nesting_leave(struct iwi_nesting *nesting, uint64_t at);
+
+/* Another thread runs from now on; IWI_NO_SOURCE: the measuring one. Interrupts have ended. */
+IW_NODISCARD iw_status iwi_nesting_switch(struct iwi_nesting *nesting, uint64_t at, uint32_t source);
+
+/* Events before `at` were lost: nothing is known since the last one. */
+IW_NODISCARD iw_status iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <event-parse.h>
 
-#include "features/record/attribution/nesting.h"
+#include "features/record/attribution/rung.h"
 
 struct iwi_kernel_events;
 

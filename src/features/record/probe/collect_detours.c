@@ -4,7 +4,7 @@
  * Marks are read before the kernel's events are fetched: whatever happened in a detour that has ended is then
  * among them.
  */
-#include "features/record/probe/collect_detours.h"
+#include "features/record/probe/probe.h"
 
 #include <stdlib.h>
 

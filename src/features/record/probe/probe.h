@@ -8,7 +8,11 @@
 
 #include <idlewave/measure.h>
 
+#include <pthread.h>
+
+#include "features/record/attribution/attribution.h"
 #include "features/record/clock/clock.h"
+#include "kit/machine/cpus.h"
 
 /* One CPU's part. Only its own thread touches it while it measures. */
 struct iwi_probe_run {
@@ -61,5 +65,98 @@ void iwi_probe_release(struct iwi_probe_run *probe);
 
 /* and finish(): quanta that lost more than `tolerance` ticks against the best become detours. */
 typedef double (*iwi_lost_fn)(const struct iwi_probe_run *probe, int64_t value, int64_t best);
+
+/* ---- the threads that measure: one pinned to each CPU, started at one instant ---- */
+
+struct iwi_probe_threads;
+
+struct iwi_worker {
+    struct iwi_probe_threads *probe_threads;
+    uint32_t cpu;
+    pthread_t thread;
+    pid_t tid; /* as the kernel names the thread, once it is pinned */
+    bool is_started;
+    struct iwi_probe_run probe;
+    iw_status status;        /* of pinning and preparing */
+    int error;               /* errno of pinning */
+    int64_t forced_switches; /* involuntary context switches while measuring */
+    int last_cpu;            /* where it ran at the end of measuring; -1: not known */
+};
+
+struct iwi_probe_threads {
+    struct iwi_probe_window window;
+    const struct iwi_cpus *cpus;
+    size_t room;                                      /* marks of each */
+    void (*on_thread_start)(void *arg, size_t index); /* as in iw_measure_opts */
+    void (*on_thread_stop)(void *arg, size_t index);
+    void *arg;
+    size_t count;
+    struct iwi_worker *workers;
+    _Atomic size_t pinned, ready; /* so many are, or have failed to be */
+    _Atomic bool may_prepare;
+};
+
+/* Threads with `probe`, pinned to all CPUs. `threads` must stay where it is. */
+IW_NODISCARD iw_status iwi_probe_threads_start(const iw_log *log, const iw_measure_opts *opts,
+                                               const struct iwi_cpus *cpus, const struct iwi_probe_run *probe,
+                                               size_t room, struct iwi_probe_threads *probe_threads);
+
+/* Has all find their t_min and touch their memory. Whatever makes another process must be done before: its
+ * first writes to memory that the two share would be detours. */
+IW_NODISCARD iw_status iwi_probe_threads_prepare(const iw_log *log, const iw_measure_opts *opts,
+                                                 struct iwi_probe_threads *probe_threads);
+
+/* Tells how much of the window is over, and asks whether to go on. */
+bool iwi_wants_end(const iw_measure_opts *opts, int64_t done_ns);
+
+/* The failure of a recording that is ended before its window opens. */
+iw_status iwi_ended_too_early(const iw_log *log);
+
+/* Has all measure from an instant soon to come, which is returned, for so long. */
+uint64_t iwi_probe_threads_open_window(struct iwi_probe_threads *probe_threads, const struct iwi_clock *clock,
+                                       int64_t duration_ns);
+
+/* Ends the window early. */
+void iwi_probe_threads_stop(struct iwi_probe_threads *probe_threads);
+
+/* Waits for all threads to end. */
+void iwi_probe_threads_join(struct iwi_probe_threads *probe_threads);
+
+/* After that: warns of each thread that was not on its CPU any more, naming that. */
+void iwi_probe_threads_warn_of_moved(const iw_log *log, const struct iwi_probe_threads *probe_threads);
+
+/* Ends what has not ended, waits for all threads, frees their memory. */
+void iwi_probe_threads_release(struct iwi_probe_threads *probe_threads);
+
+/* ---- what they measure, brought in piece by piece: sources get names ---- */
+
+/* How much of a CPU has been brought in. */
+struct iwi_swath {
+    size_t marks, detours, parts; /* not each mark stays a detour */
+    size_t visible;               /* marks that are to be taken next */
+};
+
+struct iwi_detour_collector {
+    const iw_log *log;
+    const struct iwi_clock *clock;
+    struct iwi_probe_threads *probe_threads;
+    struct iwi_attributor *attribution;
+    iw_recording *recording;
+    const iw_measure_sink *sink; /* NULL: none, or it has failed */
+    uint64_t zero;               /* tick at which the recording begins */
+    struct iwi_swath *swaths;    /* one of each place */
+};
+
+/* Gives the recording's CPUs their arrays; all workers are prepared. */
+IW_NODISCARD iw_status iwi_detour_collector_begin(struct iwi_detour_collector *collector);
+
+/* Brings in all detours that have ended. A sink that fails is left alone from then on: what it has said, has
+ * been logged, and the recording itself is not lost by that. */
+IW_NODISCARD iw_status iwi_detour_collector_step(struct iwi_detour_collector *collector);
+
+/* The last step, after the threads have ended, and what only the whole says. */
+IW_NODISCARD iw_status iwi_detour_collector_finish(struct iwi_detour_collector *collector);
+
+void iwi_detour_collector_release(struct iwi_detour_collector *collector);
 
 #endif

@@ -1,7 +1,7 @@
 /* Starts the measuring threads, opens their window, and keeps out of their way.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/probe/probe_threads.h"
+#include "features/record/probe/probe.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* What a guard puts back, however the process that started it ends.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/kernel/cleanup_guard.h"
+#include "features/record/kernel/tracefs_instance.h"
 
 #include <errno.h>
 #include <fcntl.h>

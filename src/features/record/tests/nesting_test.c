@@ -1,7 +1,7 @@
 /* The stack of interrupts above a thread: time goes to what is innermost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/attribution/nesting.h"
+#include "features/record/attribution/rung.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The measuring threads: whether they stayed on their CPUs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/probe/probe_threads.h"
+#include "features/record/probe/probe.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "features/record/recording_origin.h"
 
 #include "features/record/attribution/attribution.h"
-#include "features/record/probe/probe_threads.h"
+#include "features/record/probe/probe.h"
 #include "support/fake_root.h"
 #include "support/made_recording.h"
 
