@@ -10,7 +10,6 @@
 #include "features/recordings/convert/convert.h"
 #include "features/recordings/noise_report.h"
 #include "features/recordings/recordings.h"
-#include "features/recordings/spectrum/spectrum_report.h"
 #include "features/tables.h"
 #include "kit/text/words.h"
 

@@ -8,6 +8,7 @@
 
 #include "kit/doc/doc.h"
 #include "kit/figure/figure.h"
+#include "kit/text/words.h"
 
 /* By simulation. A recording that cannot be simulated, or not on so many ranks, has no costs: cost_p->network
  * is NULL then. */
@@ -23,5 +24,18 @@ IW_NODISCARD iw_status iwi_noise_rates_figure(const iw_log *log, const iw_noise_
                                               struct iwi_figure **figure_p);
 IW_NODISCARD iw_status iwi_noise_histogram_figure(const iw_log *log, const iw_noise_report *report,
                                                   struct iwi_figure **figure_p);
+
+/* ---- spectra: their sentences, also in reports of recordings ---- */
+
+extern const struct iwi_schema iwi_spectrum_schema; /* iw_noise_spectrum */
+
+/* Of a file: what the table cannot say. */
+IW_NODISCARD iw_status iwi_spectrum_check(const iw_log *log, const char *name,
+                                          const iw_noise_spectrum *spectrum);
+
+/* What there is to say first; the lines and the figure; how sure it all is, as items. */
+const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectrum *spectrum);
+void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectrum);
+void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spectrum);
 
 #endif

@@ -9,7 +9,6 @@
 #include "core/base/order.h"
 #include "features/recordings/convert/convert.h"
 #include "features/recordings/convert/convert_rows.h"
-#include "features/recordings/convert/osnoise_detours.h"
 #include "kit/files/io/convert_text.h"
 
 /* ---- samples and noise events, put together ---- */

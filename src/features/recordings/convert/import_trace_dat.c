@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "features/recordings/convert/convert.h"
-#include "features/recordings/convert/osnoise_detours.h"
 #include "kit/files/io/convert_child.h"
 
 /* "tracing" behind three bytes that no text begins with. */

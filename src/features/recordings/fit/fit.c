@@ -8,7 +8,6 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
-#include "core/base/rng.h"
 #include "features/recordings/recordings.h"
 #include "kit/facts/recording_stats.h"
 

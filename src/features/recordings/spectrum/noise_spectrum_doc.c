@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "features/recordings/spectrum/spectrum_report.h"
+#include "features/recordings/noise_report.h"
 #include "features/tables.h"
 #include "kit/figure/figure.h"
 #include "kit/text/words.h"

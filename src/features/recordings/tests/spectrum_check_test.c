@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "features/recordings/spectrum/spectrum_report.h"
+#include "features/recordings/noise_report.h"
 #include "support/support.h"
 
 static void a_range_that_is_none_is_refused(void **state)
