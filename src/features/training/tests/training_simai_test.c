@@ -1,7 +1,7 @@
 /* Workload files of SimAI: what they say becomes a training program, to the picosecond.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/training/training_simai.h"
+#include "features/training/training_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
