@@ -1,7 +1,7 @@
 /* What pauses cost, and whose they are, in runs of a model that can be run without them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/explain/arrivals/pause_costs.h"
+#include "features/explain/arrivals/rerun.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 
 #include "core/base/order.h"
 #include "core/base/rng.h"
-#include "features/explain/arrivals/pause_costs.h"
+#include "features/explain/arrivals/rerun.h"
 #include "support/made_chakra.h"
 #include "support/made_inspector.h"
 #include "support/support.h"

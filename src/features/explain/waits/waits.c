@@ -12,7 +12,7 @@
 #include "core/base/order.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/change_points.h"
-#include "features/explain/arrivals/pause_costs.h"
+#include "features/explain/arrivals/rerun.h"
 #include "features/explain/waits/waited_run.h"
 
 /* ---- facts beside the waits ---- */
