@@ -8,7 +8,130 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/base/decimal.h"
+
+/* ---- decimal numbers as integers ---- */
+
+typedef unsigned __int128 wide;
+
+/* mantissa / 10^decimals, and the text behind the number. */
+struct decimal {
+    wide mantissa;
+    int decimals; /* never negative */
+    const char *rest;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_spaces(const char *s)
+{
+    while (*s == ' ' || *s == '\t') {
+        s++;
+    }
+    return s;
+}
+
+static wide power_of_ten(int exponent)
+{
+    wide power = 1;
+
+    while (exponent-- > 0) {
+        power *= 10;
+    }
+    return power;
+}
+
+/* 10^20 and 10^21 times the largest unit (an hour: 3.6e15 ps) stay below 2^127; 2^64 has 20 digits. */
+enum { MAX_SIGNIFICANT_DIGITS = 20, MAX_DECIMALS = 21 };
+
+static unsigned digit_value(char c)
+{
+    return (unsigned)(c - '0');
+}
+
+/* Applies "e-6" behind the digits; leaves *s_p alone when what follows is no exponent but a unit. */
+static bool read_exponent(const char **s_p, int *decimals)
+{
+    const char *s = *s_p;
+    int exponent = 0;
+    bool is_negative;
+
+    if (*s != 'e' && *s != 'E') {
+        return true;
+    }
+    is_negative = s[1] == '-';
+    s += 1 + (s[1] == '-' || s[1] == '+');
+    if (!is_digit(*s)) {
+        return true;
+    }
+    for (; is_digit(*s); s++) {
+        exponent = exponent * 10 + (*s - '0');
+        if (exponent > MAX_DECIMALS) {
+            return false;
+        }
+    }
+    *decimals += is_negative ? exponent : -exponent;
+    *s_p = s;
+    return true;
+}
+
+/* Digits with at most one point. False: more digits than are kept. */
+static bool read_digits(const char **s_p, struct decimal *number, bool *has_digit)
+{
+    const char *s = *s_p;
+    bool is_fraction = false;
+    int significant = 0;
+
+    for (; is_digit(*s) || (*s == '.' && !is_fraction); s++) {
+        if (*s == '.') {
+            is_fraction = true;
+            continue;
+        }
+        *has_digit = true;
+        significant += significant > 0 || *s != '0';
+        number->decimals += is_fraction;
+        number->mantissa = number->mantissa * 10 + digit_value(*s);
+        if (significant > MAX_SIGNIFICANT_DIGITS || number->decimals > MAX_DECIMALS) {
+            return false;
+        }
+    }
+    *s_p = s;
+    return true;
+}
+
+/* "13.5", "1e-6" and what follows. `noun` and `examples` are for the message: "time", "220us or 2s".
+ * IW_ERR_FORMAT, IW_ERR_RANGE. */
+static iw_status decimal_read(const iw_log *log, const char *noun, const char *examples, const char *text,
+                              struct decimal *number)
+{
+    const char *s = skip_spaces(text);
+    bool has_digit = false;
+
+    *number = (struct decimal){0, 0, NULL};
+    if (*s == '-' && (is_digit(s[1]) || s[1] == '.')) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' is negative: write a %s as %s", text, noun, examples);
+    }
+    if (!read_digits(&s, number, &has_digit) || (has_digit && !read_exponent(&s, &number->decimals)) ||
+        number->decimals > MAX_DECIMALS || number->decimals < -MAX_SIGNIFICANT_DIGITS) {
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' has too many digits", text);
+    }
+    if (!has_digit) {
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a %s: write %s", text, noun, examples);
+    }
+    if (number->decimals < 0) {
+        if (number->mantissa > power_of_ten(MAX_SIGNIFICANT_DIGITS + number->decimals)) {
+            return iwi_fail(log, IW_ERR_RANGE, "'%s' is too large", text);
+        }
+        number->mantissa *= power_of_ten(-number->decimals);
+        number->decimals = 0;
+    }
+    number->rest = skip_spaces(s);
+    return IW_OK;
+}
+
+/* ---- units ---- */
 
 struct unit {
     const char *name;
@@ -105,7 +228,7 @@ static const struct unit *find_unit(const struct quantity *quantity, const char 
 
 /* Every quantity but counts and shares needs a unit, except that nothing is nothing in any of them. */
 static iw_status read_unit(const iw_log *log, const struct quantity *quantity, const char *text,
-                           const struct iwi_decimal *number, uint64_t *scale_p)
+                           const struct decimal *number, uint64_t *scale_p)
 {
     const size_t length = length_without_spaces_behind(number->rest);
     const struct unit *unit = find_unit(quantity, number->rest, length);
@@ -125,7 +248,7 @@ static iw_status read_unit(const iw_log *log, const struct quantity *quantity, c
     return iwi_fail(log, IW_ERR_FORMAT, "'%s' has no unit: write %s", text, quantity->examples);
 }
 
-static iwi_wide divide_to_nearest(iwi_wide a, iwi_wide b)
+static wide divide_to_nearest(wide a, wide b)
 {
     return (a + b / 2) / b;
 }
@@ -134,14 +257,14 @@ static iwi_wide divide_to_nearest(iwi_wide a, iwi_wide b)
 static iw_status read_scaled(const iw_log *log, const struct quantity *quantity, const char *text,
                              int64_t largest, const char *largest_text, int64_t *value_p)
 {
-    struct iwi_decimal number;
+    struct decimal number;
     uint64_t scale = 1;
-    iwi_wide value;
+    wide value;
 
-    IW_TRY(iwi_decimal_read(log, quantity->noun, quantity->examples, text, &number));
+    IW_TRY(decimal_read(log, quantity->noun, quantity->examples, text, &number));
     IW_TRY(read_unit(log, quantity, text, &number, &scale));
-    value = divide_to_nearest(number.mantissa * scale, iwi_power_of_ten(number.decimals));
-    if (value > (iwi_wide)largest) {
+    value = divide_to_nearest(number.mantissa * scale, power_of_ten(number.decimals));
+    if (value > (wide)largest) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is too large: a %s is at most %s", text, quantity->noun,
                         largest_text);
     }
@@ -173,18 +296,18 @@ iw_status iw_parse_throughput(const iw_log *log, const char *text, uint64_t *byt
 static iw_status read_inverse(const iw_log *log, const struct quantity *quantity, const char *text,
                               int64_t largest, const char *limits_text, int64_t *value_p)
 {
-    struct iwi_decimal number;
+    struct decimal number;
     uint64_t scale = 1;
-    iwi_wide value;
+    wide value;
 
-    IW_TRY(iwi_decimal_read(log, quantity->noun, quantity->examples, text, &number));
+    IW_TRY(decimal_read(log, quantity->noun, quantity->examples, text, &number));
     IW_TRY(read_unit(log, quantity, text, &number, &scale));
     if (number.mantissa == 0) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s': a %s must be above zero: write %s", text, quantity->noun,
                         quantity->examples);
     }
-    value = divide_to_nearest((iwi_wide)scale * iwi_power_of_ten(number.decimals), number.mantissa);
-    if (value == 0 || value > (iwi_wide)largest) {
+    value = divide_to_nearest((wide)scale * power_of_ten(number.decimals), number.mantissa);
+    if (value == 0 || value > (wide)largest) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is too %s: %s", text, value == 0 ? "fast" : "slow",
                         limits_text);
     }
@@ -205,17 +328,17 @@ iw_status iw_parse_bandwidth(const iw_log *log, const char *text, iw_fs_per_byte
 }
 
 /* "2^20": the base has been read. */
-static iw_status read_power(const iw_log *log, const char *text, const struct iwi_decimal *base,
+static iw_status read_power(const iw_log *log, const char *text, const struct decimal *base,
                             uint64_t *value_p)
 {
-    const char *const digits = iwi_skip_spaces(base->rest + 1), *s = digits;
-    iwi_wide value = 1;
+    const char *const digits = skip_spaces(base->rest + 1), *s = digits;
+    wide value = 1;
     int exponent = 0;
 
-    for (; iwi_is_digit(*s); s++) {
+    for (; is_digit(*s); s++) {
         exponent = exponent < 100 ? exponent * 10 + (*s - '0') : 100; /* too large for any base above 1 */
     }
-    if (s == digits || *iwi_skip_spaces(s) != '\0' || base->decimals > 0) {
+    if (s == digits || *skip_spaces(s) != '\0' || base->decimals > 0) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a count: write %s", text, count_quantity.examples);
     }
     for (int i = 0; i < exponent && value <= UINT64_MAX; i++) {
@@ -251,17 +374,17 @@ static iw_status read_count_unit(const iw_log *log, const char *text, const char
 
 iw_status iw_parse_count(const iw_log *log, const char *text, uint64_t *value_p)
 {
-    struct iwi_decimal number;
+    struct decimal number;
     uint64_t scale = 1;
-    iwi_wide scaled, divisor;
+    wide scaled, divisor;
 
-    IW_TRY(iwi_decimal_read(log, count_quantity.noun, count_quantity.examples, text, &number));
+    IW_TRY(decimal_read(log, count_quantity.noun, count_quantity.examples, text, &number));
     if (*number.rest == '^') {
         return read_power(log, text, &number, value_p);
     }
     IW_TRY(read_count_unit(log, text, number.rest, &scale));
     scaled = number.mantissa * scale;
-    divisor = iwi_power_of_ten(number.decimals);
+    divisor = power_of_ten(number.decimals);
     if (scaled % divisor != 0) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a whole number: write %s", text,
                         count_quantity.examples);
@@ -275,16 +398,16 @@ iw_status iw_parse_count(const iw_log *log, const char *text, uint64_t *value_p)
 
 iw_status iw_parse_share(const iw_log *log, const char *text, double *share_p)
 {
-    struct iwi_decimal number;
+    struct decimal number;
     size_t length;
     double share;
 
-    IW_TRY(iwi_decimal_read(log, share_quantity.noun, share_quantity.examples, text, &number));
+    IW_TRY(decimal_read(log, share_quantity.noun, share_quantity.examples, text, &number));
     length = length_without_spaces_behind(number.rest);
     if (length > 0 && (length > 1 || number.rest[0] != '%')) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a share: write %s", text, share_quantity.examples);
     }
-    share = (double)number.mantissa / (double)iwi_power_of_ten(number.decimals + (length == 1 ? 2 : 0));
+    share = (double)number.mantissa / (double)power_of_ten(number.decimals + (length == 1 ? 2 : 0));
     if (share > 1e6) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is too large: a share is at most 1e6", text);
     }
@@ -305,7 +428,7 @@ char *iw_format_time(iw_time ps, char *buf, size_t size)
     /* the first unit in which the value rounded to four digits is below 1000 */
     for (const struct unit *unit = &time_units[1]; unit < &time_units[SHOWN_TIME_UNITS]; unit++) {
         for (int decimals = 3; decimals > 0; decimals--) {
-            const iwi_wide scaled = divide_to_nearest(magnitude * iwi_power_of_ten(decimals), unit->scale);
+            const wide scaled = divide_to_nearest(magnitude * power_of_ten(decimals), unit->scale);
 
             if (scaled < 10000) {
                 char digits[12];

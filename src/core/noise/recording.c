@@ -16,7 +16,6 @@
 #include "core/noise/detour_builder.h"
 #include "core/noise/recording_check.h"
 #include "core/noise/recording_head.h"
-#include "core/noise/recording_join.h"
 
 #define NAME_OF(names, number) \
     ((size_t)(number) < sizeof(names) / sizeof(names)[0] ? (names)[number] : "unknown")

@@ -15,7 +15,6 @@
 #include "core/noise/detour_builder.h"
 #include "core/noise/recording_check.h"
 #include "core/noise/recording_head.h"
-#include "core/noise/recording_wall.h"
 #include "core/noise/source_filter.h"
 
 enum { LIST_SIZE = 400 };

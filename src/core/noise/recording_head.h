@@ -29,4 +29,37 @@ char *iwi_list_sources(const iw_recording *recording, char *buf, size_t size);
 enum { IWI_SOURCE_TEXT_SIZE = IW_SOURCE_NAME_SIZE + 16 };
 char *iwi_source_text(const iw_source *source, char buf[IWI_SOURCE_TEXT_SIZE]);
 
+/* Time t of a recording is start_ns + t + drift * t on the wall clock. */
+struct iwi_wall {
+    int64_t start_ns; /* ns since 1970, UTC */
+    double drift;     /* how much faster the wall clock went than the recording's own: 2e-5 is 20 ppm */
+    double error_ns;  /* by the estimate of the kernel; NaN: not said */
+    bool is_synchronised;
+};
+
+/* False: it does not say. */
+bool iwi_recording_wall(const iw_recording *recording, struct iwi_wall *wall_p);
+
+/* ---- merging and appending ---- */
+
+/* As readers of noise files have it. */
+enum { IWI_MOST_CPUS = 1 << 16 };
+
+struct iwi_join {
+    const iw_log *log;
+    const iw_merge_input *inputs;
+    size_t count;
+    uint32_t **maps; /* by input and source: its number in the joined recording */
+    size_t map_count;
+    iw_recording *joined;
+    iw_edit edit;
+};
+
+/* A recording without detours that has the sources and attributes of all inputs. */
+IW_NODISCARD iw_status iwi_join_begin(struct iwi_join *j, size_t cpu_count);
+
+/* Releases all; hands the recording over if all went well. Returns `status`. */
+IW_NODISCARD iw_status iwi_join_end(struct iwi_join *j, iw_status status, iw_recording **recording_p,
+                                    iw_edit *edit_p);
+
 #endif

@@ -15,7 +15,6 @@
 #include "core/noise/detour_builder.h"
 #include "core/noise/recording_check.h"
 #include "core/noise/recording_head.h"
-#include "core/noise/recording_join.h"
 #include "core/noise/source_table.h"
 
 /* Cuts the detours of a CPU into pieces of one source each. */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/noise/detour_view.h"
 #include "core/noise/detour_walk.h"
 #include "core/noise/source.h"
+#include "core/noise/stream.h"
 
 enum { PIECE };
 

@@ -8,6 +8,8 @@
 #ifndef IWI_STREAM_H
 #define IWI_STREAM_H
 
+#include <stdbool.h>
+
 #include <idlewave/noise.h>
 
 /* No simulated time passes this (53 days) exactly: who gets there stays there, so that sums cannot overflow,
@@ -139,5 +141,21 @@ static inline iw_time iwi_posting_time(const iw_noise *noise, struct iwi_stream_
     posting->at = t;
     return iwi_finish(noise, id, words, &posting->next, t, 1, NULL) - 1;
 }
+
+/* ---- a recorded trace as arrays, for engines with rules of their own ---- */
+
+/* Disjoint pieces within [0, length), sorted, neither empty nor touching; owned by the noise. */
+struct iwi_detour_trace_view {
+    const iw_time *start_ps, *duration_ps;
+    size_t count;
+    iw_time length_ps; /* 0 only when count is */
+};
+
+/* True if the noise is exactly one recorded trace, or the recording of one CPU; else *view_p stays as it is.
+ */
+bool iwi_noise_trace_view(const iw_noise *noise, struct iwi_detour_trace_view *view_p);
+
+/* The position in [0, length) at which that trace stands at time 0 on a rank; 0 if there is no such trace. */
+iw_time iwi_noise_trace_offset(const iw_noise *noise, struct iwi_stream_id id);
 
 #endif

@@ -1,7 +1,7 @@
 /* Patterns: "halo2d+allreduce:ring" and its arguments become operations.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/program/dims.h"
+#include "core/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

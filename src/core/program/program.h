@@ -13,6 +13,9 @@
 #ifndef IWI_PROGRAM_H
 #define IWI_PROGRAM_H
 
+#include <stdint.h>
+
+#include <idlewave/log.h>
 #include <idlewave/program.h>
 
 /* ---- rounds ---- */
@@ -326,5 +329,10 @@ const struct iwi_algorithm *iwi_algorithm_default(enum iwi_op_kind kind);
 
 /* CPU time of `bytes` at a cost per byte, rounded to the nearest picosecond. */
 iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes);
+
+/* Replaces the zeros among `count` dims so that the product is `ranks`, as square as possible, larger first
+ * (what MPI_Dims_create promises). IW_ERR_RANGE, logged with the name `op`, if no such grid exists. */
+IW_NODISCARD iw_status iwi_dims_choose(const iw_log *log, const char *op, uint32_t ranks, uint32_t count,
+                                       uint32_t *dims);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <idlewave/log.h>
 #include <idlewave/sim.h>
 
 #include "core/net/cost.h"
@@ -15,7 +16,6 @@
 #include "core/noise/node_speed.h"
 #include "core/program/program.h"
 #include "core/sim/split/partition.h"
-#include "core/sim/ticker.h"
 #include "core/team/team.h"
 
 struct iwi_checkpointer;
@@ -140,8 +140,7 @@ typedef uint64_t (*iwi_stuck_node)(const void *run, uint32_t rank);
 IW_NODISCARD iw_status iwi_report_stuck_ranks(const iw_log *log, const struct iwi_schedule *schedule,
                                               iwi_stuck_node find, const void *run);
 
-/* ---- what a message adds to the path that explains a time: to its parts, and to their share at inner levels
- * ---- */
+/* ---- what a message adds to a path: to its parts, and to their share at inner levels ---- */
 
 /* Of a network with so many inner levels; shares of others are not looked at. Paths are copied at every
  * message. */
@@ -172,5 +171,27 @@ static inline void iwi_path_add_wire(iw_split *path, const struct iwi_cost *cost
     iwi_path_add(path, cost, IW_PART_BYTES, cost->bytes_part);
     path->hops++;
 }
+
+/* ---- how far a simulation is, and whether it shall go on: work done, counted from any thread ---- */
+
+struct iwi_ticker;
+
+struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total);
+void iwi_ticker_free(struct iwi_ticker *ticker);
+
+/* IW_ERR_CANCELLED: the user wants no more of it. 0 units: only asks for that. `ticker` NULL: not counted. */
+IW_NODISCARD iw_status iwi_tick(struct iwi_ticker *ticker, uint64_t units);
+
+/* Inside a unit that takes long, of which this share is done. */
+IW_NODISCARD iw_status iwi_tick_part(struct iwi_ticker *ticker, double part);
+
+/* For loops whose turns are too short to look at a clock in each. */
+static inline iw_status iwi_tick_rarely(struct iwi_ticker *ticker, uint64_t turn)
+{
+    return ticker != NULL && turn % 4096 == 0 ? iwi_tick(ticker, 0) : IW_OK;
+}
+
+/* An array over ranks or more: on huge pages if it is large. */
+void *iwi_rank_array_new(const iw_log *log, size_t count, size_t element_size);
 
 #endif

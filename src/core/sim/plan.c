@@ -1,7 +1,7 @@
 /* Chooses the engine and brings the program into the form it needs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/rank_array.h"
+#include "core/sim/engine.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 #include "core/sim/checkpoint/checkpoint.h"
 #include "core/sim/engine.h"
-#include "core/sim/flow/flow_schedule.h"
+#include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_trace.h"
 #include "core/sim/graph/graph.h"
 #include "core/sim/window/window_plan.h"
@@ -94,5 +94,25 @@ void iwi_explain_free(iw_explain *explain);
 
 /* How many of `trials` with so many messages are explained; `wanted` 0: what takes a few seconds. */
 uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, uint64_t wanted);
+
+/* ---- how the work is split over threads and processes: settled, and the parts joined ---- */
+
+struct iwi_split_work {
+    iw_parallel parallel; /* never AUTO */
+    uint32_t lanes, threads;
+};
+
+/* The same on all processes: the first one chooses. */
+IW_NODISCARD iw_status iwi_parallel_settle(const iw_log *log, const struct iwi_plan *plan,
+                                           const iw_program *program, const iw_noise *noise,
+                                           const iw_sim_opts *opts, struct iwi_split_work *split_p);
+
+/* Each value becomes the largest that any process has. */
+IW_NODISCARD iw_status iwi_parallel_join(const iw_log *log, const iw_link *link, int64_t *values,
+                                         size_t count);
+
+/* Runs all trials, split or not; afterwards all processes have all makespans, and the first one all end times
+ * if they are wanted. */
+IW_NODISCARD iw_status iwi_parallel_run(const iw_log *log, const struct iwi_batches *batches);
 
 #endif

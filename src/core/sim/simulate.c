@@ -14,7 +14,6 @@
 #include "core/net/net.h"
 #include "core/sim/check.h"
 #include "core/sim/plan.h"
-#include "core/sim/split/parallel.h"
 #include "core/sim/step_watch.h"
 
 const char *iw_state_name(iw_state state)

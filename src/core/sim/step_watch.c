@@ -8,8 +8,8 @@
 
 #include "core/base/base.h"
 #include "core/program/trace_program.h"
+#include "core/sim/engine.h"
 #include "core/sim/flow/flow_state.h"
-#include "core/sim/rank_array.h"
 
 iw_status iwi_step_watch_init(const iw_log *log, const iw_step_sink *sink, uint32_t ranks,
                               struct iwi_step_watch *watch)

@@ -2,7 +2,7 @@
  * known to all.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/ticker.h"
+#include "core/sim/engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -12,7 +12,7 @@
 #include "core/base/opts.h"
 #include "core/base/order.h"
 #include "core/base/rng.h"
-#include "core/noise/recording_wall.h"
+#include "core/noise/recording_head.h"
 #include "features/fleet/fleet_cells.h"
 #include "features/fleet/fleet_judge.h"
 #include "kit/facts/recording_stats.h"

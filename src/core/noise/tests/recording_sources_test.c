@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "core/noise/detour_view.h"
+#include "core/noise/stream.h"
 #include "support/made_recording.h"
 
 static void assert_names(const iw_noise *noise, const char *const *names)

@@ -3,7 +3,7 @@
  */
 #include "timeline.h"
 
-#include "core/noise/detour_view.h"
+#include "core/noise/stream.h"
 
 static void expect_refused(const iw_time *start, const iw_time *duration, size_t count, iw_time length,
                            const char *advice)

@@ -10,7 +10,7 @@
 
 #include "core/base/rng.h"
 #include "core/noise/detour_text.h"
-#include "core/noise/detour_view.h"
+#include "core/noise/stream.h"
 #include "support/support.h"
 
 static iw_status read_bytes(const iw_log *log, const char *bytes, size_t size, struct iwi_detour_rows *rows)

@@ -1,8 +1,11 @@
-/* Rounds and roles of han's pipelines.
+/* Collectives of two levels by segments, as Open MPI's han has them: while one segment is passed inside the
+ * nodes, the one before it goes over the leaders.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A segment takes stages: up inside the nodes, up over the leaders, down over the leaders, down inside. In
+ * step t segment t - k is in its k-th stage. A step has as many rounds as the longest stage; round i of a
+ * step is round i of all stages at once. The kind of op->algorithm says which stages there are.
  */
-#include "core/program/collectives/han.h"
-
 #include "core/program/collectives/two_level.h"
 
 enum { INSIDE_UP, ACROSS_UP, ACROSS_DOWN, INSIDE_DOWN, MOST_STAGES };
@@ -47,7 +50,7 @@ static void plan(const struct iwi_operation *op, struct pipeline *p)
     p->width = p->up.inside_rounds > p->up.across_rounds ? p->up.inside_rounds : p->up.across_rounds;
 }
 
-uint64_t iwi_han_rounds(const struct iwi_operation *op)
+static uint64_t han_rounds(const struct iwi_operation *op)
 {
     struct pipeline p;
 
@@ -55,7 +58,7 @@ uint64_t iwi_han_rounds(const struct iwi_operation *op)
     return p.width * (p.segments + (p.end - p.first) - 1);
 }
 
-uint64_t iwi_han_messages(const struct iwi_operation *op)
+static uint64_t han_messages(const struct iwi_operation *op)
 {
     struct pipeline p;
 
@@ -86,7 +89,7 @@ static bool find_stage(const struct iwi_operation *op, const struct pipeline *p,
     return true;
 }
 
-void iwi_han_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
+static void han_round(const struct iwi_operation *op, uint64_t index, struct iwi_round *round)
 {
     struct iwi_two_level two;
     struct pipeline p;
@@ -126,7 +129,7 @@ static uint32_t earlier_sends(const struct iwi_operation *op, const struct pipel
     return count;
 }
 
-void iwi_han_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
+static void han_role(const struct iwi_operation *op, uint64_t index, uint32_t rank, struct iwi_role *role)
 {
     struct iwi_msg sends[1], recvs[1]; /* trees: one of each in a stage */
     struct iwi_role part = {.sends = sends, .recvs = recvs};
@@ -159,10 +162,10 @@ const struct iwi_algorithm iwi_bcast_han = {
     .name = "han",
     .summary = "over leaders, then inside nodes, by segments",
     .uses_nodes = true,
-    .round_count = iwi_han_rounds,
-    .message_count = iwi_han_messages,
-    .round = iwi_han_round,
-    .role = iwi_han_role,
+    .round_count = han_rounds,
+    .message_count = han_messages,
+    .round = han_round,
+    .role = han_role,
 };
 
 /* Reduction of two levels by segments (Open MPI's han). */
@@ -172,10 +175,10 @@ const struct iwi_algorithm iwi_reduce_han = {
     .name = "han",
     .summary = "inside nodes, then over leaders, by segments",
     .uses_nodes = true,
-    .round_count = iwi_han_rounds,
-    .message_count = iwi_han_messages,
-    .round = iwi_han_round,
-    .role = iwi_han_role,
+    .round_count = han_rounds,
+    .message_count = han_messages,
+    .round = han_round,
+    .role = han_role,
 };
 
 /* Allreduce of two levels by segments (Open MPI's han). */
@@ -185,8 +188,8 @@ const struct iwi_algorithm iwi_allreduce_han = {
     .name = "han",
     .summary = "reduce and broadcast of two levels, by segments",
     .uses_nodes = true,
-    .round_count = iwi_han_rounds,
-    .message_count = iwi_han_messages,
-    .round = iwi_han_round,
-    .role = iwi_han_role,
+    .round_count = han_rounds,
+    .message_count = han_messages,
+    .round = han_round,
+    .role = han_role,
 };

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "core/program/dims.h"
 #include "core/program/program.h"
 
 static void assert_dims(uint32_t ranks, uint32_t count, uint32_t a, uint32_t b, uint32_t c)

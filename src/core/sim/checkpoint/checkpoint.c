@@ -5,10 +5,14 @@
  * point is due; it also says how many visits to let pass before they ask again, about a tenth of a second. So
  * asking costs next to nothing, and writing at most COST_SHARE of the time.
  */
-#include "core/sim/checkpoint/checkpoint_stream.h"
+
+#include <idlewave/log.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +20,26 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
+#include "core/base/hash.h"
 #include "core/base/monotonic.h"
+#include "core/base/output.h"
 #include "core/sim/checkpoint/checkpoint.h"
+#include "core/sim/engine.h"
 #include "core/sim/flow/flow_state.h"
-#include "core/sim/rank_array.h"
+
+enum { IWI_FILE_PATH_SIZE = 4096 };
+
+/* Names of the files, which nobody else has: users may name a folder with other things in it. */
+#define IWI_POINT_NAME "idlewave-point"
+#define IWI_LOCK_NAME "idlewave-lock"
+#define IWI_PART_PREFIX "idlewave-part-"
+
+/* A file that is written or read once, from its start, with a digest of all its bytes at the end. */
+struct iwi_file_stream {
+    int fd;                   /* being read */
+    struct iwi_output output; /* being written */
+    struct iwi_hash digest;
+};
 
 /* Files of a restart point: written or read once, with a digest at their end. */
 

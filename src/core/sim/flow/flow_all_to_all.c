@@ -11,7 +11,6 @@
 
 #include "core/base/base.h"
 #include "core/net/cost.h"
-#include "core/sim/flow/flow_all_to_all.h"
 #include "core/sim/flow/flow_state.h"
 
 /* One rank serves many messages of one size, without sorting those that wait for it anyway.

@@ -8,7 +8,6 @@
 #include "core/base/order.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
-#include "core/sim/flow/flow_range.h"
 
 /* Rounds of pairs on a partition: pairs inside the block at once, the others by letters of times in the order
  * of the pairs.

@@ -15,7 +15,6 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/sim/flow/flow_exchange.h"
-#include "core/sim/flow/flow_range.h"
 
 /* Passes of streaming rounds on a partition: what senders of other members have comes straight into the
  * arrays.

@@ -13,7 +13,7 @@
 #include "core/base/base.h"
 #include "core/program/collectives/node_rings.h"
 #include "core/program/collectives/nodes.h"
-#include "core/sim/flow/flow_node_rings.h"
+#include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/split/partition.h"
 

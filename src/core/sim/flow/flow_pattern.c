@@ -5,13 +5,11 @@
  * (when their sends' CPU parts ended, when their receives were posted) is known after the first pass.
  */
 #include "core/base/base.h"
-#include "core/sim/flow/flow_all_to_all.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
-#include "core/sim/flow/flow_node_rings.h"
 #include "core/sim/flow/flow_ring.h"
 #include "core/sim/flow/flow_round.h"
-#include "core/sim/flow/flow_sweep.h"
+#include "core/sim/flow/flow_state.h"
 
 /* First pass: post the receives, issue the sends. */
 IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *run, uint32_t rank,

@@ -1,16 +1,78 @@
 /* The flow engine on stored in-order schedules: ranks take turns until nobody can go on.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Without wildcards the k-th send meets the k-th receive on (source, destination, tag), in the order of their
+ * programs. So partners do not depend on time, and any order of evaluation that respects the dependences
+ * gives the same times.
  */
+#include "core/base/order.h"
 #include "core/sim/flow/flow_channels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/sim/flow/flow_schedule.h"
-#include "core/sim/flow/flow_schedule_rank.h"
+#include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_step.h"
 #include "core/sim/unreceived.h"
+
+struct flow_request {
+    uint32_t node;   /* of the rank */
+    uint32_t number; /* of its message in its channel */
+};
+
+/* In program order; those that have been waited for stay until all have. */
+struct flow_requests {
+    struct flow_request *list;
+    size_t count, capacity, open;
+};
+
+static iw_status requests_add(const iw_log *log, struct flow_requests *requests, uint32_t node,
+                              uint32_t number)
+{
+    IW_TRY(iwi_grow(log, (void **)&requests->list, &requests->capacity, requests->count + 1,
+                    sizeof *requests->list));
+    requests->list[requests->count++] = (struct flow_request){node, number};
+    requests->open++;
+    return IW_OK;
+}
+
+/* The number of the message of an operation, which is among them. */
+static uint32_t request_number(const struct flow_requests *requests, uint32_t node)
+{
+    size_t at;
+
+    IWI_FIRST_NOT(at, 0, requests->count - 1, requests->list[at].node < node);
+    return requests->list[at].number;
+}
+
+static void requests_close(struct flow_requests *requests)
+{
+    if (--requests->open == 0) {
+        requests->count = 0;
+    }
+}
+
+/* One rank on its way through its operations. */
+struct schedule_rank {
+    uint64_t next;      /* operation, of all */
+    uint64_t phases;    /* compute phases begun */
+    uint64_t satisfied; /* so many requests of its wait need nothing more */
+    struct flow_requests requests;
+    /* what it waits for: the send, or the posting, of a message */
+    uint32_t source, dest, tag, number;
+    bool is_waiting;
+    bool is_begun; /* its next operation has been issued or posted, as message `number` */
+};
+
+struct schedule_run {
+    struct iwi_flow *flow;
+    const struct iwi_schedule *schedule;
+    struct schedule_rank *ranks;
+    struct iwi_channels channels;
+    uint32_t *work; /* ranks that can go on */
+    size_t work_count;
+};
 
 /* The table of channels, and the memory of the messages in them. */
 
@@ -355,7 +417,7 @@ static struct schedule_op requested(struct schedule_run *run, uint32_t rank, uin
                              .node = &run->schedule->nodes[run->schedule->first_node[rank] + local]};
 
     if (op.node->kind == IWI_RECV || is_rendezvous(run, op.node)) {
-        op.number = iwi_flow_request_number(&run->ranks[rank].requests, local);
+        op.number = request_number(&run->ranks[rank].requests, local);
         op.channel = channel_of(run, rank, op.node); /* there is one: it has this message */
     }
     return op;
@@ -411,7 +473,7 @@ IWI_STEP void complete_wait(struct schedule_run *run, uint32_t rank, uint64_t wa
         const struct iwi_node *node = &schedule->nodes[schedule->first_node[rank] + schedule->deps[d].node];
 
         if (node->kind == IWI_RECV || is_rendezvous(run, node)) {
-            iwi_flow_requests_close(&run->ranks[rank].requests);
+            requests_close(&run->ranks[rank].requests);
         }
     }
 }
@@ -462,9 +524,8 @@ static enum progress leave_open(struct schedule_run *run, const struct schedule_
     if (op->node->kind == IWI_SEND && !is_rendezvous(run, op->node)) {
         return DONE;
     }
-    return iwi_flow_requests_add(run->flow->log, &run->ranks[op->rank].requests, local, op->number) == IW_OK
-               ? DONE
-               : FAILED;
+    return requests_add(run->flow->log, &run->ranks[op->rank].requests, local, op->number) == IW_OK ? DONE
+                                                                                                    : FAILED;
 }
 
 IWI_STEP enum progress run_message(struct schedule_run *run, uint32_t rank, uint64_t node,

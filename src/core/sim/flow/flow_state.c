@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/sim/engine.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_grid.h"
 #include "core/sim/flow/flow_stream.h"
 #include "core/sim/flow/flow_trace_share.h"
-#include "core/sim/rank_array.h"
 
 static iw_status allocate_cores(struct iwi_flow *flow)
 {

@@ -190,4 +190,38 @@ IW_NODISCARD iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_o
 /* A round of pairs of eager messages. */
 IW_NODISCARD iw_status iwi_flow_pairs(struct iwi_flow *flow, const struct iwi_round *round);
 
+/* ---- rounds in which every rank sends to all others at once ---- */
+
+/* Such a round, and nothing else is wanted of it; by rendezvous only on networks without levels. */
+bool iwi_flow_is_all_to_all(const struct iwi_flow *flow, const struct iwi_round *round);
+
+/* Over all ranks in their order. */
+IW_NODISCARD iw_status iwi_flow_all_to_all(struct iwi_flow *flow, uint32_t ranks,
+                                           const struct iwi_round *round);
+
+/* ---- rings over nodes: two messages a rank and round ---- */
+
+/* allreduce:node-rings over all ranks, with eager messages on even nodes; nothing but end times is wanted. */
+bool iwi_flow_is_node_rings(const struct iwi_flow *flow, const struct iwi_operation *op);
+
+/* All its rounds. */
+IW_NODISCARD iw_status iwi_flow_node_rings(struct iwi_flow *flow, const struct iwi_operation *op);
+
+/* ---- sweeps through a grid, as a whole ---- */
+
+/* All rounds of this operation can be evaluated at once: all ranks are here, and no path is explained. */
+bool iwi_flow_is_sweep(const struct iwi_flow *flow, const struct iwi_operation *op,
+                       const struct iwi_flow_group *group);
+
+/* `phase` is the number of its compute phase. */
+IW_NODISCARD iw_status iwi_flow_sweep(struct iwi_flow *flow, const struct iwi_operation *op, uint64_t phase);
+
+/* ---- stored schedules in order ---- */
+
+/* NULL if the flow engine can run this schedule, which is in order; else why not. */
+const char *iwi_flow_refusal(const struct iwi_schedule *schedule);
+
+/* Runs flow->job->schedule from the state that iwi_flow_restart() left. */
+IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow);
+
 #endif

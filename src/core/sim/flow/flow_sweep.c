@@ -6,7 +6,7 @@
  * the next one; what ranks have sent to the south is kept until the next row. A rank posts its receives where
  * the sweep begins, so of those that the pass has not come to, `cpu` says when.
  */
-#include "core/sim/flow/flow_sweep.h"
+#include "core/sim/flow/flow_state.h"
 
 #include <stdlib.h>
 

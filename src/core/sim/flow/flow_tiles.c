@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/sim/engine.h"
 #include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_stream.h"
-#include "core/sim/rank_array.h"
 
 /* Passes with short shifts of messages by rendezvous, several at once, window after window of the elements.
  *

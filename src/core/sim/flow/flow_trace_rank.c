@@ -8,7 +8,7 @@
 #include "core/base/order.h"
 #include "core/sim/flow/flow_trace.h"
 #include "core/sim/flow/flow_trace_rank.h"
-#include "core/sim/flow/flow_trace_values.h"
+#include "core/sim/flow/flow_trace_share.h"
 
 /* Places for the times that steps hand on: few, reused, one set for all replicas where that is possible.
  *

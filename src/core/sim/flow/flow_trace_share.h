@@ -4,8 +4,69 @@
 #ifndef IWI_FLOW_TRACE_SHARE_H
 #define IWI_FLOW_TRACE_SHARE_H
 
+#include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_trace.h"
-#include "core/sim/flow/flow_trace_values.h"
+
+/* Values that members hand each other inside a replica: the times of all lanes of one slot, and their split
+ * when explaining. They go in batches. Sender and receiver know from the program which value comes n-th
+ * between them, so that a batch has only the number of its first. */
+
+struct iwi_value_peer {
+    uint32_t member;
+    uint32_t *slots; /* where each of its values goes, in the order in which they come */
+    size_t slot_count, slot_capacity;
+    uint64_t emitted, taken; /* of this run */
+    struct iwi_bytes in;     /* the batch that is being taken, from in_at on */
+    size_t in_at;
+    struct iwi_bytes out; /* the batch that is being filled */
+    bool is_unsent;       /* is in iwi_values.unsent */
+};
+
+/* A batch under way. */
+struct iwi_value_flight {
+    struct iwi_transfer transfer;
+    void *data;
+};
+
+struct iwi_values {
+    const iw_log *log;
+    struct iwi_member *member;
+    uint32_t lanes;
+    bool is_explaining;
+    struct iwi_value_peer *peers;
+    size_t peer_count, peer_capacity;
+    uint32_t *unsent; /* peers that may have something in `out` */
+    size_t unsent_count;
+    struct iwi_value_flight *flights;
+    size_t flight_count, flight_capacity;
+    size_t old_count; /* the first of them went out before the last iwi_values_settle() */
+};
+
+/* All slots of the values' receiver or sender. */
+struct iwi_value_slots {
+    iw_time *times;
+    iw_split *splits; /* NULL unless explaining */
+};
+
+/* Once all peers are there. */
+IW_NODISCARD iw_status iwi_values_start(struct iwi_values *values);
+void iwi_values_release(struct iwi_values *values);
+
+/* Back to the first value of each peer: all of the run before have been taken. */
+void iwi_values_restart(struct iwi_values *values);
+
+IW_NODISCARD iw_status iwi_values_emit(struct iwi_values *values, uint32_t peer,
+                                       const struct iwi_value_slots *slots, uint32_t slot);
+/* Sends all that was emitted. */
+IW_NODISCARD iw_status iwi_values_flush(struct iwi_values *values);
+
+/* Takes values of a peer into their slots until `count` of this run have come. Flushes before it waits. */
+IW_NODISCARD iw_status iwi_values_take(struct iwi_values *values, uint32_t peer, uint64_t count,
+                                       const struct iwi_value_slots *slots);
+
+/* Waits for batches that went out before the last call, whose receivers come to take them without any help
+ * of this member. */
+IW_NODISCARD iw_status iwi_values_settle(struct iwi_values *values);
 
 struct iwi_replica_share {
     uint32_t replica;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/sim/engine.h"
 #include "core/sim/flow/flow_step.h"
-#include "core/sim/rank_array.h"
 
 /* Passing an id costs more than the closed form of most sources: it is written in parts and read as a whole.
  */

@@ -9,7 +9,6 @@
 
 #include "core/base/base.h"
 #include "core/sim/graph/graph.h"
-#include "core/sim/graph/graph_passes.h"
 
 #define NO_RECEIVE UINT64_MAX
 

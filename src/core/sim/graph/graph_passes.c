@@ -1,18 +1,53 @@
-/* Runs a graph by passes over its ranks (graph_passes.h).
+/* Graphs by passes over their ranks: each rank runs as far as it can with the messages that are known.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a rank does follows from the arrivals of its messages alone. A rank that gets a message later than it
+ * should have had it, or with another arrival, runs again from its beginning. When no arrival changes any
+ * more, all of them are right: a message arrives later than its send starts, so the earliest wrong one would
+ * be sent by a rank that had all it needed.
  */
+#include <idlewave/time.h>
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/heap.h"
 #include "core/net/cost.h"
 #include "core/noise/cores.h"
 #include "core/sim/engine.h"
 #include "core/sim/graph/graph.h"
-#include "core/sim/graph/graph_passes.h"
-#include "core/sim/graph/graph_queue.h"
-#include "core/sim/rank_array.h"
 #include "core/sim/window/window_plan.h"
+
+struct event {
+    iw_time time;
+    uint64_t what;
+};
+
+/* An operation (a node within its rank) is ready for the CPU. */
+static uint64_t ready_event(uint32_t node)
+{
+    return UINT64_C(1) << 63 | node;
+}
+
+/* A receive is posted, before the CPU takes anything at that instant. */
+static uint64_t post_event(uint32_t node)
+{
+    return node;
+}
+
+static bool is_ready(const struct event *event)
+{
+    return event->what >> 63 != 0;
+}
+
+static bool is_before(const struct event *a, const struct event *b)
+{
+    return a->time < b->time || (a->time == b->time && a->what < b->what);
+}
+
+IWI_HEAP(events, event, is_before)
 
 /* CPUs of the ranks of a graph, and the noise that they meet. */
 
@@ -404,7 +439,7 @@ struct pass_run {
     uint32_t first, last;  /* no words of has_turn before, and none after, have bits set */
     uint32_t fresh;        /* ranks from here on have not run yet */
     uint64_t done, served; /* nodes; those that ran again count again in `served` */
-    struct iwi_graph_event *queue;
+    struct event *queue;
     size_t queued;
     uint64_t cost_bytes[IW_NET_INNER_MAX + 1]; /* of costs: by level, of the last message */
     struct iwi_cost costs[IW_NET_INNER_MAX + 1];
@@ -428,7 +463,7 @@ STEP void give_turn(struct pass_run *run, uint32_t rank)
 
 STEP void push(struct pass_run *run, iw_time time, uint64_t what)
 {
-    iwi_graph_heap_put(run->queue, run->queued++, (struct iwi_graph_event){time, what});
+    events_put(run->queue, run->queued++, (struct event){time, what});
 }
 
 /* ---- messages ---- */
@@ -474,16 +509,16 @@ STEP void become_ready(struct pass_run *run, const struct pass_here *here, uint3
     const uint64_t node = here->first + local;
 
     if (run->schedule->nodes[node].kind != IWI_RECV) {
-        push(run, time, iwi_graph_ready(local));
+        push(run, time, ready_event(local));
         return;
     }
     const iw_time arrival = run->time[node];
 
     if (arrival != 0) {
-        push(run, iwi_max(time, arrival), iwi_graph_ready(local));
+        push(run, iwi_max(time, arrival), ready_event(local));
     }
     if (run->passes->has_posting) {
-        push(run, time, iwi_graph_post(local));
+        push(run, time, post_event(local));
     }
 }
 
@@ -635,7 +670,7 @@ static bool take_pending(struct pass_run *run, const struct pass_here *here)
         }
         rank->pending = run->open[node] & ~PENDING;
         run->open[node] = 0;
-        push(run, ready, iwi_graph_ready(local));
+        push(run, ready, ready_event(local));
     }
     return true;
 }
@@ -653,9 +688,9 @@ static void run_rank(struct pass_run *run, uint32_t number)
     }
     before = here.rank->done;
     while (run->queued > 0) {
-        const struct iwi_graph_event event = iwi_graph_heap_take(run->queue, run->queued--);
+        const struct event event = events_take(run->queue, run->queued--);
 
-        if (iwi_graph_is_ready(&event)) {
+        if (is_ready(&event)) {
             serve(run, &here, (uint32_t)event.what, event.time);
         } else {
             let_go(run, &here, (uint32_t)event.what, true, event.time);

@@ -8,7 +8,7 @@
  * and wraps the modulus in 64 bits for c > T. Here q is then (t + f) mod T and the trace is walked round and
  * round with period T, every detour but the last (which lies outside the period) once in each round.
  */
-#include "core/sim/loggopsim/loggopsim_noise.h"
+#include "core/sim/loggopsim/loggopsim.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Binary heap of events and pairing heaps of waiting elements for LogGOPSim's rules.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/loggopsim/loggopsim_queue.h"
+#include "core/sim/loggopsim/loggopsim.h"
 
 #include "core/base/heap.h"
 

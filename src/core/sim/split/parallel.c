@@ -1,7 +1,7 @@
 /* How the work of a simulation is split over threads and processes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/split/parallel.h"
+#include "core/sim/plan.h"
 
 #include "core/base/available.h"
 #include "core/base/base.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/noise/detour_view.h"
+#include "core/noise/stream.h"
 #include "support/support.h"
 
 enum { MAX_NODES = 4096 };

@@ -7,7 +7,7 @@
  *   nonblocking: the wait at T_w ends when the above says, with o_r paid not before T_w
  * and a detour before the send (receive) adds to T_s (T_r).
  */
-#include "core/noise/detour_view.h"
+#include "core/noise/stream.h"
 #include "random_program.h"
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 #include "core/sim/engine.h"
-#include "core/sim/loggopsim/loggopsim_noise.h"
+#include "core/sim/loggopsim/loggopsim.h"
 #include "dag.h"
 
 enum { DETOURS = 5, LENGTH = 500 };

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/sim/loggopsim/loggopsim_queue.h"
+#include "core/sim/loggopsim/loggopsim.h"
 
 enum { COUNT = 1000 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/net/net.h"
-#include "core/sim/flow/flow_range.h"
+#include "core/sim/flow/flow_exchange.h"
 #include "core/sim/flow/flow_stream.h"
 #include "random_program.h"
 #include "support/support.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/net/net.h"
-#include "core/sim/graph/graph_passes.h"
+#include "core/sim/graph/graph.h"
 #include "dag.h"
 #include "random_program.h"
 #include "support/made_graph.h"

@@ -1,7 +1,7 @@
 /* How far a simulation says it is.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/sim/ticker.h"
+#include "core/sim/engine.h"
 #include "support/support.h"
 
 struct seen {

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "core/base/base.h"
-#include "core/team/patience.h"
+#include "core/team/mailbox.h"
 #include "core/team/team.h"
 #include "team_work.h"
 
