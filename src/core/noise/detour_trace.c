@@ -112,6 +112,13 @@ static iw_status check_length(const iw_log *log, const char *name, const struct 
     return IW_OK;
 }
 
+void iwi_detour_trace_release(struct iwi_detour_trace *trace)
+{
+    free(trace->start_ps);
+    free(trace->duration_ps);
+    free(trace->free_before_ps);
+}
+
 iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,
                                  const iw_time *duration_ps, size_t count, iw_time length_ps,
                                  struct iwi_detour_trace *trace_p)
@@ -135,42 +142,26 @@ iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_t
     return status;
 }
 
-/* Every spec there is: "periodic:RATE,DURATION, poisson:RATE,DIST, ...". */
-static void list_specs(char *text, size_t size)
-{
-    text[0] = '\0';
-    for (size_t i = 0; iwi_source_kinds[i] != NULL; i++) {
-        const size_t used = strlen(text);
-
-        if (iwi_source_kinds[i]->name != NULL) {
-            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", iwi_source_kinds[i]->usage);
-        }
-    }
-}
-
-static iw_status fail_to_open(const iw_log *log, const char *path)
+static iw_status fail_to_open(const iw_log *log, const char *path, const char *specs)
 {
     const int error = errno;
-    char specs[256];
 
     if (error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG) {
         return iwi_fail(log, IW_ERR_IO, "'%s' cannot be opened: %s", path, strerror(error));
     }
-    list_specs(specs, sizeof specs);
     return iwi_fail(log, IW_ERR_IO, "'%s' is neither a file (%s) nor a noise spec: write a path or one of %s",
                     path, strerror(error), specs);
 }
 
-iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *arguments,
+iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *specs,
                                 struct iwi_noise_source *source)
 {
     FILE *in = fopen(path, "r");
     struct iwi_detour_rows rows;
     iw_status status;
 
-    (void)arguments;
     if (in == NULL) {
-        return fail_to_open(log, path);
+        return fail_to_open(log, path, specs);
     }
     status = iwi_detour_text_read(log, in, path, &rows);
     fclose(in);

@@ -119,11 +119,25 @@ bool iwi_noise_is_spec(const char *text)
     return kind_of(text, &arguments)->name != NULL;
 }
 
+/* Every spec there is: "periodic:RATE,DURATION, poisson:RATE,DIST, ...". */
+static void list_specs(char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; iwi_source_kinds[i] != NULL; i++) {
+        const size_t used = strlen(text);
+
+        if (iwi_source_kinds[i]->name != NULL) {
+            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", iwi_source_kinds[i]->usage);
+        }
+    }
+}
+
 iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_path)
 {
     const char *arguments;
     const struct iwi_source_ops *ops = kind_of(spec_or_path, &arguments);
     struct iwi_noise_source source;
+    char specs[256];
     iw_status status;
 
     if (strcmp(spec_or_path, "none") == 0) {
@@ -131,6 +145,10 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
         return IW_OK;
     }
     IW_TRY(prepare_source(log, noise, spec_or_path, ops, &source));
+    if (ops->name == NULL) {
+        list_specs(specs, sizeof specs);
+        arguments = specs;
+    }
     status = ops->parse(log, spec_or_path, arguments, &source);
     if (status != IW_OK) {
         free(source.name);

@@ -1,7 +1,9 @@
 /* Makes noise of recordings: one trace a CPU, its pieces labelled with the sources that took the time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +16,184 @@
 #include "core/base/rng.h"
 #include "core/noise/recording_check.h"
 #include "core/noise/recording_head.h"
-#include "core/noise/recording_labels.h"
 #include "core/noise/recording_noise.h"
 #include "core/noise/recording_pieces.h"
 #include "core/noise/source.h"
+#include "core/noise/source_table.h"
+
+/* ---- which recorded sources become sources of noise of their own: the largest over all recordings ---- */
+
+/* Zeroed to begin with; release it also after a failure. */
+struct labels {
+    size_t recording_count;
+    uint32_t **number; /* by recording and its source: number among all, told apart by class and name */
+    iw_recording *all; /* only its list of sources */
+    double *total_ns;  /* by number: time taken on all CPUs */
+    uint8_t *label;    /* by number; those without one of their own share the last */
+    size_t count;      /* of labels, with "other", if there is one */
+    char *names[IW_NOISE_MAX_SOURCES];
+};
+
+enum { LABEL_NAME_SIZE = IW_SOURCE_NAME_SIZE + 16, NO_LABEL = UINT8_MAX };
+
+/* ---- adding up ---- */
+
+static iw_status number_sources(const iw_log *log, struct iwi_sources *table, const iw_recording *recording,
+                                uint32_t **number_p)
+{
+    uint32_t *number = iwi_new_array(log, recording->source_count, sizeof *number);
+
+    *number_p = number;
+    if (number == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < recording->source_count; i++) {
+        const iw_source *source = &recording->sources[i];
+
+        IW_TRY(iwi_sources_find(log, table, source->kind, source->name, strlen(source->name), &number[i]));
+    }
+    return IW_OK;
+}
+
+static iw_status join_sources(const iw_log *log, struct labels *labels, const iw_recording *const *recordings)
+{
+    struct iwi_sources table = {.recording = NULL};
+    iw_status status = iw_recording_new(log, 0, &labels->all);
+
+    table.recording = labels->all;
+    for (size_t i = 0; i < labels->recording_count && status == IW_OK; i++) {
+        status = number_sources(log, &table, recordings[i], &labels->number[i]);
+    }
+    iwi_sources_release(&table);
+    return status;
+}
+
+struct totals {
+    const uint32_t *number;
+    double *total_ns;
+};
+
+static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+{
+    const struct totals *totals = arg;
+
+    totals->total_ns[totals->number[source]] += (double)(end_ns - start_ns);
+}
+
+/* Adds up what each source took within `length_ns`. */
+static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_recording *const *recordings,
+                             size_t recording_count, int64_t length_ns)
+{
+    labels->number = iwi_new_array(log, recording_count, sizeof *labels->number);
+    if (labels->number == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    labels->recording_count = recording_count;
+    IW_TRY(join_sources(log, labels, recordings));
+    labels->total_ns = iwi_new_array(log, labels->all->source_count, sizeof *labels->total_ns);
+    labels->label = iwi_new_array(log, labels->all->source_count, sizeof *labels->label);
+    if (labels->total_ns == NULL || labels->label == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    memset(labels->label, NO_LABEL, labels->all->source_count);
+    for (size_t i = 0; i < recording_count; i++) {
+        struct totals totals = {labels->number[i], labels->total_ns};
+
+        for (size_t cpu = 0; cpu < recordings[i]->cpu_count; cpu++) {
+            iwi_cut_detours(&recordings[i]->cpus[cpu],
+                            &(struct iwi_piece_sink){add_to_total, &totals, length_ns});
+        }
+    }
+    return IW_OK;
+}
+
+/* ---- choosing ---- */
+
+static iw_status name_label(const iw_log *log, struct labels *labels, size_t label, const iw_source *source)
+{
+    char text[LABEL_NAME_SIZE];
+
+    if (source == NULL) {
+        snprintf(text, sizeof text, "%s", IWI_OTHER_SOURCES);
+    } else {
+        snprintf(text, sizeof text, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? " " : "",
+                 source->name);
+    }
+    for (char *c = text; *c != '\0'; c++) {
+        *c = iscntrl((unsigned char)*c) ? '?' : *c; /* threads choose their names, terminals obey them */
+    }
+    labels->names[label] = strdup(text);
+    if (labels->names[label] == NULL) {
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
+    }
+    return IW_OK;
+}
+
+/* The largest source without a label; source_count if all that took time have one. */
+static size_t largest_source(const struct labels *labels)
+{
+    const size_t source_count = labels->all->source_count;
+    size_t largest = source_count;
+
+    for (size_t i = 0; i < source_count; i++) {
+        if (labels->label[i] == NO_LABEL && labels->total_ns[i] > 0 &&
+            (largest == source_count || labels->total_ns[i] > labels->total_ns[largest])) {
+            largest = i;
+        }
+    }
+    return largest;
+}
+
+/* Whether any source took time. */
+static bool labels_have_time(const struct labels *labels)
+{
+    return largest_source(labels) < labels->all->source_count;
+}
+
+/* Gives labels to at most `room` > 0 sources, the one that took most first. */
+static iw_status labels_choose(const iw_log *log, struct labels *labels, size_t room)
+{
+    const size_t source_count = labels->all->source_count;
+    size_t with_time = 0, own;
+
+    for (size_t i = 0; i < source_count; i++) {
+        with_time += labels->total_ns[i] > 0;
+    }
+    own = with_time <= room ? with_time : room - 1;
+    for (size_t label = 0; label < own; label++) {
+        const size_t source = largest_source(labels);
+
+        labels->label[source] = (uint8_t)label;
+        IW_TRY(name_label(log, labels, label, &labels->all->sources[source]));
+    }
+    for (size_t i = 0; i < source_count; i++) {
+        labels->label[i] = labels->label[i] == NO_LABEL ? (uint8_t)own : labels->label[i];
+    }
+    labels->count = own;
+    if (own < with_time) {
+        IW_TRY(name_label(log, labels, own, NULL));
+        labels->count = own + 1;
+    }
+    return IW_OK;
+}
+
+/* Frees all, also the names that are still there. */
+static void labels_release(struct labels *labels)
+{
+    for (size_t i = 0; i < labels->recording_count; i++) {
+        free(labels->number[i]);
+    }
+    for (size_t label = 0; label < IW_NOISE_MAX_SOURCES; label++) {
+        free(labels->names[label]);
+    }
+    free(labels->number);
+    free(labels->total_ns);
+    free(labels->label);
+    iw_recording_free(labels->all);
+    *labels = (struct labels){.count = 0};
+}
+
+/* ---- recordings as noise ---- */
 
 /* Sources of recordings that hit the CPUs of a node together, found by shifting CPUs against each other.
  *
@@ -232,14 +408,14 @@ struct builder {
     int64_t most_ns;   /* 0: no limit */
     int64_t length_ns; /* the same for all CPUs */
     size_t most_cpus;  /* of a node */
-    struct iwi_labels labels;
+    struct labels labels;
     struct iwi_recorded *recorded;
 };
 
 /* ---- pieces to traces ---- */
 
 struct trace_filler {
-    const struct iwi_labels *labels;
+    const struct labels *labels;
     const uint32_t *number; /* of the recording's sources */
     struct iwi_recorded_cpu *cpu;
     iw_time *busy_ps; /* by label */
@@ -376,34 +552,6 @@ static iw_status order_pieces(const struct builder *b)
     return IW_OK;
 }
 
-size_t iwi_recorded_fewest_cpus(const struct iwi_recorded *recorded)
-{
-    size_t fewest = SIZE_MAX;
-
-    for (size_t node = 0; node < recorded->node_count; node++) {
-        const size_t count = recorded->first_cpu[node + 1] - recorded->first_cpu[node];
-
-        fewest = count < fewest ? count : fewest;
-    }
-    return fewest;
-}
-
-void iwi_recorded_free(struct iwi_recorded *recorded)
-{
-    if (recorded == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < recorded->cpu_count; i++) {
-        iwi_detour_trace_release(&recorded->cpus[i].trace);
-        free(recorded->cpus[i].label);
-        free(recorded->cpus[i].order);
-    }
-    free(recorded->cpus);
-    free(recorded->first_cpu);
-    free(recorded->busy_ps);
-    free(recorded);
-}
-
 /* ---- into the noise ---- */
 
 static iw_status check_recording(const iw_log *log, const char *name, const iw_recording *recording)
@@ -457,8 +605,8 @@ static iw_status choose_length(struct builder *b)
 static iw_status build(struct builder *b, iw_noise *noise)
 {
     IW_TRY(choose_length(b));
-    IW_TRY(iwi_labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
-    if (!iwi_labels_have_time(&b->labels)) {
+    IW_TRY(labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
+    if (!labels_have_time(&b->labels)) {
         iwi_warn(b->log,
                  b->length_ns > 0 ? "'%s' holds no detours, so it adds no noise"
                                   : "'%s' was recorded for no time at all on one of its CPUs, so it adds no "
@@ -470,7 +618,7 @@ static iw_status build(struct builder *b, iw_noise *noise)
         return iwi_fail(b->log, IW_ERR_RANGE, "'%s' is one noise source too many: at most %d can be added up",
                         b->name, IW_NOISE_MAX_SOURCES);
     }
-    IW_TRY(iwi_labels_choose(b->log, &b->labels, IW_NOISE_MAX_SOURCES - noise->count));
+    IW_TRY(labels_choose(b->log, &b->labels, IW_NOISE_MAX_SOURCES - noise->count));
     IW_TRY(build_traces(b));
     return order_pieces(b);
 }
@@ -504,7 +652,7 @@ static iw_status add(struct builder *b, iw_noise *noise)
     } else {
         iwi_recorded_free(b->recorded);
     }
-    iwi_labels_release(&b->labels);
+    labels_release(&b->labels);
     return status;
 }
 
@@ -569,52 +717,4 @@ iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_r
     status = iwi_noise_add_named_recordings(log, noise, "recordings", names, recordings, count, 0);
     free(names);
     return status;
-}
-
-/* ---- making room ---- */
-
-static void join_last_labels(struct iwi_recorded *recorded)
-{
-    const size_t last = --recorded->label_count;
-
-    for (size_t i = 0; i < recorded->cpu_count; i++) {
-        struct iwi_recorded_cpu *cpu = &recorded->cpus[i];
-        iw_time *busy_ps = &recorded->busy_ps[i * IW_NOISE_MAX_SOURCES];
-
-        for (size_t piece = 0; piece < cpu->trace.count; piece++) {
-            cpu->label[piece] = (uint8_t)(cpu->label[piece] == last ? last - 1 : cpu->label[piece]);
-        }
-        busy_ps[last - 1] += busy_ps[last];
-    }
-}
-
-static void remove_source(iw_noise *noise, size_t number)
-{
-    free(noise->sources[number].name);
-    memmove(&noise->sources[number], &noise->sources[number + 1],
-            (noise->count - number - 1) * sizeof noise->sources[0]);
-    noise->count--;
-    for (size_t i = 0; i < noise->clocked_count; i++) {
-        noise->clocked[i] -= noise->clocked[i] > number;
-    }
-}
-
-bool iwi_recorded_fold(iw_noise *noise)
-{
-    size_t number = noise->count;
-    char *name;
-
-    while (number > 0 && noise->sources[number - 1].ops != &iwi_source_recording_part) {
-        number--;
-    }
-    name = number > 0 ? strdup(iwi_other_sources) : NULL;
-    if (name == NULL) {
-        return false;
-    }
-    number--;
-    join_last_labels(noise->sources[number].u.recorded.recorded);
-    remove_source(noise, number);
-    free(noise->sources[number - 1].name);
-    noise->sources[number - 1].name = name;
-    return true;
 }

@@ -99,7 +99,8 @@ struct iwi_stream_origin {
 struct iwi_source_ops {
     const char *name; /* of the spec, before ':'; NULL: takes what no other name fits, a file */
     const char *usage, *example;
-    /* Fills source->u; `arguments` is the text behind "name:". On failure nothing is held. */
+    /* Fills source->u; `arguments` is the text behind "name:"; without a name a list of all
+     * specs, for messages. On failure nothing is held. */
     iw_status (*parse)(const iw_log *log, const char *spec, const char *arguments,
                        struct iwi_noise_source *source);
     void (*release)(struct iwi_noise_source *source); /* NULL: nothing to free */
@@ -215,8 +216,11 @@ IW_NODISCARD iw_status iwi_detour_trace_build(const iw_log *log, const char *nam
                                               struct iwi_detour_trace *trace_p);
 
 /* The parse() of recorded traces: reads a file (detour_trace.c). */
-IW_NODISCARD iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *arguments,
+IW_NODISCARD iw_status iwi_detour_trace_load(const iw_log *log, const char *path, const char *specs,
                                              struct iwi_noise_source *source);
+
+/* Name of the source that stands for all recorded ones without a label of their own. */
+#define IWI_OTHER_SOURCES "other"
 
 void iwi_detour_trace_release(struct iwi_detour_trace *trace);
 

@@ -8,6 +8,9 @@
  */
 #include <idlewave/noise.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/base/base.h"
 #include "core/base/hash.h"
 #include "core/base/order.h"
@@ -20,6 +23,34 @@ enum { PIECE, CPU, START, WIDE_PIECE, WIDE_START };
 static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
     return &source->u.recorded.recorded->cpus[words[CPU]];
+}
+
+size_t iwi_recorded_fewest_cpus(const struct iwi_recorded *recorded)
+{
+    size_t fewest = SIZE_MAX;
+
+    for (size_t node = 0; node < recorded->node_count; node++) {
+        const size_t count = recorded->first_cpu[node + 1] - recorded->first_cpu[node];
+
+        fewest = count < fewest ? count : fewest;
+    }
+    return fewest;
+}
+
+void iwi_recorded_free(struct iwi_recorded *recorded)
+{
+    if (recorded == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < recorded->cpu_count; i++) {
+        iwi_detour_trace_release(&recorded->cpus[i].trace);
+        free(recorded->cpus[i].label);
+        free(recorded->cpus[i].order);
+    }
+    free(recorded->cpus);
+    free(recorded->first_cpu);
+    free(recorded->busy_ps);
+    free(recorded);
 }
 
 static void release(struct iwi_noise_source *source)
@@ -326,3 +357,51 @@ const struct iwi_source_ops iwi_source_recording_part = {
     .share = share,
     .is_recorded = true,
 };
+
+/* ---- making room ---- */
+
+static void join_last_labels(struct iwi_recorded *recorded)
+{
+    const size_t last = --recorded->label_count;
+
+    for (size_t i = 0; i < recorded->cpu_count; i++) {
+        struct iwi_recorded_cpu *cpu = &recorded->cpus[i];
+        iw_time *busy_ps = &recorded->busy_ps[i * IW_NOISE_MAX_SOURCES];
+
+        for (size_t piece = 0; piece < cpu->trace.count; piece++) {
+            cpu->label[piece] = (uint8_t)(cpu->label[piece] == last ? last - 1 : cpu->label[piece]);
+        }
+        busy_ps[last - 1] += busy_ps[last];
+    }
+}
+
+static void remove_source(iw_noise *noise, size_t number)
+{
+    free(noise->sources[number].name);
+    memmove(&noise->sources[number], &noise->sources[number + 1],
+            (noise->count - number - 1) * sizeof noise->sources[0]);
+    noise->count--;
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        noise->clocked[i] -= noise->clocked[i] > number;
+    }
+}
+
+bool iwi_recorded_fold(iw_noise *noise)
+{
+    size_t number = noise->count;
+    char *name;
+
+    while (number > 0 && noise->sources[number - 1].ops != &iwi_source_recording_part) {
+        number--;
+    }
+    name = number > 0 ? strdup(IWI_OTHER_SOURCES) : NULL;
+    if (name == NULL) {
+        return false;
+    }
+    number--;
+    join_last_labels(noise->sources[number].u.recorded.recorded);
+    remove_source(noise, number);
+    free(noise->sources[number - 1].name);
+    noise->sources[number - 1].name = name;
+    return true;
+}

@@ -14,13 +14,6 @@
 
 enum { PIECE };
 
-void iwi_detour_trace_release(struct iwi_detour_trace *trace)
-{
-    free(trace->start_ps);
-    free(trace->duration_ps);
-    free(trace->free_before_ps);
-}
-
 static void release(struct iwi_noise_source *source)
 {
     iwi_detour_trace_release(&source->u.trace);

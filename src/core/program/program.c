@@ -6,9 +6,61 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/program/delays.h"
+#include "core/program/message_list.h"
 #include "core/program/node_table.h"
 #include "core/program/trace_program.h"
+#include "core/program/trace_resample.h"
+
+void iwi_trace_program_free(struct iwi_trace_program *program)
+{
+    if (program == NULL) {
+        return;
+    }
+    iwi_schedule_free(program->schedule);
+    free(program->collectives);
+    free(program->operations);
+    for (size_t i = 0; i < program->message_list_count; i++) {
+        iwi_message_list_free(program->message_lists[i]);
+    }
+    free(program->message_lists);
+    free(program->grows);
+    iwi_node_table_free(program->node_table);
+    free(program->tags);
+    free(program->first_membership);
+    free(program->memberships);
+    iwi_trace_resample_free(program->resample);
+    free(program);
+}
+
+uint64_t iwi_trace_phases(const struct iwi_trace_program *program, uint32_t rank)
+{
+    const struct iwi_schedule *schedule = program->schedule;
+    const uint32_t base = rank % program->base;
+    uint64_t count = 0;
+
+    for (uint64_t n = schedule->first_node[base]; n < schedule->first_node[base + 1]; n++) {
+        count += schedule->nodes[n].kind == IWI_CALC && (schedule->nodes[n].flags & IWI_NODE_PHASE) != 0;
+    }
+    return count;
+}
+
+/* ---- who is in which communicator ---- */
+
+uint32_t iwi_trace_rank_in(const struct iwi_trace_program *program, uint32_t comm, uint32_t rank)
+{
+    size_t at;
+
+    if (program->comms[comm].members == NULL) {
+        return rank;
+    }
+    IWI_FIRST_NOT(at, program->first_membership[rank], program->first_membership[rank + 1],
+                  program->memberships[at].comm < comm);
+    return at < program->first_membership[rank + 1] && program->memberships[at].comm == comm
+               ? program->memberships[at].rank
+               : UINT32_MAX;
+}
 
 iw_status iwi_program_from_schedule(const iw_log *log, struct iwi_schedule *schedule, iw_program **program_p)
 {

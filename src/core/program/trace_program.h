@@ -59,10 +59,6 @@ IW_NODISCARD iw_status iwi_program_from_rules(const iw_log *log, const struct iw
                                               iw_program **program_p);
 void iwi_trace_program_free(struct iwi_trace_program *program);
 
-/* Stores every message of every replica. IW_ERR_RANGE if that is more than the machine has memory for. */
-IW_NODISCARD iw_status iwi_trace_unroll(const iw_log *log, const iw_program *program,
-                                        struct iwi_schedule **schedule_p);
-
 /* Compute phases of that rank (of any replica). */
 uint64_t iwi_trace_phases(const struct iwi_trace_program *program, uint32_t rank);
 
