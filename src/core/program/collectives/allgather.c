@@ -14,10 +14,7 @@ const struct iwi_algorithm iwi_allgather_ring = {
     .kind = IWI_ALLGATHER,
     .name = "ring",
     .summary = "one block to the next rank each round",
-    .round_count = iwi_other_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = ring_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_other_ranks, ring_round),
 };
 
 /* Allgather by Bruck's algorithm: round k gets the next 2^k blocks from the rank 2^k ahead. */
@@ -34,10 +31,7 @@ const struct iwi_algorithm iwi_allgather_bruck = {
     .kind = IWI_ALLGATHER,
     .name = "bruck",
     .summary = "2^k blocks from the rank 2^k ahead in round k",
-    .round_count = iwi_log2_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = bruck_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_log2_ranks, bruck_round),
 };
 
 /* Allgather by recursive doubling: all that is known is exchanged with the rank 2^k away in round k.
@@ -58,10 +52,7 @@ const struct iwi_algorithm iwi_allgather_recursive_doubling = {
     .kind = IWI_ALLGATHER,
     .name = "recursive-doubling",
     .summary = "exchange with the rank 2^k away in round k",
-    .round_count = iwi_log2_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = recursive_doubling_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_log2_ranks, recursive_doubling_round),
 };
 
 /* Allgather of two levels: gather inside each node, allgather over the leaders, broadcast inside (Open MPI's
@@ -152,8 +143,5 @@ const struct iwi_algorithm iwi_allgather_two_level = {
     .name = "two-level",
     .summary = "gather inside nodes, bruck or ring over leaders, broadcast",
     .uses_nodes = true,
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
 };

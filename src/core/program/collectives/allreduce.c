@@ -18,7 +18,7 @@ static void recursive_doubling_make_fold(const struct iwi_operation *op, struct 
     fold->out_bytes = op->bytes;
 }
 
-static uint64_t recursive_doubling_round_count(const struct iwi_operation *op)
+static uint64_t recursive_doubling_rounds(const struct iwi_operation *op)
 {
     struct iwi_fold fold;
 
@@ -26,7 +26,7 @@ static uint64_t recursive_doubling_round_count(const struct iwi_operation *op)
     return iwi_fold_rounds(&fold);
 }
 
-static uint64_t recursive_doubling_message_count(const struct iwi_operation *op)
+static uint64_t recursive_doubling_messages(const struct iwi_operation *op)
 {
     struct iwi_fold fold;
 
@@ -64,10 +64,7 @@ const struct iwi_algorithm iwi_allreduce_recursive_doubling = {
     .kind = IWI_ALLREDUCE,
     .name = "recursive-doubling",
     .summary = "whole vectors with the rank 2^k away in round k",
-    .round_count = recursive_doubling_round_count,
-    .message_count = recursive_doubling_message_count,
-    .round = recursive_doubling_round,
-    .role = recursive_doubling_role,
+    IWI_ROUNDS_OF(recursive_doubling),
 };
 
 /* Allreduce by Rabenseifner: reduce-scatter by vector halving, then allgather by vector doubling (MPICH and
@@ -82,7 +79,7 @@ static void rabenseifner_make_fold(const struct iwi_operation *op, struct iwi_fo
     fold->out_bytes = op->bytes;
 }
 
-static uint64_t rabenseifner_round_count(const struct iwi_operation *op)
+static uint64_t rabenseifner_rounds(const struct iwi_operation *op)
 {
     struct iwi_fold fold;
 
@@ -90,7 +87,7 @@ static uint64_t rabenseifner_round_count(const struct iwi_operation *op)
     return iwi_fold_rounds(&fold);
 }
 
-static uint64_t rabenseifner_message_count(const struct iwi_operation *op)
+static uint64_t rabenseifner_messages(const struct iwi_operation *op)
 {
     struct iwi_fold fold;
 
@@ -138,10 +135,7 @@ const struct iwi_algorithm iwi_allreduce_rabenseifner = {
     .kind = IWI_ALLREDUCE,
     .name = "rabenseifner",
     .summary = "reduce-scatter by halving, allgather by doubling",
-    .round_count = rabenseifner_round_count,
-    .message_count = rabenseifner_message_count,
-    .round = rabenseifner_round,
-    .role = rabenseifner_role,
+    IWI_ROUNDS_OF(rabenseifner),
 };
 
 /* Allreduce around a ring: P - 1 rounds of reduce-scatter, then P - 1 of allgather, one block each (Open MPI,
@@ -215,10 +209,7 @@ const struct iwi_algorithm iwi_allreduce_dissemination = {
     .kind = IWI_ALLREDUCE,
     .name = "dissemination",
     .summary = "whole vector to the rank 2^k ahead in round k",
-    .round_count = iwi_log2_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = dissemination_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_log2_ranks, dissemination_round),
 };
 
 /* Allreduce as a reduction to rank 0 and a broadcast from it, both on binomial trees (Open MPI's
@@ -229,10 +220,7 @@ const struct iwi_algorithm iwi_allreduce_reduce_bcast = {
     .kind = IWI_ALLREDUCE,
     .name = "reduce-bcast",
     .summary = "binomial reduce, then binomial broadcast",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Allreduce of two levels: inside each node to its leader, among the leaders, inside back (MPICH). */
@@ -256,8 +244,5 @@ const struct iwi_algorithm iwi_allreduce_two_level = {
     .name = "two-level",
     .summary = "binomial inside nodes, doubling or rabenseifner over leaders",
     .uses_nodes = true,
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
 };

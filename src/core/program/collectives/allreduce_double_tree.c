@@ -138,14 +138,14 @@ static struct hop send_hop(const struct half *half, uint64_t index, int directio
     return direction == UP ? parent_hop(half, index, UP, rank) : child_hop(half, index, DOWN, rank);
 }
 
-static uint64_t double_tree_round_count(const struct iwi_operation *op)
+static uint64_t double_tree_rounds(const struct iwi_operation *op)
 {
     const struct half half = double_tree_half_of(op, false);
 
     return op->ranks > 1 ? 2 * (half.segments + 2 * (uint64_t)half.tree.top - 1) : 0;
 }
 
-static uint64_t double_tree_message_count(const struct iwi_operation *op)
+static uint64_t double_tree_messages(const struct iwi_operation *op)
 {
     return UINT64_C(2) * (op->ranks - 1) *
            (double_tree_half_of(op, false).segments + double_tree_half_of(op, true).segments);
@@ -218,10 +218,7 @@ const struct iwi_algorithm iwi_allreduce_double_tree = {
     .kind = IWI_ALLREDUCE,
     .name = "double-tree",
     .summary = "two binary trees, half of the data each, pipelined by segments",
-    .round_count = double_tree_round_count,
-    .message_count = double_tree_message_count,
-    .round = double_tree_round,
-    .role = double_tree_role,
+    IWI_ROUNDS_OF(double_tree),
 };
 
 /* Allreduce on two binary trees over the nodes, with a chain inside each node (NCCL's trees): each carries
@@ -378,14 +375,14 @@ static uint32_t node_tree_slot_of(const struct node_half halves[2], uint64_t ind
     return slot;
 }
 
-static uint64_t node_tree_round_count(const struct iwi_operation *op)
+static uint64_t node_tree_rounds(const struct iwi_operation *op)
 {
     const struct node_half half = node_tree_half_of(op, false);
 
     return op->ranks > 1 ? half.segments + 2 * (uint64_t)half.top - 1 : 0;
 }
 
-static uint64_t node_tree_message_count(const struct iwi_operation *op)
+static uint64_t node_tree_messages(const struct iwi_operation *op)
 {
     return UINT64_C(2) * (op->ranks - 1) *
            (node_tree_half_of(op, false).segments + node_tree_half_of(op, true).segments);
@@ -421,8 +418,5 @@ const struct iwi_algorithm iwi_allreduce_node_double_tree = {
     .name = "node-double-tree",
     .summary = "two trees over nodes, a chain inside each, by segments",
     .uses_nodes = true,
-    .round_count = node_tree_round_count,
-    .message_count = node_tree_message_count,
-    .round = node_tree_round,
-    .role = node_tree_role,
+    IWI_ROUNDS_OF(node_tree),
 };

@@ -57,10 +57,7 @@ const struct iwi_algorithm iwi_alltoall_pairwise = {
     .kind = IWI_ALLTOALL,
     .name = "pairwise",
     .summary = "to the rank i ahead in round i",
-    .round_count = iwi_other_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = pairwise_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_other_ranks, pairwise_round),
 };
 
 /* Alltoall by Bruck's algorithm: round k forwards all blocks whose distance has bit k set. */
@@ -76,10 +73,7 @@ const struct iwi_algorithm iwi_alltoall_bruck = {
     .kind = IWI_ALLTOALL,
     .name = "bruck",
     .summary = "forwards blocks to the rank 2^k ahead in round k",
-    .round_count = iwi_log2_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = bruck_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_log2_ranks, bruck_round),
 };
 
 /* Alltoall of two levels: leaders gather what their node sends, exchange it pairwise, and scatter what they
@@ -132,10 +126,7 @@ const struct iwi_algorithm iwi_alltoall_two_level = {
     .kind = IWI_ALLTOALL,
     .name = "two-level",
     .summary = "gather inside nodes, pairwise over leaders, scatter",
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
     .uses_nodes = true,
     .joins_nodes = true,
 };

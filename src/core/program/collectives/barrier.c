@@ -14,10 +14,7 @@ const struct iwi_algorithm iwi_barrier_dissemination = {
     .kind = IWI_BARRIER,
     .name = "dissemination",
     .summary = "1 byte to the rank 2^k ahead in round k",
-    .round_count = iwi_log2_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = dissemination_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_log2_ranks, dissemination_round),
 };
 
 /* Barrier by recursive doubling; ranks beyond a power of two report to a partner first and are released last
@@ -116,10 +113,7 @@ const struct iwi_algorithm iwi_barrier_tree = {
     .kind = IWI_BARRIER,
     .name = "tree",
     .summary = "binomial tree: all report, then are released",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Barrier by rank 0, which hears from and then releases one rank after the other. */
@@ -128,10 +122,7 @@ const struct iwi_algorithm iwi_barrier_linear = {
     .kind = IWI_BARRIER,
     .name = "linear",
     .summary = "rank 0 hears from each rank, then releases each",
-    .round_count = iwi_star_rounds,
-    .message_count = iwi_star_messages,
-    .round = iwi_star_round,
-    .role = iwi_star_role,
+    IWI_ROUNDS_OF(iwi_star),
 };
 
 /* Barrier of two levels: each node reports to its leader, leaders disseminate, each node is released (MPICH).
@@ -152,8 +143,5 @@ const struct iwi_algorithm iwi_barrier_two_level = {
     .name = "two-level",
     .summary = "binomial inside nodes, dissemination over their leaders",
     .uses_nodes = true,
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
 };

@@ -8,10 +8,7 @@ const struct iwi_algorithm iwi_bcast_binomial = {
     .kind = IWI_BCAST,
     .name = "binomial",
     .summary = "binomial tree",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Broadcast down a complete binary tree, pipelined by segments. */
@@ -20,10 +17,7 @@ const struct iwi_algorithm iwi_bcast_binary = {
     .kind = IWI_BCAST,
     .name = "binary",
     .summary = "binary tree, pipelined by segments",
-    .round_count = iwi_binary_rounds,
-    .message_count = iwi_binary_messages,
-    .round = iwi_binary_round,
-    .role = iwi_binary_role,
+    IWI_ROUNDS_OF(iwi_binary),
 };
 
 /* Broadcast along a chain of all ranks, pipelined by segments (Open MPI's pipeline). */
@@ -32,10 +26,7 @@ const struct iwi_algorithm iwi_bcast_chain = {
     .kind = IWI_BCAST,
     .name = "chain",
     .summary = "chain, pipelined by segments",
-    .round_count = iwi_chain_rounds,
-    .message_count = iwi_chain_messages,
-    .round = iwi_chain_round,
-    .role = iwi_chain_role,
+    IWI_ROUNDS_OF(iwi_chain),
 };
 
 /* Broadcast by the root to one rank after the other, in rank order. */
@@ -44,10 +35,7 @@ const struct iwi_algorithm iwi_bcast_linear = {
     .kind = IWI_BCAST,
     .name = "linear",
     .summary = "the root sends to each rank",
-    .round_count = iwi_star_rounds,
-    .message_count = iwi_star_messages,
-    .round = iwi_star_round,
-    .role = iwi_star_role,
+    IWI_ROUNDS_OF(iwi_star),
 };
 
 /* Broadcast as a binomial scatter of blocks and an allgather of them (van de Geijn; MPICH for long messages).
@@ -197,8 +185,5 @@ const struct iwi_algorithm iwi_bcast_two_level = {
     .name = "two-level",
     .summary = "over the leaders of nodes, then binomial inside",
     .uses_nodes = true,
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
 };

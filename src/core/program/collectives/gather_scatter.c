@@ -7,10 +7,7 @@ const struct iwi_algorithm iwi_gather_binomial = {
     .kind = IWI_GATHER,
     .name = "binomial",
     .summary = "binomial tree",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Gather by the root, which takes from one rank after the other, in rank order. */
@@ -47,10 +44,7 @@ const struct iwi_algorithm iwi_scatter_binomial = {
     .kind = IWI_SCATTER,
     .name = "binomial",
     .summary = "binomial tree",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Scatter by the root to one rank after the other, in rank order. */
@@ -59,8 +53,5 @@ const struct iwi_algorithm iwi_scatter_linear = {
     .kind = IWI_SCATTER,
     .name = "linear",
     .summary = "the root sends to each rank",
-    .round_count = iwi_star_rounds,
-    .message_count = iwi_star_messages,
-    .round = iwi_star_round,
-    .role = iwi_star_role,
+    IWI_ROUNDS_OF(iwi_star),
 };

@@ -286,10 +286,7 @@ const struct iwi_algorithm iwi_halo2d_neighbours = {
     .kind = IWI_HALO2D,
     .name = "neighbours",
     .summary = "neighbours in a 2-dimensional grid",
-    .round_count = halo_rounds,
-    .message_count = halo_messages,
-    .round = halo_round,
-    .role = halo_role,
+    IWI_ROUNDS_OF(halo),
     .direction = halo_direction,
 };
 
@@ -299,9 +296,6 @@ const struct iwi_algorithm iwi_halo3d_neighbours = {
     .kind = IWI_HALO3D,
     .name = "neighbours",
     .summary = "neighbours in a 3-dimensional grid",
-    .round_count = halo_rounds,
-    .message_count = halo_messages,
-    .round = halo_round,
-    .role = halo_role,
+    IWI_ROUNDS_OF(halo),
     .direction = halo_direction,
 };

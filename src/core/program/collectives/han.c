@@ -162,10 +162,7 @@ const struct iwi_algorithm iwi_bcast_han = {
     .name = "han",
     .summary = "over leaders, then inside nodes, by segments",
     .uses_nodes = true,
-    .round_count = han_rounds,
-    .message_count = han_messages,
-    .round = han_round,
-    .role = han_role,
+    IWI_ROUNDS_OF(han),
 };
 
 /* Reduction of two levels by segments (Open MPI's han). */
@@ -175,10 +172,7 @@ const struct iwi_algorithm iwi_reduce_han = {
     .name = "han",
     .summary = "inside nodes, then over leaders, by segments",
     .uses_nodes = true,
-    .round_count = han_rounds,
-    .message_count = han_messages,
-    .round = han_round,
-    .role = han_role,
+    IWI_ROUNDS_OF(han),
 };
 
 /* Allreduce of two levels by segments (Open MPI's han). */
@@ -188,8 +182,5 @@ const struct iwi_algorithm iwi_allreduce_han = {
     .name = "han",
     .summary = "reduce and broadcast of two levels, by segments",
     .uses_nodes = true,
-    .round_count = han_rounds,
-    .message_count = han_messages,
-    .round = han_round,
-    .role = han_role,
+    IWI_ROUNDS_OF(han),
 };

@@ -9,10 +9,7 @@ const struct iwi_algorithm iwi_reduce_binomial = {
     .kind = IWI_REDUCE,
     .name = "binomial",
     .summary = "binomial tree",
-    .round_count = iwi_binomial_rounds,
-    .message_count = iwi_binomial_messages,
-    .round = iwi_binomial_round,
-    .role = iwi_binomial_role,
+    IWI_ROUNDS_OF(iwi_binomial),
 };
 
 /* Reduction up a complete binary tree, pipelined by segments. */
@@ -21,10 +18,7 @@ const struct iwi_algorithm iwi_reduce_binary = {
     .kind = IWI_REDUCE,
     .name = "binary",
     .summary = "binary tree, pipelined by segments",
-    .round_count = iwi_binary_rounds,
-    .message_count = iwi_binary_messages,
-    .round = iwi_binary_round,
-    .role = iwi_binary_role,
+    IWI_ROUNDS_OF(iwi_binary),
 };
 
 /* Reduction along a chain of all ranks, pipelined by segments (Open MPI's pipeline). */
@@ -33,10 +27,7 @@ const struct iwi_algorithm iwi_reduce_chain = {
     .kind = IWI_REDUCE,
     .name = "chain",
     .summary = "chain, pipelined by segments",
-    .round_count = iwi_chain_rounds,
-    .message_count = iwi_chain_messages,
-    .round = iwi_chain_round,
-    .role = iwi_chain_role,
+    IWI_ROUNDS_OF(iwi_chain),
 };
 
 /* Reduction by the root, which takes from one rank after the other, the highest first (as Open MPI). */
@@ -45,10 +36,7 @@ const struct iwi_algorithm iwi_reduce_linear = {
     .kind = IWI_REDUCE,
     .name = "linear",
     .summary = "the root receives from each rank",
-    .round_count = iwi_star_rounds,
-    .message_count = iwi_star_messages,
-    .round = iwi_star_round,
-    .role = iwi_star_role,
+    IWI_ROUNDS_OF(iwi_star),
 };
 
 /* Reduction by Rabenseifner: reduce-scatter by vector halving, then a binomial gather to the root (MPICH and
@@ -163,8 +151,5 @@ const struct iwi_algorithm iwi_reduce_two_level = {
     .name = "two-level",
     .summary = "binomial inside nodes, then over their leaders",
     .uses_nodes = true,
-    .round_count = two_level_round_count,
-    .message_count = two_level_message_count,
-    .round = two_level_round,
-    .role = two_level_role,
+    IWI_ROUNDS_OF(two_level),
 };

@@ -13,10 +13,7 @@ const struct iwi_algorithm iwi_reduce_scatter_pairwise = {
     .kind = IWI_REDUCE_SCATTER,
     .name = "pairwise",
     .summary = "own contribution straight to each block's owner",
-    .round_count = iwi_other_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = pairwise_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_other_ranks, pairwise_round),
 };
 
 /* Reduce-scatter by recursive halving (MPICH): the far half of the blocks goes to the partner first. The
@@ -112,8 +109,5 @@ const struct iwi_algorithm iwi_reduce_scatter_ring = {
     .kind = IWI_REDUCE_SCATTER,
     .name = "ring",
     .summary = "one partial block to the next rank each round",
-    .round_count = iwi_other_ranks,
-    .message_count = iwi_all_send_messages,
-    .round = ring_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(iwi_other_ranks, ring_round),
 };

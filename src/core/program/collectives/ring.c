@@ -18,10 +18,7 @@ const struct iwi_algorithm iwi_ring_shift = {
     .kind = IWI_RING,
     .name = "shift",
     .summary = "every rank sends to the next one",
-    .round_count = shift_round_count,
-    .message_count = iwi_all_send_messages,
-    .round = shift_round,
-    .role = iwi_streaming_role,
+    IWI_STREAMING_ROUNDS(shift_round_count, shift_round),
 };
 
 /* A token once around the ring, from the root back to the root. */

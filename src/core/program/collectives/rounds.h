@@ -166,7 +166,15 @@ static inline void iwi_role_ring(struct iwi_role *role, uint32_t ranks, uint32_t
     iwi_role_recv(role, iwi_virtual_of_rank(ranks, 1, rank), 0, recv_bytes);
 }
 
-/* ---- functions of struct iwi_algorithm that many algorithms share ---- */
+/* ---- functions of struct iwi_algorithm ---- */
+
+/* All four: how many rounds and messages there are, who is active in a round, what a rank does in it. */
+#define IWI_ROUNDS_OF(name) \
+    .round_count = name##_rounds, .message_count = name##_messages, .round = name##_round, .role = name##_role
+
+/* The same where all rounds are shifts or flips, and every rank sends one message in each. */
+#define IWI_STREAMING_ROUNDS(count, one) \
+    .round_count = count, .message_count = iwi_all_send_messages, .round = one, .role = iwi_streaming_role
 
 /* round_count, message_count: P - 1, and ceil(log2 P). */
 uint64_t iwi_other_ranks(const struct iwi_operation *op);

@@ -41,14 +41,14 @@ void iwi_two_level_role(const struct iwi_two_level *two, uint64_t index, uint32_
 
 /* The functions of a struct iwi_algorithm whose file has `plan(op, &two)`. */
 #define IWI_TWO_LEVEL_FUNCTIONS(plan)                                                                    \
-    static uint64_t two_level_round_count(const struct iwi_operation *op)                                \
+    static uint64_t two_level_rounds(const struct iwi_operation *op)                                     \
     {                                                                                                    \
         struct iwi_two_level two;                                                                        \
                                                                                                          \
         plan(op, &two);                                                                                  \
         return iwi_two_level_rounds(&two);                                                               \
     }                                                                                                    \
-    static uint64_t two_level_message_count(const struct iwi_operation *op)                              \
+    static uint64_t two_level_messages(const struct iwi_operation *op)                                   \
     {                                                                                                    \
         struct iwi_two_level two;                                                                        \
                                                                                                          \
