@@ -31,7 +31,9 @@ static void complete_values(const struct opt *opt)
         (void)printf("%s ", opt->choices[i]);
     }
     for (size_t i = 0; opt->known != NULL && opt->known(i) != NULL; i++) {
-        (void)printf("%s ", opt->known(i));
+        const char *const text = opt->known(i), *const colon = strchr(text, ':');
+
+        (void)printf("%.*s ", (int)(colon != NULL ? (size_t)(colon + 1 - text) : strlen(text)), text);
     }
 }
 
@@ -257,6 +259,8 @@ static void fish_verbs(void)
 
 static void fish_option(const struct verb *verb, const struct opt *opt)
 {
+    char text[OPT_TEXT_SIZE];
+
     (void)printf("complete -c idlewave -n '__idlewave_is \"%s\"' -l %s", verb->name, opt->name);
     if (opt->letter != '\0') {
         (void)printf(" -s %c", opt->letter);
@@ -268,7 +272,7 @@ static void fish_option(const struct verb *verb, const struct opt *opt)
         (void)fputc('\'', stdout);
     }
     (void)fputs(" -d '", stdout);
-    complete_quoted(opt->help, fish_quoted);
+    complete_quoted(opt_text(opt->help, opt->lists, text), fish_quoted);
     (void)fputs("'\n", stdout);
 }
 
@@ -360,8 +364,10 @@ static void zsh_value_case(const struct verb *verb, const struct opt *opt)
 
 static void zsh_option(const struct verb *verb, const struct opt *opt)
 {
+    char text[OPT_TEXT_SIZE];
+
     (void)verb;
-    write_described("--", opt->name, opt->help);
+    write_described("--", opt->name, opt_text(opt->help, opt->lists, text));
 }
 
 static bool zsh_value_cases(void *arg, const struct verb *verb)

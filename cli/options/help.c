@@ -92,14 +92,19 @@ void help_row(FILE *out, int column, const char *left, const char *text)
     write_text(out, text, strlen(text), column, column);
 }
 
+static void help_option(FILE *out, const struct opt *opt)
+{
+    char left[LEFT_SIZE], text[OPT_TEXT_SIZE];
+
+    opt_usage(opt, left, sizeof left);
+    help_row(out, HELP_COLUMN, left, opt_text(opt->help, opt->lists, text));
+}
+
 static void write_common(FILE *out)
 {
-    char left[LEFT_SIZE];
-
     (void)fputs("\nOptions of all verbs:\n", out);
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
-        opt_usage(&config_rows[i], left, sizeof left);
-        help_row(out, HELP_COLUMN, left, config_rows[i].help);
+        help_option(out, &config_rows[i]);
     }
 }
 
@@ -150,7 +155,6 @@ static void write_subverbs(FILE *out, const struct verb *verb)
 /* `most_used` as in struct verb. Returns how many options there are. */
 static size_t write_groups(FILE *out, const struct verb *verb, const char *most_used)
 {
-    char left[LEFT_SIZE];
     size_t count = 0;
 
     for (size_t g = 0; g < verb->group_count; g++) {
@@ -164,8 +168,7 @@ static size_t write_groups(FILE *out, const struct verb *verb, const char *most_
         }
         for (size_t i = 0; i < group->count; i++) {
             if (most_used == NULL || opt_is_listed(group->rows[i].name, most_used)) {
-                opt_usage(&group->rows[i], left, sizeof left);
-                help_row(out, HELP_COLUMN, left, group->rows[i].help);
+                help_option(out, &group->rows[i]);
             }
         }
         count += group->count;
@@ -176,7 +179,8 @@ static size_t write_groups(FILE *out, const struct verb *verb, const char *most_
 void help_verb(FILE *out, const struct verb *verb, bool is_all)
 {
     const char *const most_used = is_all ? NULL : verb->most_used;
-    const char *const description = verb->description;
+    char text[OPT_TEXT_SIZE];
+    const char *const description = opt_text(verb->description, verb->lists, text);
     size_t count;
 
     for (size_t i = 0; verb->synopsis[i] != NULL; i++) {
@@ -286,6 +290,14 @@ static void write_tagged(const char *tag, const char *text)
     (void)fputc('\n', stdout);
 }
 
+static void man_option(const struct opt *opt)
+{
+    char usage[USAGE_SIZE], text[OPT_TEXT_SIZE];
+
+    opt_usage(opt, usage, sizeof usage);
+    write_tagged(usage, opt_text(opt->help, opt->lists, text));
+}
+
 static bool has_page(const struct verb *verb)
 {
     return verb->summary != NULL && verb != &verb_help;
@@ -363,8 +375,6 @@ static void write_see_also(const struct verb *page)
 
 static void write_overview(void)
 {
-    char usage[USAGE_SIZE];
-
     write_head("idlewave", help_tagline);
     (void)fputs("\\fBidlewave\\fR \\fIVERB\\fR [options] [\\fIFILE\\fR]\n.SH DESCRIPTION\n", stdout);
     man_text(help_purpose);
@@ -377,8 +387,7 @@ static void write_overview(void)
     }
     (void)fputs(".SH \"OPTIONS OF ALL VERBS\"\n", stdout);
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
-        opt_usage(&config_rows[i], usage, sizeof usage);
-        write_tagged(usage, config_rows[i].help);
+        man_option(&config_rows[i]);
     }
     man_values_and_exits();
     write_see_also(NULL);
@@ -396,8 +405,6 @@ static void write_synopsis(const struct verb *verb)
 
 static void man_groups(const struct verb *verb)
 {
-    char usage[USAGE_SIZE];
-
     for (size_t g = 0; g < verb->group_count; g++) {
         if (g == 0 || strcmp(verb->groups[g].title, verb->groups[g - 1].title) != 0) {
             (void)printf(".SS \"%s\"\n", verb->groups[g].title);
@@ -406,8 +413,7 @@ static void man_groups(const struct verb *verb)
             write_tagged(verb->argument_name, verb->argument_help);
         }
         for (size_t i = 0; i < verb->groups[g].count; i++) {
-            opt_usage(&verb->groups[g].rows[i], usage, sizeof usage);
-            write_tagged(usage, verb->groups[g].rows[i].help);
+            man_option(&verb->groups[g].rows[i]);
         }
     }
 }
@@ -434,13 +440,13 @@ static void write_examples(const struct verb *verb)
 
 static void write_verb(const struct verb *verb)
 {
-    char name[NAME_SIZE];
+    char name[NAME_SIZE], text[OPT_TEXT_SIZE];
 
     page_name(verb, name);
     write_head(name, verb->summary);
     write_synopsis(verb);
     (void)fputs(".SH DESCRIPTION\n", stdout);
-    man_text(verb->description);
+    man_text(opt_text(verb->description, verb->lists, text));
     if (verb->run != NULL) {
         (void)fputs("\n.SH OPTIONS\n", stdout);
         man_groups(verb);

@@ -5,6 +5,7 @@
 
 #include <idlewave/time.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,32 @@ void opt_usage(const struct opt *opt, char *buf, size_t size)
     } else {
         snprintf(buf, size, "%s--%s %s", letter, opt->name, opt->type == OPT_CHOICE ? choices : opt->metavar);
     }
+}
+
+const char *opt_text(const char *text, const char *(*const lists[OPT_LISTS])(size_t index),
+                     char buf[OPT_TEXT_SIZE])
+{
+    size_t used = 0, list = 0;
+
+    if (lists[0] == NULL) {
+        return text;
+    }
+    for (; *text != '\0' && used < OPT_TEXT_SIZE - 1; text++) {
+        if (strncmp(text, "{}", 2) != 0) {
+            buf[used++] = *text;
+            continue;
+        }
+        assert(list < OPT_LISTS && lists[list] != NULL);
+        for (size_t i = 0; lists[list](i) != NULL && used < OPT_TEXT_SIZE; i++) {
+            used +=
+                (size_t)snprintf(buf + used, OPT_TEXT_SIZE - used, "%s%s", i > 0 ? ", " : "", lists[list](i));
+        }
+        list++;
+        text++;
+    }
+    assert(used < OPT_TEXT_SIZE && (list == OPT_LISTS || lists[list] == NULL));
+    buf[used] = '\0';
+    return buf;
 }
 
 /* ---- values ---- */

@@ -65,6 +65,8 @@ struct opt_origins {
 /* What a name of a collection may stand for in a value (collected.h). */
 enum opt_collected { OPT_NOT_COLLECTED, OPT_COLLECTED_NET, OPT_COLLECTED_NOISE };
 
+enum { OPT_LISTS = 3, OPT_TEXT_SIZE = 2048 };
+
 struct opt {
     const char *name; /* without "--" */
     enum opt_type type;
@@ -73,11 +75,13 @@ struct opt {
     char letter;                        /* '\0': no short form */
     uint64_t min, max;                  /* OPT_COUNT; max 0: what the target holds */
     const char *const *choices;         /* OPT_CHOICE; NULL after the last */
-    const char *(*known)(size_t index); /* values that completion offers besides files; NULL past the last */
-    bool may_be_zero;                   /* OPT_FACTOR */
-    bool is_setting;                    /* configuration files may set it; neither flags nor lists */
-    enum opt_collected collected;       /* names of collections stand for files */
-    const char *unless;                 /* options between blanks that, typed, keep such a value out */
+    const char *(*known)(size_t index); /* values that completion offers besides files, up to a ':'; NULL past
+                                           the last */
+    const char *(*lists[OPT_LISTS])(size_t index); /* what each "{}" of the help text stands for */
+    bool may_be_zero;                              /* OPT_FACTOR */
+    bool is_setting;              /* configuration files may set it; neither flags nor lists */
+    enum opt_collected collected; /* names of collections stand for files */
+    const char *unless;           /* options between blanks that, typed, keep such a value out */
 };
 
 /* Does not compile if the struct does not begin with its origins, or they do not reach the field. */
@@ -88,8 +92,8 @@ struct opt {
                          ? 1                                                                 \
                          : -1]))
 
-/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .may_be_zero, .is_setting,
- * .collected, .unless. */
+/* One row; behind the help text may follow .letter, .min, .max, .choices, .known, .lists, .may_be_zero,
+ * .is_setting, .collected, .unless. */
 #define OPT_ROW(values, option, kind, field, meta, ...)                            \
     {                                                                              \
         .name = option, .type = kind, .offset = OPT_OFFSET(values, field),         \
@@ -137,6 +141,10 @@ bool opt_is_kept(const struct opt_group *groups, size_t group_count, const struc
 
 /* "--pattern OP[:ALGORITHM]", "--sync none|start|phase", "-o, --output FILE": how help writes a row. */
 void opt_usage(const struct opt *opt, char *buf, size_t size);
+
+/* The text with "{}" replaced by the lists: in `buf`, or `text` itself. */
+const char *opt_text(const char *text, const char *(*const lists[OPT_LISTS])(size_t index),
+                     char buf[OPT_TEXT_SIZE]);
 
 /* The value as one writes it; "" for what is nothing or zero, which verbs choose. */
 void opt_value_text(const struct opt *opt, const void *base, char *buf, size_t size);

@@ -12,24 +12,29 @@ static const char *const rule_names[] = {"idlewave", "loggopsim", NULL};
 static const char *const parallels[] = {"auto", "trials", "ranks", NULL};
 static const char *const rendezvous_names[] = {"ideal", "rts-cts", NULL};
 
-/* The networks that are built in, and none. */
-static const char *net_name(size_t index)
+/* What the list has, and behind its end "none". */
+static const char *named_or_none(const char *(*list)(size_t index), size_t index)
 {
     size_t count = 0;
 
-    while (iw_net_builtin_name(count) != NULL) {
+    while (list(count) != NULL) {
         count++;
     }
-    return index == count ? "none" : index < count ? iw_net_builtin_name(index) : NULL;
+    return index == count ? "none" : index < count ? list(index) : NULL;
+}
+
+static const char *net_name(size_t index)
+{
+    return named_or_none(iw_net_builtin_name, index);
 }
 
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "hdr-fat-tree, ndr-fat-tree, slingshot-dragonfly, gpu-node-nvlink, chic, altix, cnl, zeptoos, xt4; "
-        "another name that 'idlewave get' lists; a YAML file; or none, where messages cost only what the "
+        "{}; another name that 'idlewave get' lists; a YAML file; or none, where messages cost only what the "
         "other options set (default " DEFAULT_NET ")",
-        .known = net_name, .is_setting = true, .collected = OPT_COLLECTED_NET),
+        .known = net_name, .lists = {iw_net_builtin_name}, .is_setting = true,
+        .collected = OPT_COLLECTED_NET),
     ROW("net-level", OPT_STRING, level, "NAME",
         "use one level as the whole network: node or network of measured ones (default all levels whose "
         "sizes are known)",
@@ -61,23 +66,18 @@ const struct opt memory_rows[MEMORY_ROW_COUNT] = {
 };
 #undef ROW
 
-static const char *noise_beginning(size_t index)
+static const char *noise_name(size_t index)
 {
-    static const char *const beginnings[] = {
-        "periodic:", "poisson:", "phase-exp:", "phase-pareto:", "bernoulli:", "none", NULL};
-
-    return beginnings[index];
+    return named_or_none(iw_noise_spec_usage, index);
 }
 
 #define ROW(...) OPT_ROW(struct noise_opts, __VA_ARGS__)
 const struct opt noise_rows[NOISE_ROW_COUNT] = {
     ROW("noise", OPT_LIST, specs, "SPEC|FILE|NAME|DIR|none",
         "a noise file; a folder of recordings, a different one for each node; a name that 'idlewave get' "
-        "lists; "
-        "periodic:RATE,TIME; poisson:RATE,DIST (fixed:TIME, exp:MEAN, pareto:A,MIN or "
-        "lognormal:MEDIAN,SIGMA); "
-        "phase-exp:SHARE; phase-pareto:SHARE,A; bernoulli:P,TIME. May be repeated: sources add up",
-        .known = noise_beginning, .collected = OPT_COLLECTED_NOISE),
+        "lists; or one of {}, with DIST one of {}. May be repeated: sources add up",
+        .known = noise_name, .lists = {iw_noise_spec_usage, iw_noise_duration_usage},
+        .collected = OPT_COLLECTED_NOISE),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST", "use only these CPUs of recordings, 0,2-5 (default all)"),
     ROW("sync", OPT_CHOICE, sync, "",
         "a random phase for each rank, one for all, or one for all that is drawn again for each compute "

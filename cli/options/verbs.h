@@ -22,7 +22,8 @@ struct verb {
     const char *summary;         /* an imperative for lists, "run a ... "; NULL: hidden */
     const char *const *synopsis; /* what follows "idlewave VERB", one form each; NULL after the last */
     const char *description;     /* paragraphs, separated by '\n' */
-    const char *argument_name, *argument_help; /* of the one positional argument, or NULL */
+    const char *(*lists[OPT_LISTS])(size_t index); /* what each "{}" of it stands for */
+    const char *argument_name, *argument_help;     /* of the one positional argument, or NULL */
     const struct opt_group *groups;
     size_t group_count;
     const char

@@ -22,9 +22,10 @@ extern "C" {
 
 typedef struct iw_convert_format {
     const char *name;    /* "netgauge" */
-    const char *summary; /* "text of netgauge, which LogGOPSim reads too" */
+    const char *summary; /* "text; LogGOPSim reads it too" */
     const char *suffix;  /* of files that are written so: ".txt"; NULL: none tells it */
     bool can_read, can_write;
+    bool is_of_one_cpu; /* which the file does not name */
 } iw_convert_format;
 
 /** The formats there are, one by one; NULL behind the last. */

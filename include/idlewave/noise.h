@@ -91,8 +91,14 @@ typedef enum iw_loop {
 IW_API IW_NODISCARD iw_status iw_noise_new(const iw_log *log, iw_noise **noise_p);
 IW_API void iw_noise_free(iw_noise *noise);
 
-/** Adds one source: a SPEC ("periodic:RATE,DURATION", "poisson:RATE,DIST", "phase-exp:SHARE",
- *  "phase-pareto:SHARE,A", "bernoulli:P,T") or else the path of a noise file
+/** How sources are written, kind by kind: "periodic:RATE,DURATION"; NULL behind the last.
+ * iw_noise_clocked_usage() leaves out those that act on compute phases; iw_noise_duration_usage() has what
+ * DIST may be, "exp:MEAN". */
+IW_API const char *iw_noise_spec_usage(size_t index);
+IW_API const char *iw_noise_clocked_usage(size_t index);
+IW_API const char *iw_noise_duration_usage(size_t index);
+
+/** Adds one source: a SPEC, as iw_noise_spec_usage() has them, or else the path of a noise file
  * (docs/reference/formats/noise-text.md). IW_ERR_FORMAT, IW_ERR_RANGE, IW_ERR_IO; at most
  * IW_NOISE_MAX_SOURCES sources. "none" adds nothing, but keeps the place: random numbers follow the number of
  * the call, so "none" instead of one source leaves the detours of all others where they were. */

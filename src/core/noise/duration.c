@@ -112,6 +112,11 @@ static const struct iwi_duration_ops kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
+const char *iw_noise_duration_usage(size_t index)
+{
+    return index < KIND_COUNT ? kinds[index].usage : NULL;
+}
+
 static iw_status parse_shape(const iw_log *log, const char *spec, const char *field,
                              struct iwi_duration *duration)
 {
@@ -145,20 +150,18 @@ static iw_status parse_fields(const iw_log *log, const char *spec, const char *a
 iw_status iwi_duration_parse(const iw_log *log, const char *spec, const char *text,
                              struct iwi_duration *duration_p)
 {
-    char usages[128] = "";
+    char usages[256];
 
     for (size_t i = 0; i < KIND_COUNT; i++) {
         const char *arguments = iwi_spec_arguments(text, kinds[i].name);
-        const size_t used = strlen(usages);
 
         if (arguments != NULL) {
             *duration_p = (struct iwi_duration){.ops = &kinds[i]};
             return parse_fields(log, spec, arguments, duration_p);
         }
-        snprintf(usages + used, sizeof usages - used, "%s%s", i > 0 ? ", " : "", kinds[i].usage);
     }
     return iwi_fail(log, IW_ERR_FORMAT, "'%s': '%s' is not a distribution of durations: write one of %s",
-                    spec, text, usages);
+                    spec, text, iwi_list_usages(iw_noise_duration_usage, usages, sizeof usages));
 }
 
 double iwi_duration_mean_ps(const struct iwi_duration *duration)

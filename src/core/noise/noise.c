@@ -12,15 +12,42 @@
 #include "core/noise/source.h"
 #include "core/noise/spec.h"
 
+#define ONE(kind) +1
+enum { KIND_COUNT = 0 IWI_SOURCE_KINDS(ONE) };
+#undef ONE
+
 const struct iwi_source_ops *const iwi_source_kinds[] = {
-    &iwi_source_periodic,
-    &iwi_source_poisson,
-    &iwi_source_phase_exp,
-    &iwi_source_phase_pareto,
-    &iwi_source_bernoulli,
-    &iwi_source_trace, /* last: it takes any text */
-    NULL,
+#define ROW(kind) &iwi_source_##kind,
+    IWI_SOURCE_KINDS(ROW)
+#undef ROW
+        NULL,
 };
+
+const char *iw_noise_spec_usage(size_t index)
+{
+    return index < KIND_COUNT && iwi_source_kinds[index]->name != NULL ? iwi_source_kinds[index]->usage
+                                                                       : NULL;
+}
+
+const char *iw_noise_clocked_usage(size_t index)
+{
+    for (size_t i = 0, seen = 0; iwi_source_kinds[i]->name != NULL; i++) {
+        if (iwi_source_kinds[i]->begin != NULL && seen++ == index) {
+            return iwi_source_kinds[i]->usage;
+        }
+    }
+    return NULL;
+}
+
+const char *iwi_noise_phased_name(size_t index)
+{
+    for (size_t i = 0, seen = 0; i < KIND_COUNT; i++) {
+        if (iwi_source_kinds[i]->extra != NULL && seen++ == index) {
+            return iwi_source_kinds[i]->name;
+        }
+    }
+    return NULL;
+}
 
 iw_status iw_noise_new(const iw_log *log, iw_noise **noise_p)
 {
@@ -119,19 +146,6 @@ bool iwi_noise_is_spec(const char *text)
     return kind_of(text, &arguments)->name != NULL;
 }
 
-/* Every spec there is: "periodic:RATE,DURATION, poisson:RATE,DIST, ...". */
-static void list_specs(char *text, size_t size)
-{
-    text[0] = '\0';
-    for (size_t i = 0; iwi_source_kinds[i] != NULL; i++) {
-        const size_t used = strlen(text);
-
-        if (iwi_source_kinds[i]->name != NULL) {
-            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", iwi_source_kinds[i]->usage);
-        }
-    }
-}
-
 iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_path)
 {
     const char *arguments;
@@ -146,8 +160,7 @@ iw_status iw_noise_add(const iw_log *log, iw_noise *noise, const char *spec_or_p
     }
     IW_TRY(prepare_source(log, noise, spec_or_path, ops, &source));
     if (ops->name == NULL) {
-        list_specs(specs, sizeof specs);
-        arguments = specs;
+        arguments = iwi_list_usages(iw_noise_spec_usage, specs, sizeof specs);
     }
     status = ops->parse(log, spec_or_path, arguments, &source);
     if (status != IW_OK) {

@@ -30,19 +30,6 @@ struct synth {
 
 /* ---- specs ---- */
 
-/* The specs that can be recorded: "periodic:RATE,DURATION, poisson:RATE,DIST". */
-static void list_specs(char *buf, size_t size)
-{
-    buf[0] = '\0';
-    for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
-        const size_t used = strlen(buf);
-
-        if (iwi_source_kinds[i]->begin != NULL) {
-            snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", iwi_source_kinds[i]->usage);
-        }
-    }
-}
-
 /* "none" adds nothing here as elsewhere. */
 static iw_status check_kind(const iw_log *log, const char *spec)
 {
@@ -51,7 +38,7 @@ static iw_status check_kind(const iw_log *log, const char *spec)
     if (strcmp(spec, "none") == 0) {
         return IW_OK;
     }
-    list_specs(specs, sizeof specs);
+    iwi_list_usages(iw_noise_clocked_usage, specs, sizeof specs);
     for (size_t i = 0; iwi_source_kinds[i]->name != NULL; i++) {
         if (iwi_spec_arguments(spec, iwi_source_kinds[i]->name) == NULL) {
             continue;

@@ -1,8 +1,8 @@
 /* What the files of this folder share: a noise source, what it can do, and the list of them.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A new kind of source is one file with one iwi_source_ops, one line in iwi_source_kinds[] (noise.c), and its
- * parameters in the union below.
+ * A new kind of source is one file with one iwi_source_ops, one line in IWI_SOURCE_KINDS below, and its
+ * parameters in the union.
  */
 #ifndef IWI_SOURCE_H
 #define IWI_SOURCE_H
@@ -138,17 +138,23 @@ struct iwi_source_ops {
                      iw_time work_ps);
 };
 
-extern const struct iwi_source_ops iwi_source_periodic;
-extern const struct iwi_source_ops iwi_source_poisson;
-extern const struct iwi_source_ops iwi_source_phase_exp;
-extern const struct iwi_source_ops iwi_source_phase_pareto;
-extern const struct iwi_source_ops iwi_source_bernoulli;
-extern const struct iwi_source_ops iwi_source_trace;
+/* All kinds that have a spec, one line each, and files last: these take any text. */
+#define IWI_SOURCE_KINDS(X) \
+    X(periodic)             \
+    X(poisson)              \
+    X(phase_exp)            \
+    X(phase_pareto)         \
+    X(bernoulli)            \
+    X(trace)
+
+#define IWI_DECLARE_SOURCE(kind) extern const struct iwi_source_ops iwi_source_##kind;
+IWI_SOURCE_KINDS(IWI_DECLARE_SOURCE)
+#undef IWI_DECLARE_SOURCE
 extern const struct iwi_source_ops iwi_source_recording;      /* of label 0; made by recording_noise.c */
 extern const struct iwi_source_ops iwi_source_recording_both; /* the same, with two offsets */
 extern const struct iwi_source_ops iwi_source_recording_part; /* of the other labels */
 
-/* All kinds that have a spec, and files; NULL after the last. */
+/* IWI_SOURCE_KINDS in their order; NULL after the last. */
 extern const struct iwi_source_ops *const iwi_source_kinds[];
 
 /* It begins with the name of a kind, so it is no path. */

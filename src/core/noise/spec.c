@@ -61,3 +61,14 @@ iw_status iwi_spec_share(const iw_log *log, const char *spec, const char *field,
     iwi_prefix_log_init(&prefix, log, spec);
     return iw_parse_share(&prefix.log, field, share_p);
 }
+
+char *iwi_list_usages(const char *(*usage)(size_t index), char *buf, size_t size)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; usage(i) != NULL && used < size; i++) {
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i > 0 ? ", " : "", usage(i));
+    }
+    return buf;
+}

@@ -16,6 +16,9 @@ IW_NODISCARD iw_status iwi_spec_split(const iw_log *log, const char *spec, const
                                       const char *usage, const char *example, size_t count,
                                       char fields[][IWI_FIELD_SIZE]);
 
+/* "fixed:T, exp:MEAN": all that the function has, NULL behind the last. Returns `buf`. */
+char *iwi_list_usages(const char *(*usage)(size_t index), char *buf, size_t size);
+
 /* As iw_parse_time() and so on, with the spec in front of what they log. */
 IW_NODISCARD iw_status iwi_spec_time(const iw_log *log, const char *spec, const char *field, iw_time *ps_p);
 IW_NODISCARD iw_status iwi_spec_rate(const iw_log *log, const char *spec, const char *field,

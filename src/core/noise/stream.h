@@ -44,7 +44,10 @@ uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cor
 /* The most nodes in a row that share an offset into recordings, as iw_noise_align_nodes() has it; 1: none. */
 uint32_t iwi_noise_nodes_together(const iw_noise *noise);
 
-/* Has sources that act on compute phases (phase-exp, phase-pareto, bernoulli), or restarts at phases
+/* The kinds of sources that act on compute phases, "phase-exp"; NULL behind the last. */
+const char *iwi_noise_phased_name(size_t index);
+
+/* Has sources that act on compute phases, or restarts at phases
  * (IW_SYNC_PHASE). */
 bool iwi_noise_has_phases(const iw_noise *noise);
 

@@ -5,6 +5,7 @@
 
 #include "core/base/base.h"
 #include "core/net/memory.h"
+#include "core/noise/spec.h"
 #include "core/noise/stream.h"
 #include "core/program/trace_program.h"
 #include "core/sim/engine.h"
@@ -55,10 +56,13 @@ static bool has_compute_phases(const iw_program *program)
 static void warn_of_idle_noise(const iw_log *log, const iw_program *program, const iw_noise *noise)
 {
     if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
+        char names[128];
+
         iwi_warn(
             log,
-            "phase-exp, phase-pareto, bernoulli and synchronising by phase act on compute phases, but the "
-            "program has none: give it work (`compute_ps`)");
+            "%s and synchronising by phase act on compute phases, but the program has none: give it work "
+            "(`compute_ps`)",
+            iwi_list_usages(iwi_noise_phased_name, names, sizeof names));
     }
 }
 

@@ -257,8 +257,8 @@ static const char *preset_name(size_t index)
 #define ROW(...) OPT_ROW(struct job_opts, __VA_ARGS__)
 const struct opt job_rows[] = {
     ROW("jobs", OPT_STRING, names, "NAME[,NAME...]",
-        "jobs to simulate under this noise: barrier, halo, training, or none (default all three)",
-        .known = preset_name, .is_setting = true),
+        "jobs to simulate under this noise: {}, or none (default all)", .known = preset_name,
+        .lists = {preset_name}, .is_setting = true),
     ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = RANKS_LEAST,
         .max = RANKS_MOST, .is_setting = true),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",

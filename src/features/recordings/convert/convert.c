@@ -41,7 +41,11 @@ static iw_status write_recording(const iw_log *log, const iw_recording *recordin
 }
 
 static const struct iwi_convert_ops idlewave = {
-    .about = {"idlewave", "our recordings in HDF5", ".h5", true, true},
+    .about = {.name = "idlewave",
+              .summary = "our HDF5",
+              .suffix = ".h5",
+              .can_read = true,
+              .can_write = true},
     .in_words = "a recording in HDF5",
     .needs_file = true,
     .matches = is_hdf5,
@@ -53,15 +57,10 @@ static const struct iwi_convert_ops idlewave = {
 
 const struct iwi_convert_ops *const iwi_convert_formats[] = {
     &idlewave,
-    &iwi_import_ftq, /* before netgauge, which has two columns of numbers too */
-    &iwi_convert_netgauge,
-    &iwi_convert_csv,
-    &iwi_convert_sysjitter,
-    &iwi_import_osnoise,
-    &iwi_import_trace_dat,
-    &iwi_import_jitterdebugger,
-    &iwi_import_fwq,
-    NULL,
+#define ROW(format) &iwi_##format,
+    IWI_CONVERT_FORMATS(ROW)
+#undef ROW
+        NULL,
 };
 
 const iw_convert_format *iw_convert_format_at(size_t index)
@@ -179,7 +178,7 @@ static iw_status keep_one_cpu(const iw_log *log, iw_recording *recording, size_t
 static iw_status choose_cpu(const struct iwi_import *in, const struct iwi_convert_ops *ops, uint32_t cpu,
                             iw_recording *recording)
 {
-    if (ops->is_of_one_cpu) {
+    if (ops->about.is_of_one_cpu) {
         recording->cpus[0].cpu = cpu != IW_IMPORT_ALL_CPUS ? cpu : cpu_of_name(in->path);
         return IW_OK;
     }

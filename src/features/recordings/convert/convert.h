@@ -1,8 +1,8 @@
-/* What the formats of other tools have in common; one file of this folder each, listed in convert.c.
+/* What the formats of other tools have in common; one file of this folder each.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * To add one: write convert_<name>.c (or import_<name>.c, if it is only read) with one `const struct
- * iwi_convert_ops`, declare it here, list it in convert.c, and add it to
+ * iwi_convert_ops`, give it a line in IWI_CONVERT_FORMATS, and add it to
  * docs/reference/formats/noise-import.md.
  */
 #ifndef IWI_CONVERT_H
@@ -34,7 +34,6 @@ struct iwi_convert_ops {
     const char *in_words; /* for messages: "netgauge text" */
     bool is_foreign;      /* what is read gets an attribute that says so */
     bool needs_file;      /* is not read from a pipe */
-    bool is_of_one_cpu;   /* which the file does not name */
     unsigned losses;      /* of writing */
     bool (*matches)(const char *data, size_t size);
     iw_status (*read)(const struct iwi_import *in, iw_recording **recording_p); /* checked by the caller */
@@ -43,16 +42,22 @@ struct iwi_convert_ops {
     iw_status (*write_file)(const iw_log *log, const iw_recording *recording, const char *path);
 };
 
-extern const struct iwi_convert_ops iwi_convert_netgauge;
-extern const struct iwi_convert_ops iwi_convert_sysjitter;
-extern const struct iwi_convert_ops iwi_convert_csv;
-extern const struct iwi_convert_ops iwi_import_fwq;
-extern const struct iwi_convert_ops iwi_import_ftq;
-extern const struct iwi_convert_ops iwi_import_osnoise;
-extern const struct iwi_convert_ops iwi_import_trace_dat;
-extern const struct iwi_convert_ops iwi_import_jitterdebugger;
+/* All formats of others, in the order in which they are tried and listed. */
+#define IWI_CONVERT_FORMATS(X)                                                \
+    X(import_ftq) /* before netgauge, which has two columns of numbers too */ \
+    X(convert_netgauge)                                                       \
+    X(convert_csv)                                                            \
+    X(convert_sysjitter)                                                      \
+    X(import_osnoise)                                                         \
+    X(import_trace_dat)                                                       \
+    X(import_jitterdebugger)                                                  \
+    X(import_fwq)
 
-/* NULL after the last, in the order of help texts. */
+#define IWI_DECLARE_FORMAT(format) extern const struct iwi_convert_ops iwi_##format;
+IWI_CONVERT_FORMATS(IWI_DECLARE_FORMAT)
+#undef IWI_DECLARE_FORMAT
+
+/* Our own, then these; NULL after the last. */
 extern const struct iwi_convert_ops *const iwi_convert_formats[];
 
 /* Reads a file in memory. `ops` NULL: told by the content. The recording has passed all checks. */

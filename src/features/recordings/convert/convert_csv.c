@@ -446,7 +446,11 @@ static iw_status read_csv(const struct iwi_import *in, iw_recording **recording_
 }
 
 const struct iwi_convert_ops iwi_convert_csv = {
-    .about = {"csv", "one line per detour, as 'noise show' writes it as CSV", ".csv", true, true},
+    .about = {.name = "csv",
+              .summary = "as 'noise show' writes it as CSV",
+              .suffix = ".csv",
+              .can_read = true,
+              .can_write = true},
     .in_words = "csv",
     .losses = IWI_LOSES_PARTS | IWI_LOSES_DETOURS_OF_QUANTA,
     .matches = matches,

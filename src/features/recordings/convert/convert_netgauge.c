@@ -168,10 +168,14 @@ static void write_netgauge(const iw_recording *recording, struct iwi_out *out)
 }
 
 const struct iwi_convert_ops iwi_convert_netgauge = {
-    .about = {"netgauge", "text of netgauge, which LogGOPSim reads too", ".txt", true, true},
+    .about = {.name = "netgauge",
+              .summary = "text; LogGOPSim reads it too",
+              .suffix = ".txt",
+              .can_read = true,
+              .can_write = true,
+              .is_of_one_cpu = true},
     .in_words = "netgauge text",
     .is_foreign = true,
-    .is_of_one_cpu = true,
     .losses = IWI_LOSES_SOURCES | IWI_LOSES_PARTS | IWI_LOSES_QUANTA | IWI_LOSES_FACTS,
     .matches = matches,
     .read = read_netgauge,

@@ -186,10 +186,13 @@ static void write_sysjitter(const iw_recording *recording, struct iwi_out *out)
 }
 
 const struct iwi_convert_ops iwi_convert_sysjitter = {
-    .about = {"sysjitter", "a file of sysjitter --raw", NULL, true, true},
+    .about = {.name = "sysjitter",
+              .summary = "a file of --raw",
+              .can_read = true,
+              .can_write = true,
+              .is_of_one_cpu = true},
     .in_words = "sysjitter's raw text",
     .is_foreign = true,
-    .is_of_one_cpu = true,
     .losses = IWI_LOSES_SOURCES | IWI_LOSES_PARTS | IWI_LOSES_QUANTA | IWI_LOSES_FACTS,
     .matches = matches,
     .read = read_sysjitter,

@@ -378,7 +378,9 @@ static iw_status read_ftq(const struct iwi_import *in, iw_recording **recording_
 }
 
 const struct iwi_convert_ops iwi_import_ftq = {
-    .about = {"ftq", "fixed time quanta of FTQ", NULL, true, false},
+    .about = {.name = "ftq",
+              .summary = "a thread's file, or counts.dat with times.dat beside it",
+              .can_read = true},
     .in_words = "FTQ",
     .is_foreign = true,
     .matches = matches,

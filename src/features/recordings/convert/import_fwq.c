@@ -273,7 +273,7 @@ static iw_status read_fwq(const struct iwi_import *in, iw_recording **recording_
 }
 
 const struct iwi_convert_ops iwi_import_fwq = {
-    .about = {"fwq", "fixed work quanta of LLNL's fwq, fwq-th and fwq-mpi", NULL, true, false},
+    .about = {.name = "fwq", .summary = "LLNL's", .can_read = true},
     .in_words = "FWQ",
     .is_foreign = true,
     .matches = matches,

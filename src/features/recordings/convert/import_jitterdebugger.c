@@ -288,7 +288,7 @@ static iw_status read_jitterdebugger(const struct iwi_import *in, iw_recording *
 }
 
 const struct iwi_convert_ops iwi_import_jitterdebugger = {
-    .about = {"jitterdebugger", "samples of jitterdebugger in HDF5", NULL, true, false},
+    .about = {.name = "jitterdebugger", .summary = "HDF5", .can_read = true},
     .in_words = "wake-up latencies of jitterdebugger",
     .is_foreign = true,
     .matches = matches,

@@ -677,7 +677,9 @@ static bool matches(const char *data, size_t size)
 }
 
 const struct iwi_convert_ops iwi_import_osnoise = {
-    .about = {"osnoise", "text of tracefs, rtla -t or trace-cmd report", NULL, true, false},
+    .about = {.name = "osnoise",
+              .summary = "text of tracefs, of rtla -t or of trace-cmd report",
+              .can_read = true},
     .in_words = "osnoise text",
     .is_foreign = true,
     .matches = matches,

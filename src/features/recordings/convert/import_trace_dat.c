@@ -261,7 +261,7 @@ static iw_status read_trace_dat(const struct iwi_import *in, iw_recording **reco
 #endif
 
 const struct iwi_convert_ops iwi_import_trace_dat = {
-    .about = {"trace.dat", "trace-cmd's file with events of osnoise", NULL, true, false},
+    .about = {.name = "trace.dat", .summary = "of trace-cmd", .can_read = true},
     .in_words = "trace.dat of trace-cmd",
     .is_foreign = true,
     .matches = matches,

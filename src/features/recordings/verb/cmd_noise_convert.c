@@ -23,14 +23,90 @@ static const char *format_name(size_t index)
     return format != NULL ? format->name : NULL;
 }
 
+/* ---- lists of formats, for help ---- */
+
+static bool is_written(const iw_convert_format *format)
+{
+    return format->can_write;
+}
+
+static bool is_only_read(const iw_convert_format *format)
+{
+    return !format->can_write;
+}
+
+static bool is_of_one_cpu(const iw_convert_format *format)
+{
+    return format->is_of_one_cpu;
+}
+
+static bool has_suffix(const iw_convert_format *format)
+{
+    return format->suffix != NULL;
+}
+
+/* The index-th that is so, or NULL. */
+static const iw_convert_format *format_that(bool (*is_so)(const iw_convert_format *format), size_t index)
+{
+    const iw_convert_format *format;
+
+    for (size_t i = 0; (format = iw_convert_format_at(i)) != NULL; i++) {
+        if (is_so(format) && index-- == 0) {
+            return format;
+        }
+    }
+    return NULL;
+}
+
+/* "netgauge (text; LogGOPSim reads it too)", valid until the next call. */
+static const char *described(const iw_convert_format *format)
+{
+    static char text[160];
+
+    if (format == NULL) {
+        return NULL;
+    }
+    (void)snprintf(text, sizeof text, "%s (%s)", format->name, format->summary);
+    return text;
+}
+
+static const char *written_format(size_t index)
+{
+    return described(format_that(is_written, index));
+}
+
+static const char *only_read_format(size_t index)
+{
+    return described(format_that(is_only_read, index));
+}
+
+static const char *format_of_one_cpu(size_t index)
+{
+    const iw_convert_format *format = format_that(is_of_one_cpu, index);
+
+    return format != NULL ? format->name : NULL;
+}
+
+/* ".h5 idlewave" */
+static const char *suffix_of_format(size_t index)
+{
+    static char text[64];
+    const iw_convert_format *format = format_that(has_suffix, index);
+
+    if (format == NULL) {
+        return NULL;
+    }
+    (void)snprintf(text, sizeof text, "%s %s", format->suffix, format->name);
+    return text;
+}
+
 #define ROW(...) OPT_ROW(struct convert_opts, __VA_ARGS__)
 static const struct opt rows[] = {
     ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default by its content)", .known = format_name),
-    ROW("to", OPT_STRING, to, "FORMAT",
-        "format of OUT (default by its suffix: .h5 idlewave, .txt netgauge, .csv csv)", .known = format_name),
-    ROW("cpu", OPT_COUNT, cpu, "N",
-        "only this CPU; for formats without CPU numbers (netgauge, sysjitter), the number to use",
-        .max = UINT32_MAX - 1),
+    ROW("to", OPT_STRING, to, "FORMAT", "format of OUT (default by its suffix: {})", .known = format_name,
+        .lists = {suffix_of_format}),
+    ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU; for formats without CPU numbers ({}), the number to use",
+        .max = UINT32_MAX - 1, .lists = {format_of_one_cpu}),
     ROW("length", OPT_TIME, length_ps, "TIME",
         "how long IN was recorded (default as stated in it, else up to its last detour)"),
 };
@@ -44,11 +120,8 @@ static const char *const synopsis[] = {"[options] IN OUT", NULL};
 
 static const char description[] =
     "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name what "
-    "a format cannot hold.\nReads and writes: idlewave (our HDF5), netgauge (text; LogGOPSim reads it too), "
-    "csv (as 'noise show --format csv' writes it), sysjitter (a file of --raw). Only reads: osnoise (text of "
-    "tracefs, of rtla -t or of trace-cmd report), trace.dat (of trace-cmd), jitterdebugger (HDF5), fwq "
-    "(LLNL's), ftq (a thread's file, or counts.dat with times.dat beside it).\nnetgauge "
-    "and sysjitter have one file per CPU: for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
+    "a format cannot hold.\nReads and writes: {}. Only reads: {}.\n"
+    "Some have one file per CPU ({}): for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
     "unless --cpu chooses one.";
 
 static const struct example examples[] = {
@@ -114,6 +187,7 @@ const struct verb verb_noise_convert = {
     .summary = "read and write the noise files of other tools",
     .synopsis = synopsis,
     .description = description,
+    .lists = {written_format, only_read_format, format_of_one_cpu},
     .argument_name = "IN OUT",
     .argument_help = "files; - is standard input or output, where the format is text",
     .groups = groups,

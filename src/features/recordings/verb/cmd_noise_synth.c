@@ -39,8 +39,8 @@ static const struct synth_values defaults = {.duration_ps = 60 * IW_PS_PER_S, .c
 static const char *const synopsis[] = {"[options] [[CLASS/]NAME=]SPEC... -o FILE", NULL};
 
 static const char description[] =
-    "Writes a noise file with the noise of SPECs, as simulate --noise takes them: periodic:RATE,TIME or "
-    "poisson:RATE,DIST with DIST of fixed:TIME, exp:MEAN, pareto:A,MIN, lognormal:MEDIAN,SIGMA. CPU r has "
+    "Writes a noise file with the noise of SPECs, as simulate --noise takes them: {}, with DIST one of {}. "
+    "CPU r has "
     "the detours of rank r in the first trial of a simulation with the same seed, rounded to the nanosecond. "
     "The same command writes the same bytes.\nEach SPEC is a source of its own. A name and a class identify "
     "it later: irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. "
@@ -90,6 +90,7 @@ const struct verb verb_noise_synth = {
     .summary = "write synthetic noise as a recording",
     .synopsis = synopsis,
     .description = description,
+    .lists = {iw_noise_clocked_usage, iw_noise_duration_usage},
     .argument_name = "SPEC",
     .argument_help = "noise, up to eight times",
     .groups = groups,

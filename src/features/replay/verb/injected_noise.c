@@ -8,21 +8,13 @@
 const char *const injected_syncs[] = {"none", "start", "phase", NULL};
 static const char *const back_ends[] = {"timer", "fifo", NULL}; /* in the order of iw_back_end */
 
-/* How SPECs that can be injected begin. */
-static const char *spec_beginning(size_t index)
-{
-    static const char *const beginnings[] = {"periodic:", "poisson:", NULL};
-
-    return beginnings[index];
-}
-
 #define ROW(...) OPT_ROW(struct injection_opts, __VA_ARGS__)
 const struct opt injection_rows[INJECTION_ROW_COUNT] = {
     ROW("noise", OPT_LIST, noise, "FILE|NAME|SPEC",
-        "a noise file; a name that 'idlewave get' lists; or periodic:RATE,TIME, poisson:RATE,DIST where DIST "
-        "is fixed:TIME, exp:MEAN, "
-        "pareto:A,MIN or lognormal:MEDIAN,SIGMA; SPECs may be repeated and add up",
-        .known = spec_beginning, .collected = OPT_COLLECTED_NOISE),
+        "a noise file; a name that 'idlewave get' lists; or one of {}, with DIST one of {}; SPECs may be "
+        "repeated and add up",
+        .known = iw_noise_clocked_usage, .lists = {iw_noise_clocked_usage, iw_noise_duration_usage},
+        .collected = OPT_COLLECTED_NOISE),
     ROW("noise-cpus", OPT_STRING, cpus, "LIST",
         "use only these CPUs of a file, 0,2-5 (default all, assigned to the ranks of a host in turn)"),
     ROW("sync", OPT_CHOICE, sync, "",
