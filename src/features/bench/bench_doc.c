@@ -9,7 +9,6 @@
 #include "features/tables.h"
 #include "kit/doc/doc.h"
 #include "kit/figure/figure.h"
-#include "kit/figure/histogram.h"
 #include "kit/text/words.h"
 
 /* ======== figures ======== */

@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "features/fleet/fleet_report.h"
 #include "features/tables.h"
-#include "kit/figure/histogram.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 /* ---- the table ---- */

@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 #include "features/fleet/fleet_report.h"
-#include "kit/figure/histogram.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 /* ======== lengths of detours ======== */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/base/base.h"
-#include "kit/figure/histogram.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 enum { LABEL_COLUMNS = 28, TABLE_ROWS = 20 };

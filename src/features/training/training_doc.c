@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "features/tables.h"
 #include "kit/doc/doc.h"
-#include "kit/figure/bar_rows.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 /* Sentences about training. */

@@ -12,7 +12,7 @@
 #include "features/wave/timeline_report.h"
 #include "features/wave/wave_report.h"
 #include "kit/doc/doc.h"
-#include "kit/figure/bar_rows.h"
+#include "kit/figure/figure.h"
 
 /* The page of a timeline: a document with a picture to zoom into. */
 

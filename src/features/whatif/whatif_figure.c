@@ -3,7 +3,7 @@
  */
 #include "core/base/base.h"
 #include "features/whatif/whatif_report.h"
-#include "kit/figure/bar_rows.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 enum { MOST_BARS = 20 };

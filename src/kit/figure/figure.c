@@ -3,6 +3,7 @@
  */
 #include "kit/figure/figure.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,4 +249,59 @@ bool iwi_mark_has_signs(const struct iwi_mark *mark)
 {
     return mark->kind == IWI_MARK_LINE && !mark->is_thin && mark->dash == IWI_SOLID &&
            mark->count <= IWI_MOST_SIGNS;
+}
+
+/* Figures of rows: a name, and below it a bar from 0 to its value with the interval as a line. */
+
+/* Parts of a row's height: drawers write names at its top. */
+static const double BAR_FROM = -0.05, BAR_MIDDLE = 0.15, BAR_TO = 0.35;
+
+struct iwi_mark *iwi_bar_rows_begin(struct iwi_figure *figure, const char *label, enum iwi_axis_unit unit,
+                                    size_t count)
+{
+    figure->is_wide = true;
+    figure->height = 0.15 + 0.065 * (double)count;
+    figure->x = (struct iwi_figure_axis){.label = label, .unit = unit};
+    figure->y = (struct iwi_figure_axis){.label = "", .unit = IWI_AXIS_NAMES};
+    return iwi_figure_mark(figure, IWI_MARK_BAR, iwi_series_ink(0), NULL);
+}
+
+void iwi_bar_rows_add(struct iwi_figure *figure, struct iwi_mark *bars, const char *name, iw_estimate value,
+                      const char *text, bool is_hot)
+{
+    const double end = isfinite(value.value) ? value.value : 0.0, y = (double)figure->y.name_count + 1.0;
+
+    iwi_axis_name(figure, &figure->y, name);
+    iwi_mark_add_named(figure, bars, (double[]){fmin(end, 0.0), fmax(end, 0.0), y + BAR_FROM, y + BAR_TO},
+                       text, is_hot);
+    if (value.low < value.high && isfinite(value.high)) {
+        struct iwi_mark *line = iwi_figure_mark(figure, IWI_MARK_LINE, IWI_INK_TEXT, NULL);
+
+        line->is_thin = true;
+        iwi_mark_add(figure, line, (double[]){value.low, y + BAR_MIDDLE});
+        iwi_mark_add(figure, line, (double[]){value.high, y + BAR_MIDDLE});
+    }
+}
+
+/* Figures of how many have how much. */
+
+/* Where the axis begins: a bar of one still has a height. */
+static const double LEAST_COUNT = 0.7, ROOM_ABOVE = 1.6;
+
+void iwi_histogram_axes(struct iwi_figure *figure, const char *label, const char *count_label)
+{
+    figure->height = 0.46;
+    figure->is_wide = true;
+    figure->x = (struct iwi_figure_axis){.label = label, .unit = IWI_AXIS_NS, .is_log = true};
+    figure->y = (struct iwi_figure_axis){
+        .label = count_label, .unit = IWI_AXIS_COUNT, .is_log = true, .low = LEAST_COUNT, .high = 1.0};
+}
+
+void iwi_histogram_bar(struct iwi_figure *figure, struct iwi_mark *bars, double from, double to, double count,
+                       const char *name)
+{
+    if (count > 0.0) {
+        figure->y.high = fmax(figure->y.high, count * ROOM_ABOVE);
+        iwi_mark_add_named(figure, bars, (double[]){from, to, LEAST_COUNT, count}, name, false);
+    }
 }

@@ -15,12 +15,13 @@
 #ifndef IWI_FIGURE_H
 #define IWI_FIGURE_H
 
+#include <idlewave/estimate.h>
+#include <idlewave/log.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#include <idlewave/log.h>
 
 #include "core/base/arena.h"
 #include "kit/figure/palette.h"
@@ -198,5 +199,23 @@ IW_NODISCARD iw_status iwi_sheet_plot(const iw_log *log, const struct iwi_sheet 
 /* A folder with the script plot.gp and one file of data for each sheet. */
 IW_NODISCARD iw_status iwi_sheets_write_folder(const iw_log *log, const struct iwi_sheet *sheets,
                                                size_t count, const char *dir);
+
+/* Figures of rows: a name, and below it a bar from 0 to its value with the interval as a line. */
+
+/* Axes for so many rows, and the mark that takes their bars. */
+struct iwi_mark *iwi_bar_rows_begin(struct iwi_figure *figure, const char *label, enum iwi_axis_unit unit,
+                                    size_t count);
+
+/* The next row; `text` says its value. Without an interval there is no line. */
+void iwi_bar_rows_add(struct iwi_figure *figure, struct iwi_mark *bars, const char *name, iw_estimate value,
+                      const char *text, bool is_hot);
+
+/* Figures of how many have how much: bars on two logarithmic axes. */
+
+void iwi_histogram_axes(struct iwi_figure *figure, const char *label, const char *count_label);
+
+/* A bar of `count` from the axis up; none if there is none. Its name stands above it. */
+void iwi_histogram_bar(struct iwi_figure *figure, struct iwi_mark *bars, double from, double to, double count,
+                       const char *name);
 
 #endif

@@ -20,23 +20,6 @@ struct frame {
     bool has_y_labels;
 };
 
-void iwi_svg_text(const struct iwi_svg *svg, double x, double y, const char *attributes, enum iwi_ink ink,
-                  const char *text)
-{
-    (void)fputs("<text x=\"", svg->out);
-    iwi_svg_pixels(svg->out, x);
-    (void)fputs("\" y=\"", svg->out);
-    iwi_svg_pixels(svg->out, y);
-    (void)fputs("\" ", svg->out);
-    (void)fputs(attributes, svg->out);
-    if (ink != IWI_INK_TEXT) {
-        iwi_svg_colour(svg, "fill", ink);
-    }
-    (void)fputc('>', svg->out);
-    iwi_html_text(svg->out, text);
-    (void)fputs("</text>\n", svg->out);
-}
-
 /* ---- axes ---- */
 
 static void write_grid_line(const struct iwi_svg *svg, bool is_upright, double at)

@@ -44,11 +44,9 @@ void iwi_svg_names(const struct iwi_svg *svg, const struct iwi_mark *mark, doubl
 
 /* ---- marks ---- */
 
-void iwi_svg_boxes(const struct iwi_svg *svg, const struct iwi_mark *mark);
-void iwi_svg_bars(const struct iwi_svg *svg, const struct iwi_mark *mark);
-void iwi_svg_cells(const struct iwi_svg *svg, const struct iwi_mark *mark);
-void iwi_svg_frames(const struct iwi_svg *svg, const struct iwi_mark *mark);
-
 void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark);
+
+/* Of one that is no area, with items. */
+void iwi_svg_line_mark(const struct iwi_svg *svg, const struct iwi_mark *mark);
 
 #endif

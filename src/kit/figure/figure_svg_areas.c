@@ -64,7 +64,7 @@ static void write_box(const struct iwi_svg *svg, const struct iwi_mark *mark, si
     (void)fputs("</g>\n", svg->out);
 }
 
-void iwi_svg_boxes(const struct iwi_svg *svg, const struct iwi_mark *mark)
+static void draw_boxes(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
     const double reach = reach_of(svg, mark);
 
@@ -87,7 +87,7 @@ static void write_attribute(FILE *out, const char *name, double pixels)
     (void)fputc('"', out);
 }
 
-void iwi_svg_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
+static void draw_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
     (void)fprintf(svg->out, "<g fill-opacity=\"%s\" stroke-width=\".8\"",
                   mark->is_thin                  ? ".6"
@@ -175,7 +175,7 @@ static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark
     }
 }
 
-void iwi_svg_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
+static void draw_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
     (void)fputs("<g shape-rendering=\"crispEdges\">\n", svg->out);
     for (uint32_t row = 0; row < mark->rows; row++) {
@@ -226,7 +226,7 @@ static void write_frame(const struct iwi_svg *svg, const struct iwi_mark *mark, 
     }
 }
 
-void iwi_svg_frames(const struct iwi_svg *svg, const struct iwi_mark *mark)
+static void draw_frames(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
     for (size_t i = 0; i < mark->count; i++) {
         const double *n = iwi_mark_item(mark, i);
@@ -235,5 +235,19 @@ void iwi_svg_frames(const struct iwi_svg *svg, const struct iwi_mark *mark)
         if (iwi_mark_text(mark, i) != NULL) {
             write_frame_text(svg, n, iwi_mark_text(mark, i));
         }
+    }
+}
+
+void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark)
+{
+    static void (*const drawers[IWI_MARK_KINDS])(const struct iwi_svg *, const struct iwi_mark *) = {
+        [IWI_MARK_BOX] = draw_boxes,
+        [IWI_MARK_BAR] = draw_bars,
+        [IWI_MARK_CELLS] = draw_cells,
+        [IWI_MARK_FRAME] = draw_frames,
+    };
+
+    if (mark->count > 0) {
+        (drawers[mark->kind] != NULL ? drawers[mark->kind] : iwi_svg_line_mark)(svg, mark);
     }
 }

@@ -1,4 +1,4 @@
-/* The marks of figures as SVG.
+/* Marks of figures as SVG that are lines and signs, and the pieces that all marks are made of.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Items that can be told apart carry a <title>: browsers show it under the mouse.
@@ -43,6 +43,23 @@ void iwi_svg_colour(const struct iwi_svg *svg, const char *name, enum iwi_ink in
     } else {
         (void)fprintf(svg->out, " %s=\"var(%s)\"", name, iwi_ink_css(ink));
     }
+}
+
+void iwi_svg_text(const struct iwi_svg *svg, double x, double y, const char *attributes, enum iwi_ink ink,
+                  const char *text)
+{
+    (void)fputs("<text x=\"", svg->out);
+    iwi_svg_pixels(svg->out, x);
+    (void)fputs("\" y=\"", svg->out);
+    iwi_svg_pixels(svg->out, y);
+    (void)fputs("\" ", svg->out);
+    (void)fputs(attributes, svg->out);
+    if (ink != IWI_INK_TEXT) {
+        iwi_svg_colour(svg, "fill", ink);
+    }
+    (void)fputc('>', svg->out);
+    iwi_html_text(svg->out, text);
+    (void)fputs("</text>\n", svg->out);
 }
 
 double iwi_svg_x(const struct iwi_svg *svg, double value)
@@ -331,16 +348,13 @@ static void draw_pins(const struct iwi_svg *svg, const struct iwi_mark *mark)
     iwi_svg_names(svg, mark, 15.0);
 }
 
-void iwi_svg_mark(const struct iwi_svg *svg, const struct iwi_mark *mark)
+void iwi_svg_line_mark(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
     static void (*const drawers[IWI_MARK_KINDS])(const struct iwi_svg *, const struct iwi_mark *) = {
-        [IWI_MARK_LINE] = draw_line,   [IWI_MARK_STEP] = draw_line,      [IWI_MARK_DOTS] = draw_dots,
-        [IWI_MARK_BAND] = draw_band,   [IWI_MARK_RANGE] = draw_ranges,   [IWI_MARK_BOX] = iwi_svg_boxes,
-        [IWI_MARK_BAR] = iwi_svg_bars, [IWI_MARK_RULE_X] = draw_rules,   [IWI_MARK_RULE_Y] = draw_rules,
-        [IWI_MARK_PIN] = draw_pins,    [IWI_MARK_CELLS] = iwi_svg_cells, [IWI_MARK_FRAME] = iwi_svg_frames,
+        [IWI_MARK_LINE] = draw_line, [IWI_MARK_STEP] = draw_line,    [IWI_MARK_DOTS] = draw_dots,
+        [IWI_MARK_BAND] = draw_band, [IWI_MARK_RANGE] = draw_ranges, [IWI_MARK_RULE_X] = draw_rules,
+        [IWI_MARK_PIN] = draw_pins,  [IWI_MARK_RULE_Y] = draw_rules,
     };
 
-    if (mark->count > 0) {
-        drawers[mark->kind](svg, mark);
-    }
+    drawers[mark->kind](svg, mark);
 }

@@ -12,103 +12,13 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/base/utf8.h"
 
 enum {
     DOT_ROWS = 16,
     CURVE_ROWS = 14,
-    LABEL_COLUMNS = 7, /* "100 us " */
-    MOST_X_TICKS = 6,
-    MOST_Y_TICKS = 8
+    LABEL_COLUMNS = 7 /* "100 us " */
 };
-
-/* All that are drawn are ASCII or take two or three bytes. */
-void iwi_write_sign(FILE *out, uint32_t sign)
-{
-    if (sign < 0x80) {
-        (void)fputc((int)sign, out);
-    } else if (sign < 0x800) {
-        (void)fprintf(out, "%c%c", (int)(0xc0 | sign >> 6), (int)(0x80 | (sign & 0x3f)));
-    } else {
-        (void)fprintf(out, "%c%c%c", (int)(0xe0 | sign >> 12), (int)(0x80 | (sign >> 6 & 0x3f)),
-                      (int)(0x80 | (sign & 0x3f)));
-    }
-}
-
-size_t iwi_step_of(double share, size_t steps)
-{
-    const double step = floor(share * (double)steps + 1e-9); /* 0.75 by logarithms may be a little less */
-
-    return step < (double)steps ? (size_t)fmax(step, 0.0) : steps - 1;
-}
-
-/* ---- axes ---- */
-
-void iwi_canvas_y_label(const struct iwi_canvas *canvas, size_t row)
-{
-    double ticks[IWI_MOST_TICKS];
-    const size_t count = iwi_scale_ticks(&canvas->y, MOST_Y_TICKS, ticks);
-    char label[IWI_PHRASE_SIZE];
-
-    for (size_t i = 0; i < count; i++) {
-        if (canvas->rows - 1 - iwi_step_of(iwi_scale_at(&canvas->y, ticks[i]), canvas->rows) == row) {
-            (void)fprintf(canvas->out, "%*s ", (int)canvas->label_columns - 1,
-                          iwi_axis_text(&canvas->figure->y, ticks[i], label));
-            iwi_write_sign(canvas->out, 0x2524);
-            return;
-        }
-    }
-    (void)fprintf(canvas->out, "%*s", (int)canvas->label_columns, "");
-    iwi_write_sign(canvas->out, 0x2502);
-}
-
-/* Labels begin below their ticks, as far as there is room; the last may end at the border. */
-static size_t place_labels(const struct iwi_canvas *canvas, const double *ticks, size_t count, char *labels,
-                           bool *is_tick)
-{
-    char label[IWI_PHRASE_SIZE];
-    size_t used = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const size_t column = iwi_step_of(iwi_scale_at(&canvas->x, ticks[i]), canvas->columns);
-        const size_t length = strlen(iwi_axis_text(&canvas->figure->x, ticks[i], label));
-        const size_t start = column + length <= canvas->columns ? column : canvas->columns - length;
-
-        is_tick[column] = true;
-        if (length <= canvas->columns && (used == 0 || start >= used + 2)) {
-            memcpy(&labels[start], label, length);
-            used = start + length;
-        }
-    }
-    return used;
-}
-
-void iwi_canvas_x_axis(const struct iwi_canvas *canvas)
-{
-    char *labels = malloc(canvas->columns + 1);
-    bool *is_tick = calloc(canvas->columns, sizeof *is_tick);
-    double ticks[IWI_MOST_TICKS];
-    const size_t count = iwi_scale_ticks(
-        &canvas->x,
-        canvas->x.axis->is_log ? MOST_X_TICKS
-                               : (size_t)fmax(fmin(MOST_X_TICKS, (double)canvas->columns / 12.0), 1.0),
-        ticks);
-    size_t used;
-
-    if (labels != NULL && is_tick != NULL) {
-        memset(labels, ' ', canvas->columns + 1);
-        used = place_labels(canvas, ticks, count, labels, is_tick);
-        (void)fprintf(canvas->out, "%*s", (int)canvas->label_columns, "");
-        iwi_write_sign(canvas->out, 0x2514);
-        for (size_t i = 0; i < canvas->columns; i++) {
-            const bool is_pinned = canvas->is_pinned != NULL && canvas->is_pinned[i];
-
-            iwi_write_sign(canvas->out, is_pinned ? 0x25b2 : is_tick[i] ? 0x252c : 0x2500);
-        }
-        (void)fprintf(canvas->out, "\n%*s%.*s\n", (int)canvas->label_columns + 1, "", (int)used, labels);
-    }
-    free(labels);
-    free(is_tick);
-}
 
 static void write_rows(const struct iwi_canvas *canvas)
 {
@@ -217,4 +127,93 @@ void iwi_figure_write_legend(const struct iwi_figure *figure, FILE *out)
             separator = ", ";
         }
     }
+}
+
+/* Frames of figures as characters: boxes within boxes, whose places are columns and lines. */
+
+enum { HORIZONTAL = 0x2500, UPRIGHT = 0x2502, MOST_LINES = 1000, MOST_COLUMNS = 1000 };
+
+static void put(struct iwi_canvas *canvas, size_t x, size_t y, uint32_t sign)
+{
+    if (x < canvas->columns && y < canvas->rows) {
+        canvas->signs[y * canvas->columns + x] = sign;
+    }
+}
+
+/* One line of a text, as far as it fits; returns what follows it. */
+static const char *put_line(struct iwi_canvas *canvas, size_t x, size_t end, size_t y, const char *text)
+{
+    while (*text != '\0' && *text != '\n') {
+        uint32_t code = '?';
+        const size_t size = iwi_utf8_size(text, &code);
+
+        if (x < end) {
+            put(canvas, x++, y, size > 0 ? code : '?');
+        }
+        text += size > 0 ? size : 1;
+    }
+    return *text == '\n' ? text + 1 : NULL;
+}
+
+static void put_text(struct iwi_canvas *canvas, size_t left, size_t right, size_t top, const char *text)
+{
+    const char *line = text;
+
+    for (size_t y = top; line != NULL; y++) {
+        const size_t length = strcspn(line, "\n");
+
+        if (y == top && length > 0) { /* in the upper edge, between blanks */
+            put(canvas, left + 2, y, ' ');
+            if (left + 3 + length < right) {
+                put(canvas, left + 3 + length, y, ' ');
+            }
+        }
+        line = put_line(canvas, y == top ? left + 3 : left + 2, right, y, line);
+    }
+}
+
+static void draw_frame(struct iwi_canvas *canvas, const double *n, const char *text)
+{
+    const size_t left = (size_t)n[0], right = (size_t)n[1] - 1, top = (size_t)n[2], bottom = (size_t)n[3] - 1;
+
+    for (size_t x = left + 1; x < right; x++) {
+        put(canvas, x, top, HORIZONTAL);
+        put(canvas, x, bottom, HORIZONTAL);
+    }
+    for (size_t y = top + 1; y < bottom; y++) {
+        put(canvas, left, y, UPRIGHT);
+        put(canvas, right, y, UPRIGHT);
+    }
+    put(canvas, left, top, 0x250c);
+    put(canvas, right, top, 0x2510);
+    put(canvas, left, bottom, 0x2514);
+    put(canvas, right, bottom, 0x2518);
+    if (text != NULL) {
+        put_text(canvas, left, right, top, text);
+    }
+}
+
+void iwi_text_frames(struct iwi_canvas *canvas)
+{
+    const struct iwi_figure *figure = canvas->figure;
+
+    canvas->columns = (size_t)fmin(figure->x.high, MOST_COLUMNS);
+    canvas->rows = (size_t)fmin(figure->y.high, MOST_LINES);
+    canvas->signs = calloc(canvas->rows * canvas->columns, sizeof *canvas->signs);
+    for (size_t m = 0; canvas->signs != NULL && m < figure->mark_count; m++) {
+        const struct iwi_mark *mark = figure->marks[m];
+
+        for (size_t i = 0; mark->kind == IWI_MARK_FRAME && i < mark->count; i++) {
+            draw_frame(canvas, iwi_mark_item(mark, i), iwi_mark_text(mark, i));
+        }
+    }
+    for (size_t y = 0; canvas->signs != NULL && y < canvas->rows; y++) {
+        for (size_t x = 0; x < canvas->columns; x++) {
+            const uint32_t sign = canvas->signs[y * canvas->columns + x];
+
+            iwi_write_sign(canvas->out, sign != 0 ? sign : ' ');
+        }
+        (void)fputc('\n', canvas->out);
+    }
+    free(canvas->signs);
 }

@@ -1,19 +1,111 @@
-/* Dots and curves of figures as characters.
+/* The canvas of figures as characters: signs, axes, dots and curves.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "kit/figure/figure_text.h"
 
 enum {
+    MOST_X_TICKS = 6,
+    MOST_Y_TICKS = 8,
     DOTS_ACROSS = 2,
     DOTS_DOWN = 4,
     MOST_DOTS = 4, /* dots that a cell shows one by one; beyond, shades begin at 5, 50, 500, 5000 */
     EIGHTHS = 8
 };
+
+/* All that are drawn are ASCII or take two or three bytes. */
+void iwi_write_sign(FILE *out, uint32_t sign)
+{
+    if (sign < 0x80) {
+        (void)fputc((int)sign, out);
+    } else if (sign < 0x800) {
+        (void)fprintf(out, "%c%c", (int)(0xc0 | sign >> 6), (int)(0x80 | (sign & 0x3f)));
+    } else {
+        (void)fprintf(out, "%c%c%c", (int)(0xe0 | sign >> 12), (int)(0x80 | (sign >> 6 & 0x3f)),
+                      (int)(0x80 | (sign & 0x3f)));
+    }
+}
+
+size_t iwi_step_of(double share, size_t steps)
+{
+    const double step = floor(share * (double)steps + 1e-9); /* 0.75 by logarithms may be a little less */
+
+    return step < (double)steps ? (size_t)fmax(step, 0.0) : steps - 1;
+}
+
+/* ---- axes ---- */
+
+void iwi_canvas_y_label(const struct iwi_canvas *canvas, size_t row)
+{
+    double ticks[IWI_MOST_TICKS];
+    const size_t count = iwi_scale_ticks(&canvas->y, MOST_Y_TICKS, ticks);
+    char label[IWI_PHRASE_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        if (canvas->rows - 1 - iwi_step_of(iwi_scale_at(&canvas->y, ticks[i]), canvas->rows) == row) {
+            (void)fprintf(canvas->out, "%*s ", (int)canvas->label_columns - 1,
+                          iwi_axis_text(&canvas->figure->y, ticks[i], label));
+            iwi_write_sign(canvas->out, 0x2524);
+            return;
+        }
+    }
+    (void)fprintf(canvas->out, "%*s", (int)canvas->label_columns, "");
+    iwi_write_sign(canvas->out, 0x2502);
+}
+
+/* Labels begin below their ticks, as far as there is room; the last may end at the border. */
+static size_t place_labels(const struct iwi_canvas *canvas, const double *ticks, size_t count, char *labels,
+                           bool *is_tick)
+{
+    char label[IWI_PHRASE_SIZE];
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t column = iwi_step_of(iwi_scale_at(&canvas->x, ticks[i]), canvas->columns);
+        const size_t length = strlen(iwi_axis_text(&canvas->figure->x, ticks[i], label));
+        const size_t start = column + length <= canvas->columns ? column : canvas->columns - length;
+
+        is_tick[column] = true;
+        if (length <= canvas->columns && (used == 0 || start >= used + 2)) {
+            memcpy(&labels[start], label, length);
+            used = start + length;
+        }
+    }
+    return used;
+}
+
+void iwi_canvas_x_axis(const struct iwi_canvas *canvas)
+{
+    char *labels = malloc(canvas->columns + 1);
+    bool *is_tick = calloc(canvas->columns, sizeof *is_tick);
+    double ticks[IWI_MOST_TICKS];
+    const size_t count = iwi_scale_ticks(
+        &canvas->x,
+        canvas->x.axis->is_log ? MOST_X_TICKS
+                               : (size_t)fmax(fmin(MOST_X_TICKS, (double)canvas->columns / 12.0), 1.0),
+        ticks);
+    size_t used;
+
+    if (labels != NULL && is_tick != NULL) {
+        memset(labels, ' ', canvas->columns + 1);
+        used = place_labels(canvas, ticks, count, labels, is_tick);
+        (void)fprintf(canvas->out, "%*s", (int)canvas->label_columns, "");
+        iwi_write_sign(canvas->out, 0x2514);
+        for (size_t i = 0; i < canvas->columns; i++) {
+            const bool is_pinned = canvas->is_pinned != NULL && canvas->is_pinned[i];
+
+            iwi_write_sign(canvas->out, is_pinned ? 0x25b2 : is_tick[i] ? 0x252c : 0x2500);
+        }
+        (void)fprintf(canvas->out, "\n%*s%.*s\n", (int)canvas->label_columns + 1, "", (int)used, labels);
+    }
+    free(labels);
+    free(is_tick);
+}
 
 /* ---- dots ---- */
 

@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "features/explain/part_schemas.h"
 #include "features/tables.h"
-#include "kit/figure/bar_rows.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 enum { MOST_SOURCES = 10, MOST_CALLS = 8 };

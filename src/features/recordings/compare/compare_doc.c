@@ -6,7 +6,7 @@
 #include "core/base/base.h"
 #include "features/recordings/compare/compare.h"
 #include "features/tables.h"
-#include "kit/figure/bar_rows.h"
+#include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
 /* ---- figures ---- */

@@ -1,14 +1,16 @@
-/* Records of calls in an OTF2 archive: collectives and messages.
+/* Reads the records of an OTF2 archive: functions, collectives and messages.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "kit/files/otf2/trace_otf2_read.h"
+
+#include <stdlib.h>
 
 /* ---- time, attributes, ranks of communicators ---- */
 
 /* Values near the end of the range are MPI_PROC_NULL, which EZTrace writes as it is. */
 #define FIRST_NULL UINT32_C(0xfffffff0)
 
-OTF2_CallbackCode iwi_otf2_pass_on(struct iwi_otf2_events *e, iw_status status)
+static OTF2_CallbackCode otf2_pass_on(struct iwi_otf2_events *e, iw_status status)
 {
     e->status = status;
     return status == IW_OK ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
@@ -20,8 +22,8 @@ static iw_status otf2_refuse(const struct iwi_otf2_events *e, const char *why, u
                     e->in->path, e->builder->rank, e->event_number + 1, why, value);
 }
 
-bool iwi_otf2_get(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
-                  enum iwi_otf2_attribute which, OTF2_AttributeValue *value_p)
+static bool otf2_get(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
+                     enum iwi_otf2_attribute which, OTF2_AttributeValue *value_p)
 {
     OTF2_Type type;
     const uint32_t id = e->in->attributes[which];
@@ -30,12 +32,12 @@ bool iwi_otf2_get(const struct iwi_otf2_events *e, const OTF2_AttributeList *lis
            OTF2_AttributeList_GetAttributeByID(list, id, &type, value_p) == OTF2_SUCCESS;
 }
 
-iw_time iwi_otf2_get_ns(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
-                        enum iwi_otf2_attribute which)
+static iw_time otf2_get_ns(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
+                           enum iwi_otf2_attribute which)
 {
     OTF2_AttributeValue value;
 
-    if (!iwi_otf2_get(e, list, which, &value) || value.uint64 > IW_TIME_INPUT_MAX / IW_PS_PER_NS) {
+    if (!otf2_get(e, list, which, &value) || value.uint64 > IW_TIME_INPUT_MAX / IW_PS_PER_NS) {
         return -1;
     }
     return (iw_time)value.uint64 * IW_PS_PER_NS;
@@ -63,8 +65,8 @@ static iw_status to_ps(struct iwi_otf2_events *e, uint64_t ticks, iw_time *ps_p)
     return IW_OK;
 }
 
-iw_status iwi_otf2_raw_begin(struct iwi_otf2_events *e, uint64_t ticks, uint32_t type,
-                             struct iwi_otf2_raw *raw)
+static iw_status otf2_raw_begin(struct iwi_otf2_events *e, uint64_t ticks, uint32_t type,
+                                struct iwi_otf2_raw *raw)
 {
     *raw = (struct iwi_otf2_raw){.type = type, .thread = e->thread, .cpu_ps = -1};
     IW_TRY(to_ps(e, ticks, &raw->time_ps));
@@ -76,7 +78,7 @@ static iw_status otf2_emit(struct iwi_otf2_events *e, uint64_t ticks, const stru
 {
     struct iwi_otf2_raw raw;
 
-    IW_TRY(iwi_otf2_raw_begin(e, ticks, IWI_RAW_EVENT, &raw));
+    IW_TRY(otf2_raw_begin(e, ticks, IWI_RAW_EVENT, &raw));
     raw.event = *event;
     return iwi_otf2_handle(e, &raw);
 }
@@ -262,7 +264,7 @@ static iw_status find_sizes(struct iwi_otf2_events *e, const OTF2_AttributeList 
     const struct iwi_def_sizes *found;
     OTF2_AttributeValue number;
 
-    if (!iwi_otf2_get(e, attributes, IWI_ATTR_SIZES, &number)) {
+    if (!otf2_get(e, attributes, IWI_ATTR_SIZES, &number)) {
         const bool has_sizes = is_v(what->op) || what->op == OTF2_COLLECTIVE_OP_REDUCE_SCATTER;
 
         if (e->in->format > 1) {
@@ -332,7 +334,7 @@ static iw_status describe(struct iwi_otf2_events *e, const OTF2_AttributeList *a
         return otf2_refuse(e, "the communicator has no root", what->root);
     }
     if (e->in->sizes == IWI_SIZES_ATTRIBUTE) {
-        event->bytes = iwi_otf2_get(e, attributes, IWI_ATTR_BYTES, &bytes) ? bytes.uint64 : 0;
+        event->bytes = otf2_get(e, attributes, IWI_ATTR_BYTES, &bytes) ? bytes.uint64 : 0;
         event->sent = what->has_totals ? what->sent : iwi_bytes_of_collective(event->op, event->bytes, size);
         return find_sizes(e, attributes, what, event);
     } else {
@@ -362,7 +364,7 @@ static OTF2_CallbackCode on_collective(OTF2_LocationRef location, OTF2_TimeStamp
     if (status == IW_OK) {
         status = otf2_emit(user, time, &event);
     }
-    return iwi_otf2_pass_on(user, status);
+    return otf2_pass_on(user, status);
 }
 
 /* Our own traces tell at once what is asked for, others when it is complete. */
@@ -377,14 +379,14 @@ static OTF2_CallbackCode on_icollective_request(OTF2_LocationRef location, OTF2_
 
     (void)location;
     (void)at;
-    if (iwi_otf2_get(e, attributes, IWI_ATTR_COMM, &comm) && iwi_otf2_get(e, attributes, IWI_ATTR_OP, &op)) {
+    if (otf2_get(e, attributes, IWI_ATTR_COMM, &comm) && otf2_get(e, attributes, IWI_ATTR_OP, &op)) {
         const struct collective what = {
-            op.uint8, comm.commRef, iwi_otf2_get(e, attributes, IWI_ATTR_ROOT, &root) ? root.uint32 : 0, 0,
+            op.uint8, comm.commRef, otf2_get(e, attributes, IWI_ATTR_ROOT, &root) ? root.uint32 : 0, 0,
             0,        false};
 
         status = describe(e, attributes, &what, &event);
     }
-    return iwi_otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
+    return otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): its parameters are libotf2's */
@@ -403,10 +405,10 @@ static OTF2_CallbackCode on_icollective_complete(OTF2_LocationRef location, OTF2
     if (e->in->sizes != IWI_SIZES_ATTRIBUTE) {
         status = describe(e, attributes, &what, &event);
     }
-    return iwi_otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
+    return otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
 }
 
-void iwi_otf2_set_collectives(OTF2_EvtReaderCallbacks *callbacks)
+static void otf2_set_collectives(OTF2_EvtReaderCallbacks *callbacks)
 {
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(callbacks, on_collective);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(callbacks, on_icollective_request);
@@ -425,7 +427,7 @@ static iw_status message(struct iwi_otf2_events *e, uint64_t ticks, const OTF2_A
         return otf2_refuse(e, "its tag is not a tag,", tag);
     }
     event.tag = (int32_t)(tag & INT32_MAX);
-    if (iwi_otf2_get(e, attributes, IWI_ATTR_MODE, &mode)) {
+    if (otf2_get(e, attributes, IWI_ATTR_MODE, &mode)) {
         event.flags = mode.uint8 == 1 ? IWI_FN_BUFFERED : (mode.uint8 == 2 ? IWI_FN_SYNCHRONOUS : 0);
     }
     return otf2_emit(e, ticks, &event);
@@ -439,7 +441,7 @@ static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time,
 
     (void)location;
     (void)at;
-    return iwi_otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
+    return otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
 }
 
 static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
@@ -450,7 +452,7 @@ static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time,
 
     (void)location;
     (void)at;
-    return iwi_otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
+    return otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
 }
 
 static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
@@ -461,7 +463,7 @@ static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time
 
     (void)location;
     (void)at;
-    return iwi_otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
+    return otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
 }
 
 static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
@@ -472,7 +474,7 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
 
     (void)location;
     (void)at;
-    return iwi_otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
+    return otf2_pass_on(user, message(user, time, attributes, event, peer, comm, tag));
 }
 
 /* What was posted helps if the receive is never seen to complete. */
@@ -490,24 +492,23 @@ static OTF2_CallbackCode on_irecv_request(OTF2_LocationRef location, OTF2_TimeSt
 
     (void)location;
     (void)at;
-    if (iwi_otf2_get(e, attributes, IWI_ATTR_COMM, &comm) &&
-        iwi_otf2_get(e, attributes, IWI_ATTR_POSTED_SOURCE, &source)) {
+    if (otf2_get(e, attributes, IWI_ATTR_COMM, &comm) &&
+        otf2_get(e, attributes, IWI_ATTR_POSTED_SOURCE, &source)) {
         const bool is_any = source.int32 < 0;
 
         status = otf2_translate(e, comm.commRef, is_any ? 0 : (uint32_t)source.int32, &event);
         event.peer = is_any && !event.is_opaque ? IWI_PEER_UNKNOWN : event.peer;
-        event.tag = iwi_otf2_get(e, attributes, IWI_ATTR_POSTED_TAG, &tag) && tag.int32 >= 0
-                        ? tag.int32
-                        : IWI_TAG_UNKNOWN;
+        event.tag = otf2_get(e, attributes, IWI_ATTR_POSTED_TAG, &tag) && tag.int32 >= 0 ? tag.int32
+                                                                                         : IWI_TAG_UNKNOWN;
     }
-    return iwi_otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
+    return otf2_pass_on(e, status == IW_OK ? otf2_emit(e, time, &event) : status);
 }
 
 static OTF2_CallbackCode completed(struct iwi_otf2_events *e, uint64_t time, uint8_t type, uint64_t request)
 {
     const struct iwi_trace_event event = {.type = type, .request = request};
 
-    return iwi_otf2_pass_on(e, otf2_emit(e, time, &event));
+    return otf2_pass_on(e, otf2_emit(e, time, &event));
 }
 
 static OTF2_CallbackCode on_isend_complete(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at,
@@ -528,7 +529,7 @@ static OTF2_CallbackCode on_cancelled(OTF2_LocationRef location, OTF2_TimeStamp 
     return completed(user, time, IWI_EV_CANCELLED, request);
 }
 
-void iwi_otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks)
+static void otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks)
 {
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(callbacks, on_send);
     OTF2_EvtReaderCallbacks_SetMpiRecvCallback(callbacks, on_recv);
@@ -537,4 +538,155 @@ void iwi_otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks)
     OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(callbacks, on_irecv_request);
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(callbacks, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(callbacks, on_cancelled);
+}
+
+/* ---- regions ---- */
+
+static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    iw_status status = otf2_raw_begin(e, time, IWI_RAW_ENTER, &raw);
+
+    (void)location;
+    (void)at;
+    raw.region = region;
+    raw.cpu_ps = otf2_get_ns(e, attributes, IWI_ATTR_CPU_NS);
+    raw.poll_ps = iwi_max(0, otf2_get_ns(e, attributes, IWI_ATTR_POLL_NS));
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return otf2_pass_on(e, status);
+}
+
+static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    OTF2_AttributeValue unknown;
+    iw_status status = otf2_raw_begin(e, time, IWI_RAW_LEAVE, &raw);
+
+    (void)location;
+    (void)at;
+    (void)region;
+    raw.unknown = otf2_get(e, attributes, IWI_ATTR_UNKNOWN, &unknown) ? unknown.uint64 : 0;
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return otf2_pass_on(e, status);
+}
+
+static OTF2_CallbackCode on_switch(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
+                                   OTF2_AttributeList *attributes, OTF2_MeasurementMode mode)
+{
+    struct iwi_otf2_events *e = user;
+    struct iwi_otf2_raw raw;
+    iw_status status = otf2_raw_begin(e, time, mode == OTF2_MEASUREMENT_ON ? IWI_RAW_ON : IWI_RAW_OFF, &raw);
+
+    (void)location;
+    (void)at;
+    (void)attributes;
+    if (status == IW_OK) {
+        status = iwi_otf2_handle(e, &raw);
+    }
+    return otf2_pass_on(e, status);
+}
+
+/* ---- reading ---- */
+
+static OTF2_EvtReaderCallbacks *callbacks(void)
+{
+    OTF2_EvtReaderCallbacks *cb = OTF2_EvtReaderCallbacks_New();
+
+    if (cb != NULL) {
+        OTF2_EvtReaderCallbacks_SetEnterCallback(cb, on_enter);
+        OTF2_EvtReaderCallbacks_SetLeaveCallback(cb, on_leave);
+        OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(cb, on_switch);
+        otf2_set_messages(cb);
+        otf2_set_collectives(cb);
+    }
+    return cb;
+}
+
+static iw_status read_events(struct iwi_otf2_events *e, const struct iwi_def_location *location,
+                             OTF2_EvtReader *evt_reader)
+{
+    uint64_t count = 0;
+    OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(e->in->reader, evt_reader, &count);
+
+    IW_TRY(e->status);
+    if (code != OTF2_SUCCESS) {
+        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
+                        "'%s': the events of rank %" PRIu32 " (location %" PRIu64 ") break off after %" PRIu64
+                        " records: %s",
+                        e->in->path, e->builder->rank, location->id, count, OTF2_Error_GetDescription(code));
+    }
+    if (count < location->event_count) {
+        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
+                        "'%s': rank %" PRIu32 " (location %" PRIu64 ") has %" PRIu64
+                        " records instead of %" PRIu64,
+                        e->in->path, e->builder->rank, location->id, count, location->event_count);
+    }
+    return IW_OK;
+}
+
+/* Reads the events of one location. */
+static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_def_location *location)
+{
+    OTF2_EvtReader *evt_reader = OTF2_Reader_GetEvtReader(e->in->reader, location->id);
+    OTF2_EvtReaderCallbacks *cb;
+    iw_status status;
+
+    if (evt_reader == NULL) {
+        return iwi_fail(e->in->log, IW_ERR_IO,
+                        "'%s': cannot read the events of rank %" PRIu32 " (location %" PRIu64 ")",
+                        e->in->path, e->builder->rank, location->id);
+    }
+    e->last_ps = -IW_TIME_INPUT_MAX;
+    e->event_number = 0;
+    cb = callbacks();
+    (void)OTF2_Reader_RegisterEvtCallbacks(e->in->reader, evt_reader, cb, e);
+    OTF2_EvtReaderCallbacks_Delete(cb);
+    status = read_events(e, location, evt_reader);
+    (void)OTF2_Reader_CloseEvtReader(e->in->reader, evt_reader);
+    return status;
+}
+
+static iw_status read_locations(struct iwi_otf2_events *e)
+{
+    const struct iwi_def_location *locations = e->in->locations.items;
+
+    for (size_t i = 0; i < e->in->locations.count; i++) {
+        if (locations[i].rank == e->builder->rank) {
+            IW_TRY(otf2_read_location(e, &locations[i]));
+            e->thread++;
+        }
+    }
+    return e->is_buffered ? iwi_otf2_replay(e) : IW_OK;
+}
+
+iw_status iwi_otf2_rank(struct iwi_otf2 *in, uint32_t rank, struct iwi_builder *builder, iw_time *end_ps_p)
+{
+    struct iwi_otf2_events e = {.in = in, .builder = builder, .seen_comm = IWI_NO_COMM};
+    const struct iwi_def_location *locations = in->locations.items;
+    iw_status status;
+
+    for (size_t i = 0; i < in->locations.count; i++) {
+        e.thread_count += locations[i].rank == rank;
+    }
+    e.is_buffered = e.thread_count > 1;
+    e.threads = iwi_new_array(in->log, e.thread_count, sizeof *e.threads);
+    if (e.threads == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    status = read_locations(&e);
+    for (uint32_t i = 0; i < e.thread_count; i++) {
+        free(e.threads[i].events);
+    }
+    free(e.threads);
+    free(e.buffer);
+    *end_ps_p = e.has_ended ? e.end_ps : builder->end_ps;
+    return status;
 }

@@ -1,4 +1,5 @@
-/* Events of an OTF2 archive: gathered between Enter and Leave of an MPI function, then given to the builder.
+/* Events of an OTF2 archive in order: gathered between Enter and Leave of an MPI function, then given to the
+ * builder.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "kit/files/otf2/trace_otf2_read.h"
@@ -149,88 +150,6 @@ iw_status iwi_otf2_handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *
     return IW_OK;
 }
 
-/* ---- all threads of a rank ---- */
-
-IWI_COMPARE(by_time, struct iwi_otf2_raw, IWI_RISING(time_ps), IWI_RISING(sequence))
-
-/* Marks and counts the threads that call MPI; those that only compute do not count. */
-static uint32_t count_callers(struct iwi_otf2_events *e)
-{
-    uint32_t callers = 0;
-
-    for (size_t i = 0; i < e->buffer_count; i++) {
-        const struct iwi_otf2_raw *raw = &e->buffer[i];
-        const struct iwi_def_region *region =
-            raw->type == IWI_RAW_ENTER ? iwi_defs_find(&e->in->regions, raw->region) : NULL;
-
-        if (raw->type == IWI_RAW_EVENT || (region != NULL && region->function.kind > IWI_FN_FINALIZE)) {
-            callers += !e->threads[raw->thread].calls;
-            e->threads[raw->thread].calls = true;
-        }
-    }
-    return callers;
-}
-
-static iw_status otf2_part_calls(struct iwi_otf2_events *e);
-
-static iw_status replay(struct iwi_otf2_events *e)
-{
-    const uint32_t callers = count_callers(e);
-
-    e->builder->caps_cpu = callers > 1;
-    if (callers > 1) {
-        iwi_gap_note(e->builder->gaps, IWI_GAP_THREADS, e->builder->rank, callers, NULL);
-    }
-    if (e->builder->caps_cpu && !e->builder->lacks_completions) {
-        IW_TRY(otf2_part_calls(e));
-    }
-    iwi_sort(e->buffer, e->buffer_count, by_time);
-    e->is_buffered = false;
-    for (size_t i = 0; i < e->buffer_count; i++) {
-        IW_TRY(handle(e, &e->buffer[i]));
-    }
-    return IW_OK;
-}
-
-static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_def_location *location);
-
-static iw_status read_locations(struct iwi_otf2_events *e)
-{
-    const struct iwi_def_location *locations = e->in->locations.items;
-
-    for (size_t i = 0; i < e->in->locations.count; i++) {
-        if (locations[i].rank == e->builder->rank) {
-            IW_TRY(otf2_read_location(e, &locations[i]));
-            e->thread++;
-        }
-    }
-    return e->is_buffered ? replay(e) : IW_OK;
-}
-
-iw_status iwi_otf2_rank(struct iwi_otf2 *in, uint32_t rank, struct iwi_builder *builder, iw_time *end_ps_p)
-{
-    struct iwi_otf2_events e = {.in = in, .builder = builder, .seen_comm = IWI_NO_COMM};
-    const struct iwi_def_location *locations = in->locations.items;
-    iw_status status;
-
-    for (size_t i = 0; i < in->locations.count; i++) {
-        e.thread_count += locations[i].rank == rank;
-    }
-    e.is_buffered = e.thread_count > 1;
-    e.threads = iwi_new_array(in->log, e.thread_count, sizeof *e.threads);
-    if (e.threads == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    status = read_locations(&e);
-    for (uint32_t i = 0; i < e.thread_count; i++) {
-        free(e.threads[i].events);
-    }
-    free(e.threads);
-    free(e.buffer);
-    *end_ps_p = e.has_ended ? e.end_ps : builder->end_ps;
-    return status;
-}
-
 /* ---- several threads of a rank, in one order in which each can go on ---- */
 
 /* A message may be received before the call that sends it returns, and other threads go on meanwhile. So what
@@ -364,117 +283,43 @@ static iw_status otf2_part_calls(struct iwi_otf2_events *e)
     return IW_OK;
 }
 
-/* ---- regions ---- */
+/* ---- all threads of a rank ---- */
 
-static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
-                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+IWI_COMPARE(by_time, struct iwi_otf2_raw, IWI_RISING(time_ps), IWI_RISING(sequence))
+
+/* Marks and counts the threads that call MPI; those that only compute do not count. */
+static uint32_t count_callers(struct iwi_otf2_events *e)
 {
-    struct iwi_otf2_events *e = user;
-    struct iwi_otf2_raw raw;
-    iw_status status = iwi_otf2_raw_begin(e, time, IWI_RAW_ENTER, &raw);
+    uint32_t callers = 0;
 
-    (void)location;
-    (void)at;
-    raw.region = region;
-    raw.cpu_ps = iwi_otf2_get_ns(e, attributes, IWI_ATTR_CPU_NS);
-    raw.poll_ps = iwi_max(0, iwi_otf2_get_ns(e, attributes, IWI_ATTR_POLL_NS));
-    if (status == IW_OK) {
-        status = iwi_otf2_handle(e, &raw);
+    for (size_t i = 0; i < e->buffer_count; i++) {
+        const struct iwi_otf2_raw *raw = &e->buffer[i];
+        const struct iwi_def_region *region =
+            raw->type == IWI_RAW_ENTER ? iwi_defs_find(&e->in->regions, raw->region) : NULL;
+
+        if (raw->type == IWI_RAW_EVENT || (region != NULL && region->function.kind > IWI_FN_FINALIZE)) {
+            callers += !e->threads[raw->thread].calls;
+            e->threads[raw->thread].calls = true;
+        }
     }
-    return iwi_otf2_pass_on(e, status);
+    return callers;
 }
 
-static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
-                                  OTF2_AttributeList *attributes, OTF2_RegionRef region)
+iw_status iwi_otf2_replay(struct iwi_otf2_events *e)
 {
-    struct iwi_otf2_events *e = user;
-    struct iwi_otf2_raw raw;
-    OTF2_AttributeValue unknown;
-    iw_status status = iwi_otf2_raw_begin(e, time, IWI_RAW_LEAVE, &raw);
+    const uint32_t callers = count_callers(e);
 
-    (void)location;
-    (void)at;
-    (void)region;
-    raw.unknown = iwi_otf2_get(e, attributes, IWI_ATTR_UNKNOWN, &unknown) ? unknown.uint64 : 0;
-    if (status == IW_OK) {
-        status = iwi_otf2_handle(e, &raw);
+    e->builder->caps_cpu = callers > 1;
+    if (callers > 1) {
+        iwi_gap_note(e->builder->gaps, IWI_GAP_THREADS, e->builder->rank, callers, NULL);
     }
-    return iwi_otf2_pass_on(e, status);
-}
-
-static OTF2_CallbackCode on_switch(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
-                                   OTF2_AttributeList *attributes, OTF2_MeasurementMode mode)
-{
-    struct iwi_otf2_events *e = user;
-    struct iwi_otf2_raw raw;
-    iw_status status =
-        iwi_otf2_raw_begin(e, time, mode == OTF2_MEASUREMENT_ON ? IWI_RAW_ON : IWI_RAW_OFF, &raw);
-
-    (void)location;
-    (void)at;
-    (void)attributes;
-    if (status == IW_OK) {
-        status = iwi_otf2_handle(e, &raw);
+    if (e->builder->caps_cpu && !e->builder->lacks_completions) {
+        IW_TRY(otf2_part_calls(e));
     }
-    return iwi_otf2_pass_on(e, status);
-}
-
-/* ---- reading ---- */
-
-static OTF2_EvtReaderCallbacks *callbacks(void)
-{
-    OTF2_EvtReaderCallbacks *cb = OTF2_EvtReaderCallbacks_New();
-
-    if (cb != NULL) {
-        OTF2_EvtReaderCallbacks_SetEnterCallback(cb, on_enter);
-        OTF2_EvtReaderCallbacks_SetLeaveCallback(cb, on_leave);
-        OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(cb, on_switch);
-        iwi_otf2_set_messages(cb);
-        iwi_otf2_set_collectives(cb);
-    }
-    return cb;
-}
-
-static iw_status read_events(struct iwi_otf2_events *e, const struct iwi_def_location *location,
-                             OTF2_EvtReader *evt_reader)
-{
-    uint64_t count = 0;
-    OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(e->in->reader, evt_reader, &count);
-
-    IW_TRY(e->status);
-    if (code != OTF2_SUCCESS) {
-        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
-                        "'%s': the events of rank %" PRIu32 " (location %" PRIu64 ") break off after %" PRIu64
-                        " records: %s",
-                        e->in->path, e->builder->rank, location->id, count, OTF2_Error_GetDescription(code));
-    }
-    if (count < location->event_count) {
-        return iwi_fail(e->in->log, IW_ERR_TRUNCATED,
-                        "'%s': rank %" PRIu32 " (location %" PRIu64 ") has %" PRIu64
-                        " records instead of %" PRIu64,
-                        e->in->path, e->builder->rank, location->id, count, location->event_count);
+    iwi_sort(e->buffer, e->buffer_count, by_time);
+    e->is_buffered = false;
+    for (size_t i = 0; i < e->buffer_count; i++) {
+        IW_TRY(handle(e, &e->buffer[i]));
     }
     return IW_OK;
-}
-
-/* Reads the events of one location. */
-static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_def_location *location)
-{
-    OTF2_EvtReader *evt_reader = OTF2_Reader_GetEvtReader(e->in->reader, location->id);
-    OTF2_EvtReaderCallbacks *cb;
-    iw_status status;
-
-    if (evt_reader == NULL) {
-        return iwi_fail(e->in->log, IW_ERR_IO,
-                        "'%s': cannot read the events of rank %" PRIu32 " (location %" PRIu64 ")",
-                        e->in->path, e->builder->rank, location->id);
-    }
-    e->last_ps = -IW_TIME_INPUT_MAX;
-    e->event_number = 0;
-    cb = callbacks();
-    (void)OTF2_Reader_RegisterEvtCallbacks(e->in->reader, evt_reader, cb, e);
-    OTF2_EvtReaderCallbacks_Delete(cb);
-    status = read_events(e, location, evt_reader);
-    (void)OTF2_Reader_CloseEvtReader(e->in->reader, evt_reader);
-    return status;
 }

@@ -175,18 +175,7 @@ struct iwi_otf2_events {
 
 IW_NODISCARD iw_status iwi_otf2_handle(struct iwi_otf2_events *e, const struct iwi_otf2_raw *raw);
 
-/* ---- what records need ---- */
-
-OTF2_CallbackCode iwi_otf2_pass_on(struct iwi_otf2_events *e, iw_status status);
-bool iwi_otf2_get(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
-                  enum iwi_otf2_attribute which, OTF2_AttributeValue *value_p);
-/* ns of an attribute to ps; -1 if it is not there or makes no sense. */
-iw_time iwi_otf2_get_ns(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
-                        enum iwi_otf2_attribute which);
-IW_NODISCARD iw_status iwi_otf2_raw_begin(struct iwi_otf2_events *e, uint64_t ticks, uint32_t type,
-                                          struct iwi_otf2_raw *raw);
-
-void iwi_otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks);
-void iwi_otf2_set_collectives(OTF2_EvtReaderCallbacks *callbacks);
+/* Hands on what was buffered, all threads in one order. */
+IW_NODISCARD iw_status iwi_otf2_replay(struct iwi_otf2_events *e);
 
 #endif

@@ -72,6 +72,8 @@ void iwi_gap_note_message(struct iwi_gaps *gaps, enum iwi_trace_gap gap,
 void iwi_gap_note(struct iwi_gaps *gaps, enum iwi_trace_gap gap, uint32_t rank, uint64_t call,
                   const char *name);
 
+struct iwi_threaded iwi_gaps_threaded(const struct iwi_gaps *gaps);
+
 /* One warning for each kind. */
 void iwi_gaps_log(const iw_log *log, const char *path, const struct iwi_gaps *gaps);
 
@@ -263,7 +265,7 @@ IW_NODISCARD iw_status iwi_trace_finish(const struct iwi_trace_ending *finish, s
 /* Its first part, by itself. */
 IW_NODISCARD iw_status iwi_trace_match(const struct iwi_trace_ending *finish, struct iw_trace *trace);
 
-/* ---- the order in which messages can have been sent (trace_read_finish.c) ---- */
+/* ---- the order in which messages can have been sent (trace_read_replay.c) ---- */
 
 #define IWI_LINK_NONE UINT32_MAX       /* nothing to wait for */
 #define IWI_LINK_POOL (UINT32_MAX - 1) /* the other side is not known */

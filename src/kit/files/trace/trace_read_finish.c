@@ -1,424 +1,361 @@
-/* The last steps of reading a trace: messages found, what led nowhere dropped, everything checked.
+/* The last steps of reading a trace: which send a receive belongs to, where it does not tell; what led
+ * nowhere dropped; everything checked.
  * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * First each receive takes the next send of its source, communicator and tag. The receives that are left, in
+ * the order in which they ended, take the messages to their rank that are left, in an order in which they can
+ * have been sent (trace_read_replay.c), as far as these fit what is known of the receives.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "core/base/hash.h"
+#include "core/base/order.h"
 #include "kit/files/trace/trace_read.h"
 
-/* ---- what a trace lacks: counted while it is read, told once for each kind ---- */
-
-/* How many, of what, where first; then what is done about it. */
-struct text {
-    const char *what, *consequence;
+/* A send or receive. */
+struct end {
+    uint32_t src, dst, comm;
+    int32_t tag;
+    uint64_t call;
+    uint64_t order; /* receives: when it was complete, in ps of its rank; sends: place in the replay */
 };
 
-/* Those of messages and of threads have functions of their own. */
-static const struct text texts[IWI_GAPS] = {
-    [IWI_GAP_OPAQUE] =
-        {"calls of one-sided communication, files, processes or other things that are not followed",
-         "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_NO_EVENT] =
-        {"point-to-point calls without a message in the trace",
-         "if their partner was not MPI_PROC_NULL, these messages are lost; their time counts as "
-         "work"},
-    [IWI_GAP_COLLECTIVE] = {"collective calls without their communicator in the trace",
-                            "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_INTERCOMM] = {"collective calls on intercommunicators",
-                           "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_MEMBERS] = {"calls on communicators whose members the trace does not tell",
-                         "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_SOURCE] = {"receives without their source in the trace",
-                        "each was given a message to its rank, in an order in which they can have been sent"},
-    [IWI_GAP_COMPLETION] = {"waits and tests without the requests that they completed",
-                            "requests were taken as completed in the order in which they were made"},
-    [IWI_GAP_NEVER_COMPLETED] = {"requests that are never completed in the trace", "nothing waits for them"},
-    [IWI_GAP_UNKNOWN_REQUEST] = {"completions of requests that were never made in the trace",
-                                 "they are left out"},
-    [IWI_GAP_SIZES] = {"collective calls without their sizes in the trace", "they are taken as empty"},
-    [IWI_GAP_MEANS] =
-        {"collective calls with a size for each rank, which the trace lacks (made by idlewave 0.2, or by "
-         "another tracer)",
-         "their sizes are averaged"},
-    [IWI_GAP_NEIGHBOR] =
-        {"neighbour collectives whose partners the trace lacks (made by idlewave 0.2, or by another "
-         "tracer)",
-         "they are simulated as barriers, without their data"},
-    [IWI_GAP_WAITS] = {"waits for files, one-sided or partitioned communication",
-                       "their time counts as work"},
-    [IWI_GAP_MIXED_WAIT] = {"waits for messages together with files, one-sided or partitioned communication",
-                            "only the messages are simulated"},
-    [IWI_GAP_CLOCK] = {"events earlier than the one before them", "they are taken as simultaneous"},
-    [IWI_GAP_OFF] = {"places where recording was switched off",
-                     "what happened then is missing, its time is left out"},
+struct ends {
+    struct end *at;
+    size_t count, capacity;
 };
 
-void iwi_gap_note(struct iwi_gaps *gaps, enum iwi_trace_gap gap, uint32_t rank, uint64_t call,
-                  const char *name)
-{
-    if (gaps->of[gap].count++ == 0) {
-        gaps->of[gap].rank = rank;
-        gaps->of[gap].call = call;
-        (void)snprintf(gaps->of[gap].name, sizeof gaps->of[gap].name, "%s", name != NULL ? name : "");
-    }
-}
-
-void iwi_gap_note_message(struct iwi_gaps *gaps, enum iwi_trace_gap gap,
-                          const struct iwi_gap_message *message)
-{
-    struct iwi_gap_message *kept = gap == IWI_GAP_UNSENT ? gaps->unsent : gaps->unreceived;
-
-    if (gaps->of[gap].count < IWI_GAP_MESSAGES) {
-        kept[gaps->of[gap].count] = *message;
-    }
-    iwi_gap_note(gaps, gap, message->rank, message->call, NULL);
-}
-
-static struct iwi_threaded gaps_threaded(const struct iwi_gaps *gaps)
-{
-    return (struct iwi_threaded){(uint32_t)gaps->of[IWI_GAP_THREADS].count, gaps->of[IWI_GAP_THREADS].rank,
-                                 (uint32_t)gaps->of[IWI_GAP_THREADS].call};
-}
-
-/* ---- telling ---- */
-
-static void log_threads(const iw_log *log, const char *path, const struct iwi_threaded *threaded)
-{
-    char others[64] = "";
-
-    if (threaded->ranks == 0) {
-        return;
-    }
-    if (threaded->ranks > 1) {
-        (void)snprintf(others, sizeof others, " (%" PRIu32 " other rank%s from several too)",
-                       threaded->ranks - 1, threaded->ranks == 2 ? "" : "s");
-    }
-    iwi_warn(log,
-             "'%s': rank %" PRIu32 " called MPI from %" PRIu32
-             " threads%s; their calls are put in one sequence, so "
-             "the prediction is too long where they overlapped",
-             path, threaded->first, threaded->threads, others);
-}
-
-/* "rank 0, MPI call 3: 8 B to rank 1, tag 7" */
-static size_t describe_message(const struct iwi_gap_message *message, bool is_send, char *text, size_t size)
-{
-    char peer[24] = "any rank", tag[24] = "any tag", bytes[32] = "";
-
-    if (message->peer != IWI_PEER_UNKNOWN) {
-        (void)snprintf(peer, sizeof peer, "rank %" PRIu32, message->peer);
-    }
-    if (message->tag != IWI_TAG_UNKNOWN) {
-        (void)snprintf(tag, sizeof tag, "tag %" PRId32, message->tag);
-    }
-    if (is_send) {
-        (void)snprintf(bytes, sizeof bytes, "%" PRIu64 " B ", message->bytes);
-    }
-    return (size_t)snprintf(text, size, "rank %" PRIu32 ", MPI call %" PRIu64 ": %s%s %s, %s", message->rank,
-                            message->call, bytes, is_send ? "to" : "from", peer, tag);
-}
-
-static void log_messages(const iw_log *log, const char *path, const struct iwi_gaps *gaps,
-                         enum iwi_trace_gap gap)
-{
-    const bool is_send = gap == IWI_GAP_UNRECEIVED;
-    const struct iwi_gap_message *messages = is_send ? gaps->unreceived : gaps->unsent;
-    const uint64_t count = gaps->of[gap].count, named = count < IWI_GAP_MESSAGES ? count : IWI_GAP_MESSAGES;
-    char text[IWI_GAP_MESSAGES * 128] = "", rest[40] = "";
-    size_t used = 0;
-
-    if (count == 0) {
-        return;
-    }
-    for (uint64_t i = 0; i < named; i++) {
-        used += i > 0 ? (size_t)snprintf(text + used, sizeof text - used, "; ") : 0;
-        used += describe_message(&messages[i], is_send, text + used, sizeof text - used);
-    }
-    if (count > named) {
-        (void)snprintf(rest, sizeof rest, "; and %" PRIu64 " more", count - named);
-    }
-    iwi_warn(log, "'%s': %" PRIu64 " message%s never %s (%s%s); %s time counts as work", path, count,
-             count == 1 ? " is" : "s are", is_send ? "received" : "sent, but waited for", text, rest,
-             count == 1 ? "its" : "their");
-}
-
-void iwi_gaps_log(const iw_log *log, const char *path, const struct iwi_gaps *gaps)
-{
-    const struct iwi_threaded threaded = gaps_threaded(gaps);
-
-    if (gaps->note[0] != '\0') {
-        iwi_warn(log, "'%s' is not complete: %s", path, gaps->note);
-    }
-    for (size_t i = 0; i < IWI_GAPS; i++) {
-        const char *name = gaps->of[i].name;
-
-        if (gaps->of[i].count > 0 && texts[i].what != NULL) {
-            iwi_warn(log, "'%s': %s: %" PRIu64 " (first: rank %" PRIu32 ", MPI call %" PRIu64 "%s%s); %s",
-                     path, texts[i].what, gaps->of[i].count, gaps->of[i].rank, gaps->of[i].call,
-                     name[0] != '\0' ? ", " : "", name, texts[i].consequence);
-        }
-    }
-    log_messages(log, path, gaps, IWI_GAP_UNSENT);
-    log_messages(log, path, gaps, IWI_GAP_UNRECEIVED);
-    log_threads(log, path, &threaded);
-}
-
-/* ---- which MPI functions it has: how often, how long, how many bytes ---- */
-
-static struct iwi_function_use *find(struct iwi_function_uses *uses, const char *name)
-{
-    struct iwi_function_use *use;
-
-    for (uint32_t i = 0; i < uses->count; i++) {
-        if (strncmp(uses->of[i].name, name, sizeof uses->of[i].name - 1) == 0) {
-            return &uses->of[i];
-        }
-    }
-    if (uses->count == IWI_USES) {
-        return &uses->of[IWI_USES - 1];
-    }
-    use = &uses->of[uses->count++];
-    (void)snprintf(use->name, sizeof use->name, "%s", uses->count < IWI_USES ? name : "others");
-    return use;
-}
-
-uint8_t iwi_use_number(struct iwi_function_uses *uses, const char *name)
-{
-    const struct iwi_function_use *use = uses != NULL && name != NULL ? find(uses, name) : NULL;
-
-    return use == NULL || use == &uses->of[IWI_USES - 1] ? 0 : (uint8_t)(use - uses->of + 1);
-}
-
-void iwi_use_function(struct iwi_function_uses *uses, const char *name, iw_time time_ps, uint64_t bytes)
-{
-    struct iwi_function_use *use;
-
-    if (uses == NULL || name == NULL) {
-        return;
-    }
-    use = find(uses, name);
-    use->calls++;
-    use->bytes += bytes;
-    use->time_ps += time_ps;
-}
-
-/* ---- in which order messages can have been sent ---- */
-
-/* A receive without source goes on when so many messages without receive were sent to its rank as receives
- * before it must have had one. Since the traced run got to its end, so does this one, unless it waits too
- * strictly: sends wait for their receives, and collectives for all members. When nothing goes on, one of
- * these is let pass.
- */
-
-struct replay {
-    const struct iw_trace *trace;
-    struct iwi_message_end **links;
-    uint64_t *next;       /* of each rank: the call that it is in */
-    bool *has_arrived;    /* of each rank: at that call, seen before */
-    iw_time *elapsed_ps;  /* of each rank */
-    uint64_t *sent;       /* to each rank: messages without receive */
-    uint64_t *posted;     /* by each rank: receives without source */
-    uint64_t *generation; /* of each communicator: collectives that all members reached */
-    uint64_t *reached;    /* of each rank: the generation at which it came to its collective */
-    uint32_t *arrived;    /* of each communicator: members that wait in a collective */
-    uint64_t **makers;    /* of each rank: the calls that made its requests */
-    uint64_t sequence;
+struct matching {
+    const struct iwi_trace_ending *finish;
+    struct iw_trace *trace;
+    struct ends sends, receives, unknown;
+    struct iwi_message_end **links; /* of each rank and call */
 };
 
-static bool is_received(const struct replay *r, uint32_t rank, uint64_t call)
+static bool is_send(const struct iwi_call *call)
 {
-    const struct iwi_message_end *link = &r->links[rank][call];
-
-    return link->rank == IWI_LINK_NONE ||
-           (link->rank == IWI_LINK_POOL ? r->sent[rank] > link->call : r->next[link->rank] > link->call);
+    return call->kind == IWI_CALL_SEND || call->kind == IWI_CALL_ISEND;
 }
 
-static bool is_waited_for(const struct replay *r, uint32_t rank, const struct iwi_call *wait)
+static bool is_receive(const struct iwi_call *call)
 {
-    for (uint32_t i = 0; i < wait->request_count; i++) {
-        const uint64_t maker = r->makers[rank][r->trace->ranks[rank].completed[wait->request + i]];
-
-        if (r->trace->ranks[rank].calls[maker].kind == IWI_CALL_IRECV && !is_received(r, rank, maker)) {
-            return false;
-        }
-    }
-    return true;
+    return call->kind == IWI_CALL_RECV || call->kind == IWI_CALL_IRECV;
 }
 
-static bool is_taken(const struct replay *r, uint32_t rank, const struct iwi_call *send)
+static uint64_t digest(uint32_t src, uint32_t dst, const struct iwi_call *call)
 {
-    const struct iwi_message_end *link = &r->links[rank][r->next[rank]];
+    const uint64_t envelope = iwi_mix(((uint64_t)src << 32 | dst) + UINT64_C(0x9e3779b97f4a7c15));
 
-    return link->rank == IWI_LINK_NONE ||
-           (link->rank == IWI_LINK_POOL ? r->posted[send->peer] > r->sent[send->peer]
-                                        : r->next[link->rank] >= link->call);
+    return iwi_mix(iwi_mix(envelope ^ ((uint64_t)call->comm << 32 | (uint32_t)call->tag)) + call->bytes);
 }
 
-/* What a rank does when it comes to a call, before it may have to wait there. */
-static void arrive(struct replay *r, uint32_t rank, const struct iwi_call *call)
+/* True if each receive has its send: the sums over both sides are then the same, else all but surely not. */
+static bool is_balanced(const struct iw_trace *trace)
 {
-    r->has_arrived[rank] = true;
-    if (call->kind == IWI_CALL_RECV && r->links[rank][r->next[rank]].rank == IWI_LINK_POOL) {
-        r->posted[rank]++;
-    } else if (call->kind == IWI_CALL_COLLECTIVE) {
-        r->reached[rank] = r->generation[call->comm];
-        if (++r->arrived[call->comm] == r->trace->comms[call->comm].size) {
-            r->arrived[call->comm] = 0;
-            r->generation[call->comm]++;
-        }
-    }
-}
+    uint64_t sum = 0;
 
-static bool may_go_on(const struct replay *r, uint32_t rank, const struct iwi_call *call)
-{
-    switch (call->kind) {
-    case IWI_CALL_RECV: return is_received(r, rank, r->next[rank]);
-    case IWI_CALL_WAIT: return is_waited_for(r, rank, call);
-    case IWI_CALL_SEND: return is_taken(r, rank, call);
-    case IWI_CALL_COLLECTIVE: return r->generation[call->comm] > r->reached[rank];
-    default: return true;
-    }
-}
+    for (uint32_t r = 0; r < trace->rank_count; r++) {
+        for (uint64_t i = 0; i < trace->ranks[r].call_count; i++) {
+            const struct iwi_call *call = &trace->ranks[r].calls[i];
 
-static void go_on(struct replay *r, uint32_t rank, const struct iwi_call *call)
-{
-    struct iwi_message_end *link = &r->links[rank][r->next[rank]];
-
-    if (link->rank == IWI_LINK_POOL) {
-        if (call->kind == IWI_CALL_SEND || call->kind == IWI_CALL_ISEND) {
-            link->call = r->sequence++;
-            r->sent[call->peer]++;
-        } else if (call->kind == IWI_CALL_IRECV) {
-            r->posted[rank]++;
-        }
-    }
-    r->elapsed_ps[rank] += call->compute_wall_ps + call->call_ps;
-    r->next[rank]++;
-    r->has_arrived[rank] = false;
-}
-
-/* One call of each rank that may go on; false if none may. */
-static bool step(struct replay *r)
-{
-    bool has_moved = false;
-
-    for (uint32_t rank = 0; rank < r->trace->rank_count; rank++) {
-        const struct iwi_trace_rank *calls = &r->trace->ranks[rank];
-        const struct iwi_call *call;
-
-        if (r->next[rank] == calls->call_count) {
-            continue;
-        }
-        call = &calls->calls[r->next[rank]];
-        if (!r->has_arrived[rank]) {
-            arrive(r, rank, call);
-        }
-        if (may_go_on(r, rank, call)) {
-            go_on(r, rank, call);
-            has_moved = true;
-        }
-    }
-    return has_moved;
-}
-
-/* Which of the waiting ranks is let pass first. */
-static int strictness(const struct iwi_call *call)
-{
-    return call->kind == IWI_CALL_SEND ? 2 : (call->kind == IWI_CALL_COLLECTIVE ? 1 : 0);
-}
-
-/* Lets one rank pass, the earliest of those that wait the least surely; false if all are at their ends. */
-static bool force(struct replay *r)
-{
-    uint32_t chosen = UINT32_MAX;
-    int best = -1;
-
-    for (uint32_t rank = 0; rank < r->trace->rank_count; rank++) {
-        const struct iwi_trace_rank *calls = &r->trace->ranks[rank];
-        int now;
-
-        if (r->next[rank] == calls->call_count) {
-            continue;
-        }
-        now = strictness(&calls->calls[r->next[rank]]);
-        if (now > best || (now == best && r->elapsed_ps[rank] < r->elapsed_ps[chosen])) {
-            best = now;
-            chosen = rank;
-        }
-    }
-    if (chosen == UINT32_MAX) {
-        return false;
-    }
-    go_on(r, chosen, &r->trace->ranks[chosen].calls[r->next[chosen]]);
-    return true;
-}
-
-static iw_status find_makers(const iw_log *log, struct replay *r)
-{
-    for (uint32_t rank = 0; rank < r->trace->rank_count; rank++) {
-        const struct iwi_trace_rank *calls = &r->trace->ranks[rank];
-
-        r->makers[rank] = iwi_new_array(log, calls->request_count, sizeof **r->makers);
-        if (r->makers[rank] == NULL) {
-            return IW_ERR_NOMEM;
-        }
-        for (uint64_t i = 0; i < calls->call_count; i++) {
-            const uint8_t kind = calls->calls[i].kind;
-
-            if (kind == IWI_CALL_ISEND || kind == IWI_CALL_IRECV || kind == IWI_CALL_ICOLLECTIVE) {
-                r->makers[rank][calls->calls[i].request] = i;
+            if (is_send(call)) {
+                sum += digest(r, call->peer, call);
+            } else if (is_receive(call)) {
+                if (call->peer == IWI_PEER_UNKNOWN || call->tag == IWI_TAG_UNKNOWN) {
+                    return false;
+                }
+                sum -= digest(call->peer, r, call);
             }
+        }
+    }
+    return sum == 0;
+}
+
+/* ---- gathering ---- */
+
+static iw_status add(struct matching *m, struct ends *ends, const struct end *end)
+{
+    IW_TRY(iwi_grow(m->finish->log, (void **)&ends->at, &ends->capacity, ends->count + 1, sizeof *ends->at));
+    ends->at[ends->count++] = *end;
+    return IW_OK;
+}
+
+/* When each request of the rank was complete. */
+static iw_time *completion_times(struct matching *m, uint32_t r)
+{
+    const struct iwi_trace_rank *rank = &m->trace->ranks[r];
+    iw_time *done_ps = iwi_new_array(m->finish->log, rank->request_count, sizeof *done_ps);
+    iw_time now_ps = 0;
+
+    for (uint32_t i = 0; done_ps != NULL && i < rank->request_count; i++) {
+        done_ps[i] = INT64_MAX;
+    }
+    for (uint64_t i = 0; done_ps != NULL && i < rank->call_count; i++) {
+        const struct iwi_call *call = &rank->calls[i];
+
+        now_ps += call->compute_wall_ps + call->call_ps;
+        for (uint32_t k = 0; call->kind == IWI_CALL_WAIT && k < call->request_count; k++) {
+            done_ps[rank->completed[call->request + k]] = now_ps;
+        }
+    }
+    return done_ps;
+}
+
+static iw_status gather_rank(struct matching *m, uint32_t r, const iw_time *done_ps)
+{
+    const struct iwi_trace_rank *rank = &m->trace->ranks[r];
+    iw_time now_ps = 0;
+
+    for (uint64_t i = 0; i < rank->call_count; i++) {
+        const struct iwi_call *call = &rank->calls[i];
+        struct end end = {.comm = call->comm, .tag = call->tag, .call = i};
+
+        now_ps += call->compute_wall_ps + call->call_ps;
+        m->links[r][i].rank = IWI_LINK_NONE;
+        end.src = is_send(call) ? r : call->peer;
+        end.dst = is_send(call) ? call->peer : r;
+        if (is_send(call)) {
+            IW_TRY(add(m, &m->sends, &end));
+        } else if (is_receive(call)) {
+            const bool is_known = call->peer != IWI_PEER_UNKNOWN && call->tag != IWI_TAG_UNKNOWN;
+
+            end.order = (uint64_t)(call->kind == IWI_CALL_RECV ? now_ps : done_ps[call->request]);
+            IW_TRY(add(m, is_known ? &m->receives : &m->unknown, &end));
         }
     }
     return IW_OK;
 }
 
-static iw_status prepare(const iw_log *log, struct replay *r)
+static iw_status gather(struct matching *m)
 {
-    const size_t ranks = r->trace->rank_count, comms = r->trace->comm_count;
+    for (uint32_t r = 0; r < m->trace->rank_count; r++) {
+        iw_time *done_ps = completion_times(m, r);
+        iw_status status = IW_ERR_NOMEM;
 
-    r->next = iwi_new_array(log, ranks, sizeof *r->next);
-    r->has_arrived = iwi_new_array(log, ranks, sizeof *r->has_arrived);
-    r->elapsed_ps = iwi_new_array(log, ranks, sizeof *r->elapsed_ps);
-    r->sent = iwi_new_array(log, ranks, sizeof *r->sent);
-    r->posted = iwi_new_array(log, ranks, sizeof *r->posted);
-    r->reached = iwi_new_array(log, ranks, sizeof *r->reached);
-    r->generation = iwi_new_array(log, comms, sizeof *r->generation);
-    r->arrived = iwi_new_array(log, comms, sizeof *r->arrived);
-    r->makers = iwi_new_array(log, ranks, sizeof *r->makers);
-    if (r->next == NULL || r->has_arrived == NULL || r->elapsed_ps == NULL || r->sent == NULL ||
-        r->posted == NULL || r->reached == NULL || r->generation == NULL || r->arrived == NULL ||
-        r->makers == NULL) {
+        m->links[r] = iwi_new_array(m->finish->log, m->trace->ranks[r].call_count, sizeof **m->links);
+        if (done_ps != NULL && m->links[r] != NULL) {
+            status = gather_rank(m, r, done_ps);
+        }
+        free(done_ps);
+        IW_TRY(status);
+    }
+    return IW_OK;
+}
+
+/* ---- the two rounds ---- */
+
+#define ORDER(x, y)                    \
+    do {                               \
+        if ((x) != (y)) {              \
+            return (x) < (y) ? -1 : 1; \
+        }                              \
+    } while (0)
+
+static int compare_envelopes(const struct end *x, const struct end *y)
+{
+    ORDER(x->dst, y->dst);
+    ORDER(x->src, y->src);
+    ORDER(x->comm, y->comm);
+    ORDER(x->tag, y->tag);
+    return 0;
+}
+
+IWI_COMPARE(by_envelope, struct end, compare_envelopes(left, right), IWI_RISING(call))
+
+/* Those of which more is known come first: less fits them. */
+IWI_COMPARE(by_knowledge, struct end, IWI_RISING(dst),
+            IWI_ORDER(left->tag == IWI_TAG_UNKNOWN, right->tag == IWI_TAG_UNKNOWN), IWI_RISING(order),
+            IWI_RISING(src), IWI_RISING(call))
+
+IWI_COMPARE(by_order, struct end, IWI_RISING(dst), IWI_RISING(order), IWI_RISING(src), IWI_RISING(call))
+
+static void sort(struct ends *ends, int (*compare)(const void *, const void *))
+{
+    iwi_sort(ends->at, ends->count, compare);
+}
+
+static struct iwi_call *call_of(struct matching *m, uint32_t rank, const struct end *end)
+{
+    return &m->trace->ranks[rank].calls[end->call];
+}
+
+static void leave_alone(struct matching *m, enum iwi_trace_gap gap, uint32_t rank, const struct end *end)
+{
+    struct iwi_call *call = call_of(m, rank, end);
+
+    iwi_gap_note_message(
+        m->finish->gaps, gap,
+        &(struct iwi_gap_message){
+            .rank = rank, .peer = call->peer, .tag = call->tag, .call = end->call + 1, .bytes = call->bytes});
+    call->kind = IWI_CALL_OPAQUE;
+    call->flags = 0;
+    call->bytes = 0;
+}
+
+static iw_status leave_receive(struct matching *m, const struct end *receive)
+{
+    struct end unknown = *receive;
+
+    if (!m->finish->distrusts_sources) {
+        leave_alone(m, IWI_GAP_UNSENT, receive->dst, receive);
+        return IW_OK;
+    }
+    unknown.src = IWI_PEER_UNKNOWN;
+    unknown.comm = IWI_NO_COMM;
+    unknown.tag = IWI_TAG_UNKNOWN;
+    return add(m, &m->unknown, &unknown);
+}
+
+/* Below 0: the send at s is alone; above: the receive at r is; 0: they belong together. */
+static int compare_next(const struct matching *m, size_t s, size_t r)
+{
+    if (s == m->sends.count || r == m->receives.count) {
+        return s == m->sends.count ? 1 : -1;
+    }
+    return compare_envelopes(&m->sends.at[s], &m->receives.at[r]);
+}
+
+/* Pairs what has the same envelope; sends that are left stay in m->sends. */
+static iw_status pair_known(struct matching *m)
+{
+    size_t s = 0, r = 0, left = 0;
+
+    sort(&m->sends, by_envelope);
+    sort(&m->receives, by_envelope);
+    while (s < m->sends.count || r < m->receives.count) {
+        const int order = compare_next(m, s, r);
+
+        if (order == 0) {
+            const struct end *send = &m->sends.at[s++], *receive = &m->receives.at[r++];
+
+            call_of(m, receive->dst, receive)->bytes = call_of(m, send->src, send)->bytes;
+            m->links[send->src][send->call] = (struct iwi_message_end){receive->call, receive->dst};
+            m->links[receive->dst][receive->call] = (struct iwi_message_end){send->call, send->src};
+        } else if (order < 0) {
+            m->sends.at[left++] = m->sends.at[s++];
+        } else {
+            IW_TRY(leave_receive(m, &m->receives.at[r++]));
+        }
+    }
+    m->sends.count = left;
+    return IW_OK;
+}
+
+static bool fits(const struct end *receive, const struct end *send)
+{
+    return (receive->src == IWI_PEER_UNKNOWN || receive->src == send->src) &&
+           (receive->comm == IWI_NO_COMM || receive->comm == send->comm) &&
+           (receive->tag == IWI_TAG_UNKNOWN || receive->tag == send->tag);
+}
+
+static void take(struct matching *m, const struct end *receive, const struct end *send)
+{
+    struct iwi_call *call = call_of(m, receive->dst, receive);
+
+    iwi_gap_note(m->finish->gaps, IWI_GAP_SOURCE, receive->dst, receive->call + 1, NULL);
+    call->peer = send->src;
+    call->comm = send->comm;
+    call->tag = send->tag;
+    call->bytes = call_of(m, send->src, send)->bytes;
+}
+
+/* Gives the receives of one rank what was sent to it; next[] chains the sends that are left, from `first`. */
+static void pair_rank(struct matching *m, const struct end *receives, size_t count, size_t *next,
+                      size_t first)
+{
+    for (size_t r = 0; r < count; r++) {
+        size_t *link = &first;
+
+        while (*link != SIZE_MAX && !fits(&receives[r], &m->sends.at[*link])) {
+            link = &next[*link];
+        }
+        if (*link == SIZE_MAX) {
+            leave_alone(m, IWI_GAP_UNSENT, receives[r].dst, &receives[r]);
+        } else {
+            take(m, &receives[r], &m->sends.at[*link]);
+            *link = next[*link];
+        }
+    }
+    for (; first != SIZE_MAX; first = next[first]) {
+        leave_alone(m, IWI_GAP_UNRECEIVED, m->sends.at[first].src, &m->sends.at[first]);
+    }
+}
+
+/* Finds an order for the sends that are left. */
+static iw_status order_sends(struct matching *m)
+{
+    uint64_t place = 0;
+
+    sort(&m->unknown, by_order);
+    for (size_t i = 0; i < m->unknown.count; i++) {
+        const struct end *receive = &m->unknown.at[i];
+
+        place = i > 0 && m->unknown.at[i - 1].dst == receive->dst ? place + 1 : 0;
+        m->links[receive->dst][receive->call] = (struct iwi_message_end){place, IWI_LINK_POOL};
+    }
+    for (size_t i = 0; i < m->sends.count; i++) {
+        m->links[m->sends.at[i].src][m->sends.at[i].call].rank = IWI_LINK_POOL;
+    }
+    IW_TRY(iwi_trace_replay(m->finish->log, m->trace, m->links));
+    for (size_t i = 0; i < m->sends.count; i++) {
+        m->sends.at[i].order = m->links[m->sends.at[i].src][m->sends.at[i].call].call;
+    }
+    return IW_OK;
+}
+
+static iw_status pair_unknown(struct matching *m)
+{
+    const struct ends *sends = &m->sends, *unknown = &m->unknown;
+    size_t *next = iwi_new_array(m->finish->log, sends->count, sizeof *next);
+    size_t s = 0, r = 0;
+
+    if (next == NULL) {
         return IW_ERR_NOMEM;
     }
-    return find_makers(log, r);
+    sort(&m->sends, by_order);
+    sort(&m->unknown, by_knowledge);
+    for (uint32_t rank = 0; rank < m->trace->rank_count; rank++) {
+        const size_t first_send = s, first_receive = r;
+
+        for (; s < sends->count && sends->at[s].dst == rank; s++) {
+            next[s] = s + 1 < sends->count && sends->at[s + 1].dst == rank ? s + 1 : SIZE_MAX;
+        }
+        for (; r < unknown->count && unknown->at[r].dst == rank; r++) {
+        }
+        pair_rank(m, unknown->count > 0 ? &unknown->at[first_receive] : NULL, r - first_receive, next,
+                  s > first_send ? first_send : SIZE_MAX);
+    }
+    free(next);
+    return IW_OK;
 }
 
-static void release(struct replay *r)
+static iw_status match(struct matching *m)
 {
-    for (uint32_t rank = 0; r->makers != NULL && rank < r->trace->rank_count; rank++) {
-        free(r->makers[rank]);
+    IW_TRY(gather(m));
+    IW_TRY(pair_known(m));
+    if (m->unknown.count > 0) {
+        IW_TRY(order_sends(m));
     }
-    free(r->next);
-    free(r->has_arrived);
-    free(r->elapsed_ps);
-    free(r->sent);
-    free(r->posted);
-    free(r->reached);
-    free(r->generation);
-    free(r->arrived);
-    free(r->makers);
+    return pair_unknown(m);
 }
 
-iw_status iwi_trace_replay(const iw_log *log, const struct iw_trace *trace, struct iwi_message_end **links)
+iw_status iwi_trace_match(const struct iwi_trace_ending *finish, struct iw_trace *trace)
 {
-    struct replay r = {.trace = trace, .links = links};
-    const iw_status status = prepare(log, &r);
+    struct matching m = {.finish = finish, .trace = trace};
+    iw_status status;
 
-    while (status == IW_OK && (step(&r) || force(&r))) {
+    if (is_balanced(trace)) {
+        return IW_OK;
     }
-    release(&r);
+    m.links = iwi_new_array(finish->log, trace->rank_count, sizeof(void *));
+    status = m.links != NULL ? match(&m) : IW_ERR_NOMEM;
+    for (uint32_t r = 0; m.links != NULL && r < trace->rank_count; r++) {
+        free(m.links[r]);
+    }
+    free(m.links);
+    free(m.sends.at);
+    free(m.receives.at);
+    free(m.unknown.at);
     return status;
 }
 
@@ -480,7 +417,7 @@ static void compact(struct iwi_trace_rank *rank, uint8_t *is_made)
 
 iw_status iwi_trace_finish(const struct iwi_trace_ending *finish, struct iw_trace *trace)
 {
-    trace->threaded = gaps_threaded(finish->gaps);
+    trace->threaded = iwi_gaps_threaded(finish->gaps);
     IW_TRY(iwi_trace_match(finish, trace));
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         uint8_t *is_made = iwi_new_array(finish->log, trace->ranks[r].request_count, 1);
