@@ -1,7 +1,7 @@
 /* Brings the times of all ranks to rank 0: of each phase the largest, of each rank its means.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/bench_collect.h"
+#include "mpi/bench.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "features/bench/bench_keep.h"
-#include "mpi/net_pair.h"
+#include "mpi/net.h"
 
 enum { CHUNK = 1 << 14 }; /* phases that are sent at once */
 

@@ -15,11 +15,9 @@
 #include <mpi.h>
 
 #include "core/base/base.h"
+#include "mpi/plugin.h"
 #include "mpi/bench.h"
-#include "mpi/bench_collect.h"
-#include "mpi/bench_work.h"
-#include "mpi/net_pair.h"
-#include "mpi/net_place.h"
+#include "mpi/net.h"
 
 enum { LEFT_OUT = 4, LEFT_OUT_ASLEEP = 1, LEAST_BLOCK = 10, MOST_BLOCK = 1 << 14, LEAST_BLOCKS = 80 };
 

@@ -1,14 +1,14 @@
 /* The work of a phase, a linear congruential generator, and the operation behind it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/bench_work.h"
+#include "mpi/bench.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "core/base/base.h"
-#include "mpi/net_pair.h"
+#include "mpi/net.h"
 
 static const uint64_t A = 16807, B = 12345, P = 2147483647; /* P = 2^31 - 1 */
 

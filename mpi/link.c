@@ -4,7 +4,7 @@
  * A communicator of its own, in which the processes of a node are neighbours; a channel is a tag. There is
  * one link, as there is one MPI_COMM_WORLD.
  */
-#include "mpi/link.h"
+#include "mpi/plugin.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Finds the eager limit by votes: single trials are at the mercy of the scheduler.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/net_pair.h"
+#include "mpi/net.h"
 
 #include <math.h>
 

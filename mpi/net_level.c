@@ -5,7 +5,7 @@
  * alike and shows up as differences between rounds, from which the intervals are made. Where others have the
  * CPUs each message may take a time slice: then the least is measured that says something of all sizes.
  */
-#include "mpi/net_level.h"
+#include "mpi/net.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,10 +11,8 @@
 #include <mpi.h>
 
 #include "core/base/base.h"
+#include "mpi/plugin.h"
 #include "mpi/net.h"
-#include "mpi/net_level.h"
-#include "mpi/net_place.h"
-#include "mpi/net_scan.h"
 #include "features/network/net_fit.h"
 
 enum { LEVELS = 2 };

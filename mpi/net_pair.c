@@ -1,7 +1,7 @@
 /* The exchanges of a pair, both sides of each beside each other.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/net_pair.h"
+#include "mpi/net.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* All pairs, or some of them: many at once, suspects again alone.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/net_scan.h"
+#include "mpi/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "features/network/net_fit.h"
-#include "mpi/net_pair.h"
 
 enum {
     RANKS_FOR_ALL = 64, /* AUTO: all pairs up to so many ranks */

@@ -5,7 +5,7 @@
 
 #include "core/base/monotonic.h"
 #include "core/base/order.h"
-#include "mpi/net_pair.h"
+#include "mpi/net.h"
 
 int64_t iwi_net_now_ns(void)
 {

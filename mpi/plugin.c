@@ -12,9 +12,7 @@
 
 #include "core/base/base.h"
 #include "kit/launch/launcher.h"
-#include "mpi/bench.h"
-#include "mpi/link.h"
-#include "mpi/net.h"
+#include "mpi/plugin.h"
 
 /* SINGLE, as most programs have it: with FUNNELED, Open MPI takes locks that add 100 ns to a message. */
 static iw_status start(const iw_log *log, uint32_t *rank_p, uint32_t *size_p)

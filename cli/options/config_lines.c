@@ -1,7 +1,7 @@
 /* Cuts the text of a configuration file into lines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/config_lines.h"
+#include "options/config.h"
 
 #include <stdarg.h>
 #include <stdio.h>

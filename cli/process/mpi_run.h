@@ -48,4 +48,11 @@ void mpi_run_abort(struct mpi_run *mpi_run, int code);
 
 int mpi_run_end(struct mpi_run *mpi_run, int code);
 
+/* Polls that wait: MPI libraries look for messages again and again while a rank waits; here they sleep
+ * instead. */
+
+/* Before MPI starts: messages go over sockets (unless the user has set something else), on which the calling
+ * thread sleeps from now on, in each poll that finds nothing, until something comes. */
+void patient_polls_use(void);
+
 #endif

@@ -10,7 +10,7 @@
 /* checked inline versions of what is defined here would be in the way: clang says so */
 #undef _FORTIFY_SOURCE
 
-#include "process/patient_polls.h"
+#include "process/mpi_run.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,13 +1,11 @@
-/* Starting the tracer; its one place for failures.
+/* Starting the tracer.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "mpi/trace/tracer.h"
 
 #include <idlewave/time.h>
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,48 +20,6 @@
 #define DEFAULT_FOLDER "idlewave-trace"
 #define DEFAULT_WINDOW_BYTES ((size_t)1 << 20)
 #define LEAST_WINDOW_BYTES ((size_t)1 << 16)
-
-struct iwi_tracer iwi_tracer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .is_on = true};
-__thread struct iwi_thread *iwi_self __attribute__((tls_model("initial-exec")));
-
-void iwi_tell(const char *format, ...)
-{
-    char line[8192];
-    va_list args;
-
-    va_start(args, format);
-    /* clang-tidy 14 does not see va_start() in a file that is built twice
-     * NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
-    (void)vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fprintf(stderr, "idlewave: %s\n", line);
-}
-
-void iwi_tracer_fail(int error, const char *what)
-{
-    (void)pthread_mutex_lock(&iwi_tracer.mutex);
-    if (iwi_tracer.failure == 0) {
-        (void)snprintf(
-            iwi_tracer.failure_text, sizeof iwi_tracer.failure_text, "%.160s: %.80s", what,
-            strerror(error)); // NOLINT(concurrency-mt-unsafe): under our mutex, text of a known error
-        iwi_tracer.failure = error != 0 ? error : EIO;
-        iwi_tracer.is_on = false;
-    }
-    (void)pthread_mutex_unlock(&iwi_tracer.mutex);
-}
-
-void iwi_tell_how_to_finish(const char *what)
-{
-    Dl_info info;
-    char place[4096] = "";
-
-    if (dladdr(&iwi_tracer, &info) != 0 && info.dli_fname != NULL && strrchr(info.dli_fname, '/') != NULL) {
-        (void)snprintf(place, sizeof place, "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname + 1),
-                       info.dli_fname);
-    }
-    iwi_tell("%s; '%sidlewave-trace-finish %s' makes a trace of what was recorded", what, place,
-             iwi_tracer.folder);
-}
 
 static void read_environment(void)
 {

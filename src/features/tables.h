@@ -5,7 +5,7 @@
 #define IWI_TABLES_H
 
 #include "kit/doc/doc.h"
-#include "kit/files/net/net_reader.h"
+#include "kit/files/net/net_yaml.h"
 #include "kit/files/trace/trace_open.h"
 
 extern const struct iwi_kind iwi_bench_kind;

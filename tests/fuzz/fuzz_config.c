@@ -1,7 +1,7 @@
 /* Fuzzes the reader of configuration files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/config_lines.h"
+#include "options/config.h"
 
 #include <string.h>
 

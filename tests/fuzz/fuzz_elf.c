@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "kit/launch/elf.h"
+#include "kit/launch/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

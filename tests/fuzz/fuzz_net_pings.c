@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
-#include "kit/files/net/net_pings.h"
+#include "kit/files/net/net_yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
-#include "kit/files/trace/ompi_rules.h"
+#include "kit/files/trace/trace_open.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/monotonic.h"
-#include "process/patient_polls.h"
+#include "process/mpi_run.h"
 
 enum { SETS = 3, TRIES = 3, WAIT_MS = 50, MOST_LATE_MS = 8, NS_PER_MS = 1000000 };
 

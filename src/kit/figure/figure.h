@@ -24,7 +24,47 @@
 #include <stdio.h>
 
 #include "core/base/arena.h"
-#include "kit/figure/palette.h"
+
+/* ---- the colours of all pictures: pages light and dark, files, terminals ---- */
+
+enum { IWI_SERIES_INKS = 7 };
+
+/* What a colour is for. The first ones tell series apart; noise and what it costs have a colour of their own
+ * in every picture. */
+enum iwi_ink {
+    IWI_INK_SERIES,
+    IWI_INK_NOISE = IWI_INK_SERIES + IWI_SERIES_INKS,
+    IWI_INK_TEXT,
+    IWI_INK_FAINT,
+    IWI_INK_RULE,
+    IWI_INK_GROUND,
+    IWI_INK_CARD,
+    IWI_INK_LINK,
+    IWI_INK_COMPUTE, /* states of ranks */
+    IWI_INK_WAIT,
+    IWI_INK_DELAY,
+    IWI_INK_COMM,
+    IWI_INKS
+};
+
+/* Of series number `index` of a picture, from 0; after the last it begins again. */
+enum iwi_ink iwi_series_ink(size_t index);
+
+/* The same source of noise has the same colour everywhere: what it likes best, or, where that is taken by
+ * one before it, the next. `names` are in the order in which they choose. */
+void iwi_source_inks(const char *const *names, size_t count, enum iwi_ink *inks);
+
+/* red << 16 | green << 8 | blue, on white. */
+uint32_t iwi_ink_rgb(enum iwi_ink ink);
+
+/* Its variable in style sheets: "--series-3". */
+const char *iwi_ink_css(enum iwi_ink ink);
+
+/* The number among a terminal's 256 colours; fainter where there is less of it. */
+unsigned iwi_ink_terminal(enum iwi_ink ink, bool is_faint);
+
+/* Style sheet: the variables, for light and dark screens; paper is light. */
+void iwi_palette_write_css(FILE *out);
 
 /* ---- axes ---- */
 
@@ -200,7 +240,7 @@ IW_NODISCARD iw_status iwi_sheet_plot(const iw_log *log, const struct iwi_sheet 
 IW_NODISCARD iw_status iwi_sheets_write_folder(const iw_log *log, const struct iwi_sheet *sheets,
                                                size_t count, const char *dir);
 
-/* Figures of rows: a name, and below it a bar from 0 to its value with the interval as a line. */
+/* ---- figures of rows: a name, and below it a bar from 0 to its value with the interval as a line ---- */
 
 /* Axes for so many rows, and the mark that takes their bars. */
 struct iwi_mark *iwi_bar_rows_begin(struct iwi_figure *figure, const char *label, enum iwi_axis_unit unit,
@@ -210,7 +250,7 @@ struct iwi_mark *iwi_bar_rows_begin(struct iwi_figure *figure, const char *label
 void iwi_bar_rows_add(struct iwi_figure *figure, struct iwi_mark *bars, const char *name, iw_estimate value,
                       const char *text, bool is_hot);
 
-/* Figures of how many have how much: bars on two logarithmic axes. */
+/* ---- figures of how many have how much: bars on two logarithmic axes ---- */
 
 void iwi_histogram_axes(struct iwi_figure *figure, const char *label, const char *count_label);
 

@@ -5,7 +5,7 @@
  * its ground, and no two neighbours differ in red against green alone. Orange is noise and nothing else; it
  * differs from the red of waiting in lightness too. Signs and dashes tell series apart as well.
  */
-#include "kit/figure/palette.h"
+#include "kit/figure/figure.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Reads the dynamic section of ELF files. Every offset and count of a file is checked before it is used.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/launch/elf.h"
+#include "kit/launch/target.h"
 
 #include <errno.h>
 #include <link.h>

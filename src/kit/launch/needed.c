@@ -1,7 +1,7 @@
-/* Walks through needed libraries, breadth first. Nothing is loaded or run.
+/* The libraries that a program needs, and the MPI among them. Nothing is loaded or run.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/launch/needed.h"
+#include "kit/launch/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "kit/launch/elf.h"
-#include "kit/launch/library_cache.h"
+#include "kit/launch/libraries.h"
 
 /* A walk ends here whatever files say; programs need some hundred libraries at most. */
 enum { MOST_OBJECTS = 2048, MOST_NAMES = 16384 };
@@ -259,4 +259,208 @@ iw_status iwi_needed_walk(const iw_log *log, const char *path, const char *cache
     }
     release(&w);
     return w.status;
+}
+
+/* Reads /etc/ld.so.cache: format 1.1 of the GNU C library, alone or behind the older format.
+ *
+ * Format 1.1: 20 bytes "glibc-ld.so.cache1.1", u32 number of entries, 24 more bytes; entries of 24 bytes: i32
+ * flags, u32 name, u32 path, 12 more bytes; texts, which name and path point at from the beginning of the 20
+ * bytes. The older one: "ld.so-1.7.0", a filler, u32 number of entries at 12; entries of 12 bytes from 16 on;
+ * then, at the next multiple of 8, the newer one may follow.
+ */
+
+static const char MAGIC[] = "glibc-ld.so.cache1.1", OLD_MAGIC[] = "ld.so-1.7.0";
+
+enum { HEADER_SIZE = 48, ENTRY_SIZE = 24, OLD_HEADER_SIZE = 16, OLD_ENTRY_SIZE = 12 };
+enum { MOST_BYTES = 64 << 20, PIECE_BYTES = 1 << 16 };
+
+static uint32_t u32_at(const struct iwi_library_cache *cache, size_t offset)
+{
+    uint32_t value;
+
+    memcpy(&value, cache->data + offset, sizeof value);
+    return value;
+}
+
+static bool begins_with(const struct iwi_library_cache *cache, size_t offset, const char *magic)
+{
+    const size_t length = strlen(magic);
+
+    return offset <= cache->size && cache->size - offset >= length &&
+           memcmp(cache->data + offset, magic, length) == 0;
+}
+
+/* Behind the older format, if the file begins with it. */
+static size_t find_base(const struct iwi_library_cache *cache)
+{
+    size_t end;
+
+    if (!begins_with(cache, 0, OLD_MAGIC) || cache->size < OLD_HEADER_SIZE) {
+        return 0;
+    }
+    end = OLD_HEADER_SIZE + (size_t)u32_at(cache, 12) * OLD_ENTRY_SIZE;
+    return (end + 7) / 8 * 8;
+}
+
+static bool find_entries(struct iwi_library_cache *cache)
+{
+    cache->base = find_base(cache);
+    if (!begins_with(cache, cache->base, MAGIC) || cache->size - cache->base < HEADER_SIZE) {
+        return false;
+    }
+    cache->count = u32_at(cache, cache->base + strlen(MAGIC));
+    return cache->count <= (cache->size - cache->base - HEADER_SIZE) / ENTRY_SIZE;
+}
+
+static bool read_file(const char *path, struct iwi_library_cache *cache)
+{
+    FILE *in = fopen(path, "re");
+    size_t capacity = 0, count = 0;
+    bool is_read = in != NULL;
+
+    while (is_read) {
+        void *data = cache->data;
+
+        is_read = cache->size < MOST_BYTES &&
+                  iwi_grow(NULL, &data, &capacity, cache->size + PIECE_BYTES, 1) == IW_OK;
+        cache->data = data;
+        count = is_read ? fread(cache->data + cache->size, 1, PIECE_BYTES, in) : 0;
+        cache->size += count;
+        if (count < PIECE_BYTES) {
+            break;
+        }
+    }
+    if (in != NULL) {
+        is_read = is_read && ferror(in) == 0;
+        (void)fclose(in);
+    }
+    return is_read;
+}
+
+void iwi_library_cache_load(const char *path, struct iwi_library_cache *cache_p)
+{
+    struct iwi_library_cache cache = {.data = NULL};
+
+    if (!read_file(path, &cache) || !find_entries(&cache)) {
+        iwi_library_cache_release(&cache);
+    }
+    *cache_p = cache;
+}
+
+void iwi_library_cache_release(struct iwi_library_cache *cache)
+{
+    free(cache->data);
+    *cache = (struct iwi_library_cache){.data = NULL};
+}
+
+/* NULL: points outside, or does not end. */
+static const char *text_at(const struct iwi_library_cache *cache, uint32_t place)
+{
+    const size_t size = cache->size - cache->base;
+    const char *text;
+
+    if (place >= size) {
+        return NULL;
+    }
+    text = cache->data + cache->base + place;
+    return memchr(text, '\0', size - place) != NULL ? text : NULL;
+}
+
+const char *iwi_library_cache_next(const struct iwi_library_cache *cache, const char *name, size_t *at_p)
+{
+    while (*at_p < cache->count) {
+        const size_t entry = cache->base + HEADER_SIZE + *at_p * ENTRY_SIZE;
+        const char *found = text_at(cache, u32_at(cache, entry + 4));
+
+        ++*at_p;
+        if (found != NULL && strcmp(found, name) == 0) {
+            const char *path = text_at(cache, u32_at(cache, entry + 8));
+
+            if (path != NULL) {
+                return path;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Which program would run, and which MPI its libraries are of. */
+
+/* ---- where it is ---- */
+
+/* What execvp() would run. errno tells why not. */
+static bool is_runnable(const char *path)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0) {
+        return false;
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        errno = EACCES;
+        return false;
+    }
+    return access(path, X_OK) == 0;
+}
+
+static iw_status check_path(const iw_log *log, const char *program, char *path, size_t size)
+{
+    const int length = snprintf(path, size, "%s", program);
+
+    if (length <= 0 || (size_t)length >= size) {
+        return iwi_fail(log, IW_ERR_IO, "'%s' is not the name of a program", program);
+    }
+    return is_runnable(path) ? IW_OK
+                             : iwi_fail(log, IW_ERR_IO, "'%s' cannot be run: %s", program, strerror(errno));
+}
+
+iw_status iwi_target_path(const iw_log *log, const char *program, char *path, size_t size)
+{
+    const char *places = getenv("PATH");
+
+    if (program[0] == '\0' || strchr(program, '/') != NULL) {
+        return check_path(log, program, path, size);
+    }
+    for (places = places != NULL ? places : "/bin:/usr/bin"; places != NULL;) {
+        const int length = (int)strcspn(places, ":");
+        const int written = snprintf(path, size, "%.*s%s%s", length, places, length > 0 ? "/" : "", program);
+
+        if (written > 0 && (size_t)written < size && is_runnable(path)) {
+            return IW_OK;
+        }
+        places = places[length] != '\0' ? places + length + 1 : NULL;
+    }
+    if (is_runnable(program)) {
+        return iwi_fail(log, IW_ERR_IO, "'%s' is not in PATH: write './%s' for the one in this folder",
+                        program, program);
+    }
+    return iwi_fail(log, IW_ERR_IO, "there is no program '%s' in PATH", program);
+}
+
+/* ---- what it needs ---- */
+
+static bool look_at_library(void *arg, const char *name)
+{
+    struct iwi_target_mpi *mpi = arg;
+    const char *found;
+    const enum iwi_library_role role = iwi_library_role_of(name, &found);
+    const char *slash = strrchr(name, '/');
+
+    if (role != IWI_LIBRARY_NONE) {
+        mpi->name = found;
+    }
+    if (role == IWI_LIBRARY_MPI) {
+        snprintf(mpi->library, sizeof mpi->library, "%s", slash != NULL ? slash + 1 : name);
+        mpi->is_other = found == NULL;
+    }
+    return role != IWI_LIBRARY_MPI;
+}
+
+iw_status iwi_target_mpi_of(const iw_log *log, const char *path, struct iwi_target_mpi *mpi_p)
+{
+    struct iwi_target_mpi mpi = {.name = NULL};
+
+    IW_TRY(iwi_needed_walk(log, path, IWI_LIBRARY_CACHE, look_at_library, &mpi));
+    *mpi_p = mpi;
+    return IW_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 
-/* Positions in so many columns fit into 31 bits (timeline_raster.c); halving them until 32 are left takes 10
+/* Positions in so many columns fit into 31 bits (timeline.c); halving them until 32 are left takes 10
  * levels beyond the first. */
 enum { IWI_TIMELINE_MAX_SIDE = (1 << 15) - 1, IWI_TIMELINE_MAX_LEVELS = 16, IWI_TIMELINE_MIN_SIDE = 16 };
 
@@ -78,7 +78,7 @@ static inline uint32_t iwi_exact_index(const struct iwi_exact *exact, uint32_t r
     return rank >= exact->first_rank ? rank - exact->first_rank : rank + (ranks - exact->first_rank);
 }
 
-/* ---- timeline_levels.c ---- */
+/* ---- coarser levels ---- */
 
 /* Planes of zeros. */
 IW_NODISCARD iw_status iwi_level_open(const iw_log *log, struct iwi_level *level);

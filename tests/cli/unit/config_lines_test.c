@@ -1,7 +1,7 @@
 /* Tests of how configuration files are cut into lines.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "options/config_lines.h"
+#include "options/config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@
 
 #include "features/replay/inject_plan.h"
 #include "features/replay/injector.h"
-#include "process/patient_polls.h"
+#include "process/mpi_run.h"
 
 enum kind { NONE, WORK, SLACK, WAIT, STRADDLE, KINDS };
 enum { DURATIONS = 3, SENDER = 0, RECEIVER = 1, WARM_UP = 200 };

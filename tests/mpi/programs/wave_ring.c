@@ -21,7 +21,7 @@
 #include <time.h>
 
 #ifdef WAIT_PATIENTLY
-#include "process/patient_polls.h"
+#include "process/mpi_run.h"
 #endif
 
 struct ring {

@@ -17,8 +17,8 @@
 #include "options/simulate_opts.h"
 #include "options/suggest.h"
 #include "options/verbs.h"
+#include "process/mpi_run.h"
 #include "process/node_log.h"
-#include "process/patient_polls.h"
 #include "process/progress.h"
 
 /* ======== bench memory ======== */

@@ -12,7 +12,6 @@
 #include "core/base/order.h"
 #include "core/program/message_pairs.h"
 #include "kit/files/trace/trace_open.h"
-#include "kit/files/trace/trace_steps.h"
 
 /* ---- steps ---- */
 

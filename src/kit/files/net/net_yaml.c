@@ -12,7 +12,6 @@
 #include "core/base/base.h"
 #include "core/net/net.h"
 #include "kit/files/io/input.h"
-#include "kit/files/net/net_reader.h"
 
 enum { LEVELS_MAX = IW_NET_INNER_MAX + 1 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/rng.h"
-#include "kit/files/net/net_pings.h"
+#include "kit/files/net/net_yaml.h"
 #include "support/support.h"
 
 static struct iwi_pings read_text(const char *text)

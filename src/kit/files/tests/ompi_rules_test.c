@@ -1,7 +1,7 @@
 /* Open MPI's rules files: what they say, where they are silent, what is wrong with them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/trace/ompi_rules.h"
+#include "kit/files/trace/trace_open.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Steps of traced ranks: by hand, and of real archives.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/trace/trace_steps.h"
+#include "kit/files/trace/trace_open.h"
 
 #include <string.h>
 

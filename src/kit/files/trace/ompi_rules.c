@@ -7,7 +7,7 @@
  * stands for all below it. Fan-out and requests are not used: idlewave's trees and chains have no such
  * choice.
  */
-#include "kit/files/trace/ompi_rules.h"
+#include "kit/files/trace/trace_open.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,6 @@
 #include "kit/files/io/input.h"
 #include "kit/files/io/paths.h"
 #include "kit/files/otf2/trace_otf2.h"
-#include "kit/files/trace/ompi_rules.h"
 #include "kit/files/trace/trace_allprof.h"
 
 /* ---- traces of other tools, in formats that are not read ---- */

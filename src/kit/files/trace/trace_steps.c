@@ -1,7 +1,7 @@
 /* Steps of the ranks of a trace, the timeline of them, and where the time of the ranks went.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "kit/files/trace/trace_steps.h"
+#include "kit/files/trace/trace_open.h"
 
 #include <idlewave/files.h>
 #include <idlewave/timeline.h>

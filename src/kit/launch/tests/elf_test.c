@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kit/launch/elf.h"
+#include "kit/launch/target.h"
 #include "made_elf.h"
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kit/launch/library_cache.h"
+#include "kit/launch/target.h"
 #include "made_elf.h"
 #include "support/support.h"
 

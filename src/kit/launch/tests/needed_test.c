@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kit/launch/needed.h"
+#include "kit/launch/target.h"
 #include "made_elf.h"
 #include "support/support.h"
 
