@@ -169,24 +169,8 @@ static struct iwi_thread *take_over(void)
     return thread;
 }
 
-struct iwi_thread *iwi_thread_begin(void)
+struct iwi_thread *iwi_thread_take(void)
 {
-    int is_initialized = 0;
-    int is_finalized = 0;
-
-    if (iwi_tracer.state == IWI_TRACER_NEW) {
-        (void)PMPI_Initialized(&is_initialized);
-        (void)PMPI_Finalized(&is_finalized);
-        if (!is_initialized || is_finalized) {
-            iwi_tracer.was_called_before_init = true;
-            return NULL;
-        }
-        iwi_tracer_start(false, true, 0, 0);
-        return iwi_self;
-    }
-    if (iwi_tracer.state != IWI_TRACER_RUNNING || iwi_tracer.failure != 0) {
-        return NULL;
-    }
     iwi_self = take_over();
     if (iwi_self == NULL) {
         iwi_self = iwi_thread_new();

@@ -189,6 +189,24 @@ void iwi_tracer_start(bool is_collective, bool has_threads, uint64_t init_enter_
     }
 }
 
+struct iwi_thread *iwi_thread_begin(void)
+{
+    int is_initialized = 0;
+    int is_finalized = 0;
+
+    if (iwi_tracer.state == IWI_TRACER_NEW) {
+        (void)PMPI_Initialized(&is_initialized);
+        (void)PMPI_Finalized(&is_finalized);
+        if (!is_initialized || is_finalized) {
+            iwi_tracer.was_called_before_init = true;
+            return NULL;
+        }
+        iwi_tracer_start(false, true, 0, 0);
+        return iwi_self;
+    }
+    return iwi_tracer.state == IWI_TRACER_RUNNING && iwi_tracer.failure == 0 ? iwi_thread_take() : NULL;
+}
+
 __attribute__((destructor)) static void tell_if_unfinished(void)
 {
     if (iwi_tracer.state == IWI_TRACER_RUNNING && iwi_tracer.pid == getpid() && iwi_tracer.rank == 0) {

@@ -124,6 +124,8 @@ void iwi_threads_init(void);
 
 /* The thread's first call: starts what must be started. NULL: this thread is not traced. */
 struct iwi_thread *iwi_thread_begin(void);
+/* The same for one that is: one that ended before it may have left what it needs. */
+struct iwi_thread *iwi_thread_take(void);
 struct iwi_thread *iwi_thread_new(void);
 void iwi_thread_free(struct iwi_thread *thread);
 
