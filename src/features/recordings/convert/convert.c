@@ -450,6 +450,6 @@ iw_status iw_recording_export(const iw_log *log, const iw_recording *recording, 
     IW_TRY(iwi_recording_check(log, path, recording, IW_ERR_RANGE));
     IW_TRY(check_detours(log, recording, ops));
     warn_of_losses(log, recording, ops);
-    return ops->is_of_one_cpu && recording->cpu_count > 1 ? write_cpus(log, recording, ops, path)
+    return ops->about.is_of_one_cpu && recording->cpu_count > 1 ? write_cpus(log, recording, ops, path)
                                                           : write_one(log, recording, ops, path);
 }
