@@ -33,7 +33,7 @@ void iwi_bench_operation_release(struct iwi_bench_operation *op);
 /* By its MPI_ name: libraries that are preloaded see it as one of a program. */
 void iwi_bench_operation_run(const struct iwi_bench_operation *op);
 
-/* What all ranks of a benchmark know, and how their times come to rank 0. */
+/* ---- what all ranks of a benchmark know, and how their times come to rank 0 ---- */
 
 struct iwi_bench_session {
     const iw_log *log;

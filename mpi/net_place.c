@@ -1,7 +1,7 @@
 /* Finds out where ranks run, and whether some must share a CPU.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "mpi/net.h"
+#include "mpi/net_place.h"
 
 #include <sched.h>
 #include <stdio.h>

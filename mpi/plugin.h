@@ -14,13 +14,13 @@ IW_NODISCARD iw_status iwi_mpi_link_open(const iw_log *log, const iw_link **link
 /* Before MPI ends; nothing if it was not opened. */
 void iwi_mpi_link_close(void);
 
-/* What the part of an MPI offers to `bench`: phases of work and an operation, timed on all ranks. */
+/* ---- what the part of an MPI offers to `bench`: phases of work and an operation, timed on all ranks ---- */
 
 /* Collective over all processes; iw_mpi_plugin.bench_measure. */
 IW_NODISCARD iw_status iwi_bench_measure(const iw_log *log, const struct iw_bench_plan *plan,
                                          struct iw_bench_samples **samples_p);
 
-/* What the part of an MPI offers to `net`: measuring message times between ranks. */
+/* ---- what the part of an MPI offers to `net`: measuring message times between ranks ---- */
 
 /* Collective over all processes; iw_mpi_plugin.net_measure. */
 IW_NODISCARD iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,

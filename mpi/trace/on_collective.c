@@ -476,22 +476,27 @@ void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_ar
     write_collective(thread, &collective);
 }
 
+struct iwi_record_collective iwi_started_collective(const struct iwi_op *op)
+{
+    return (struct iwi_record_collective){.kind = IWI_RECORD_ICOLLECTIVE,
+                                          .op = op->collective,
+                                          .is_neighbor = op->is_neighbor,
+                                          .comm = op->comm,
+                                          .root = op->root,
+                                          .new_comm = IWI_NO_NEW_COMM,
+                                          .sent = op->sent,
+                                          .received = op->received,
+                                          .bytes = op->bytes,
+                                          .request = op->request,
+                                          .sizes = op->sizes};
+}
+
 /* Writes that it began (unless it is persistent: MPI_Start does), and follows its request. */
 static void begin(struct iwi_thread *thread, struct iwi_op *op, MPI_Request request)
 {
     if (thread->is_writing && !op->is_persistent) {
         op->request = atomic_fetch_add_explicit(&iwi_tracer.request_count, 1, memory_order_relaxed) + 1;
-        const struct iwi_record_collective collective = {.kind = IWI_RECORD_ICOLLECTIVE,
-                                                         .op = op->collective,
-                                                         .is_neighbor = op->is_neighbor,
-                                                         .comm = op->comm,
-                                                         .root = op->root,
-                                                         .new_comm = IWI_NO_NEW_COMM,
-                                                         .sent = op->sent,
-                                                         .received = op->received,
-                                                         .bytes = op->bytes,
-                                                         .request = op->request,
-                                                         .sizes = op->sizes};
+        const struct iwi_record_collective collective = iwi_started_collective(op);
         write_collective(thread, &collective);
     }
     op->is_active = !op->is_persistent;

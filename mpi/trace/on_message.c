@@ -148,17 +148,7 @@ static void start(struct iwi_thread *thread, struct iwi_op *op)
     } else if (op->request != 0 && op->kind == IWI_OP_COLLECTIVE) {
         struct iwi_record_collective *room = iwi_record(thread, sizeof *room);
         if (room != NULL) {
-            *room = (struct iwi_record_collective){.kind = IWI_RECORD_ICOLLECTIVE,
-                                                   .op = op->collective,
-                                                   .is_neighbor = op->is_neighbor,
-                                                   .comm = op->comm,
-                                                   .root = op->root,
-                                                   .new_comm = IWI_NO_NEW_COMM,
-                                                   .sent = op->sent,
-                                                   .received = op->received,
-                                                   .bytes = op->bytes,
-                                                   .request = op->request,
-                                                   .sizes = op->sizes};
+            *room = iwi_started_collective(op);
         }
     }
 }

@@ -277,6 +277,9 @@ void iwi_on_start(struct iwi_thread *thread, MPI_Request request);
 void iwi_on_cancel(MPI_Request request);
 void iwi_on_request_free(MPI_Request request);
 
+/* What is recorded of a collective that begins now. */
+struct iwi_record_collective iwi_started_collective(const struct iwi_op *op);
+
 /* Statuses as C or as Fortran has them. */
 struct iwi_statuses {
     const MPI_Status *c;

@@ -246,55 +246,23 @@ static const char *number(struct iwi_document *doc, double value,
     return isnan(value) ? "-" : iwi_say(doc, "%s", text_of(value, text));
 }
 
-const char *iwi_ns(struct iwi_document *doc, double ns)
-{
-    return number(doc, ns, iwi_ns_time_text);
-}
+#define NUMBER(name, text_of)                                \
+    const char *name(struct iwi_document *doc, double value) \
+    {                                                        \
+        return number(doc, value, text_of);                  \
+    }
 
-const char *iwi_percent(struct iwi_document *doc, double share)
-{
-    return number(doc, share, iwi_percent_text);
-}
-
-const char *iwi_factor(struct iwi_document *doc, double factor)
-{
-    return number(doc, factor, iwi_factor_text);
-}
-
-const char *iwi_si(struct iwi_document *doc, double value)
-{
-    return number(doc, value, iwi_si_text);
-}
-
-const char *iwi_ns_short(struct iwi_document *doc, double ns)
-{
-    return number(doc, ns, iwi_ns_short_text);
-}
-
-const char *iwi_ns_round(struct iwi_document *doc, double ns)
-{
-    return number(doc, ns, iwi_ns_round_text);
-}
-
-const char *iwi_rate(struct iwi_document *doc, double per_second)
-{
-    return number(doc, per_second, iwi_rate_text);
-}
-
-const char *iwi_percent_short(struct iwi_document *doc, double share)
-{
-    return number(doc, share, iwi_share_text);
-}
-
-const char *iwi_slower(struct iwi_document *doc, double slowdown)
-{
-    return number(doc, slowdown, iwi_slowdown_text);
-}
-
-const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown)
-{
-    return number(doc, slowdown, iwi_slowdown_percent_text);
-}
+NUMBER(iwi_ns, iwi_ns_time_text)
+NUMBER(iwi_percent, iwi_percent_text)
+NUMBER(iwi_factor, iwi_factor_text)
+NUMBER(iwi_si, iwi_si_text)
+NUMBER(iwi_ns_short, iwi_ns_short_text)
+NUMBER(iwi_ns_round, iwi_ns_round_text)
+NUMBER(iwi_rate, iwi_rate_text)
+NUMBER(iwi_percent_short, iwi_share_text)
+NUMBER(iwi_slower, iwi_slowdown_text)
+NUMBER(iwi_slowdown_percent, iwi_slowdown_percent_text)
+#undef NUMBER
 
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/net.h"
+#include "mpi/net_place.h"
 #include "support/support.h"
 
 enum { MOST = 8 };
