@@ -11,9 +11,9 @@
 
 enum {
     TAG = 7,
-    BURST_MOST = 60,      /* exchanges of one burst */
+    MOST_BURST = 60,      /* exchanges of one burst */
     BURST_UNCHANGED = 15, /* a burst ends when so many were no shorter than the shortest before */
-    POINTS_MOST = 32,     /* bursts of one window */
+    MOST_POINTS = 32,     /* bursts of one window */
     REQUEST_TIME = 1,
     REQUEST_END = 2
 };
@@ -156,11 +156,11 @@ static iw_status ask(const struct sync *sync, int parent, struct iwi_clock_ping 
 static iw_status burst(const struct sync *sync, int parent, struct iwi_clock_point *point,
                        struct iwi_clock_doubt *doubt)
 {
-    struct iwi_clock_ping pings[BURST_MOST];
+    struct iwi_clock_ping pings[MOST_BURST];
     int64_t shortest_ns = INT64_MAX;
     size_t count = 0;
 
-    for (int unchanged = 0; count < BURST_MOST && unchanged < BURST_UNCHANGED; count++) {
+    for (int unchanged = 0; count < MOST_BURST && unchanged < BURST_UNCHANGED; count++) {
         int64_t trip_ns;
 
         IW_TRY(ask(sync, parent, &pings[count], doubt));
@@ -183,16 +183,16 @@ static void pause_ns(int64_t pause)
 static iw_status learn(struct sync *sync, int parent)
 {
     const int64_t end_ns = now_ns(sync) + sync->window_ns, request = REQUEST_END;
-    struct iwi_clock_point points[POINTS_MOST];
+    struct iwi_clock_point points[MOST_POINTS];
     struct iwi_clock_doubt doubt = {.error_ns = 0};
     size_t count = 0;
     bool is_last = false;
 
-    while (!is_last && count < POINTS_MOST) {
+    while (!is_last && count < MOST_POINTS) {
         is_last = now_ns(sync) >= end_ns;
         IW_TRY(burst(sync, parent, &points[count++], &doubt));
         if (!is_last) {
-            pause_ns(sync->window_ns / (POINTS_MOST - 1));
+            pause_ns(sync->window_ns / (MOST_POINTS - 1));
         }
     }
     if (!is_good(PMPI_Send(&request, 1, MPI_INT64_T, parent, TAG, sync->comm))) {

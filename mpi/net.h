@@ -7,6 +7,8 @@
 #include <idlewave/internal/net_measure.h>
 #include <mpi.h>
 
+#include "mpi/net_place.h"
+
 struct iwi_pair {
     MPI_Comm comm;
     int peer;
@@ -39,8 +41,8 @@ struct iwi_message_batch {
     int64_t pause_ns; /* d of SEND and RECV, between polls, or how long a receiver stays away */
 };
 
-#define IWI_BATCH_MOST 200 /* repetitions */
-#define IWI_TRAIN_MOST 16
+#define IWI_MOST_BATCH 200 /* repetitions */
+#define IWI_MOST_TRAIN 16
 #define IWI_TRAIN_BYTES (UINT64_C(1) << 19) /* of a whole train, unless two messages are larger */
 
 /* Allocates the buffers. IW_ERR_NOMEM, logged; nothing is exchanged. */
@@ -66,30 +68,7 @@ int64_t iwi_net_now_ns(void);
 /* Of one reading of that clock. */
 double iwi_net_clock_cost_ns(void);
 
-/* Where ranks run: hosts and CPUs. */
-
-#define IWI_PLACE_WORDS 16 /* 1024 CPUs */
-
-struct iwi_process_place {
-    char host[64];
-    uint64_t cpus[IWI_PLACE_WORDS]; /* that this process may run on */
-};
-
-/* Of this process. */
-void iwi_process_place_here(struct iwi_process_place *place);
-
-bool iwi_process_place_is_same_host(const struct iwi_process_place *a, const struct iwi_process_place *b);
-
-/* How many hosts there are. `places` are of all ranks. */
-uint32_t iwi_process_place_hosts(const struct iwi_process_place *places, uint32_t ranks);
-
-/* The number of a rank's host: hosts are counted in the order of their lowest ranks. */
-uint32_t iwi_process_place_host_number(const struct iwi_process_place *places, uint32_t rank);
-
-/* Writes why the numbers are not valid if ranks have to share CPUs, else "". */
-void iwi_process_place_warn(const struct iwi_process_place *places, uint32_t ranks, char *buf, size_t size);
-
-/* Looks at many pairs of ranks briefly, to find slow ones and typical ones. */
+/* ---- looks at many pairs of ranks briefly, to find slow ones and typical ones ---- */
 
 #define IWI_SCAN_SMALL_BYTES UINT64_C(8)
 #define IWI_SCAN_LARGE_BYTES (UINT64_C(64) << 10)
@@ -105,7 +84,7 @@ void iwi_quiet_barrier(MPI_Comm comm);
 /* IW_OK if all ranks come with IW_OK, else the worst of theirs. */
 IW_NODISCARD iw_status iwi_net_agree(MPI_Comm comm, iw_status status);
 
-/* Measures one pair thoroughly: all quantities at many sizes, in rounds. */
+/* ---- measures one pair thoroughly: all quantities at many sizes, in rounds ---- */
 
 /* Room for all series. IW_ERR_NOMEM, logged. */
 IW_NODISCARD iw_status iwi_level_new(const iw_log *log, iw_net_level_samples *level);

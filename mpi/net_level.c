@@ -26,7 +26,7 @@ enum {
     EXCHANGES = 4, /* in a row */
     LEAST_REPETITIONS = 3,
     LATE_EVERY = 4, /* of so many sizes one is measured when it is late */
-    MOST_SERIES = IWI_NET_POINTS_MAX * IW_NET_QUANTITIES
+    MOST_SERIES = IWI_MOST_NET_POINTS * IW_NET_QUANTITIES
 };
 
 #define BATCH_NS 1.5e6 /* time that a batch may take if that is enough for three repetitions */
@@ -50,7 +50,7 @@ iw_status iwi_level_new(const iw_log *log, iw_net_level_samples *level)
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < MOST_SERIES; i++) {
-        level->series[i].values_ns = iwi_new_array(log, IWI_NET_ROUNDS_MAX, sizeof(double));
+        level->series[i].values_ns = iwi_new_array(log, IWI_MOST_NET_ROUNDS, sizeof(double));
         if (level->series[i].values_ns == NULL) {
             level->series_count = i; /* what iw_net_samples_free() has to free */
             return IW_ERR_NOMEM;
@@ -76,11 +76,11 @@ static void add_size(struct run *run, uint64_t bytes)
 {
     const bool is_eager = bytes <= run->level->eager_computing.bytes;
     const uint64_t fit = IWI_TRAIN_BYTES / (bytes > 0 ? bytes : 1);
-    const uint32_t train = fit < 2 ? 2 : (fit > IWI_TRAIN_MOST ? IWI_TRAIN_MOST : (uint32_t)fit);
+    const uint32_t train = fit < 2 ? 2 : (fit > IWI_MOST_TRAIN ? IWI_MOST_TRAIN : (uint32_t)fit);
     const uint32_t counts[IW_NET_QUANTITIES] = {1, train, is_eager ? SEND_TRAIN : 0,
                                                 is_eager ? RECV_TRAIN : 0, EXCHANGES};
 
-    if (bytes == 0 || bytes > run->plan->largest_bytes || size_count(run) >= IWI_NET_POINTS_MAX) {
+    if (bytes == 0 || bytes > run->plan->largest_bytes || size_count(run) >= IWI_MOST_NET_POINTS) {
         return;
     }
     for (size_t i = 0; i < size_count(run); i++) {
@@ -134,9 +134,9 @@ IWI_COMPARE(by_bytes, struct sized, IWI_RISING(bytes))
 
 static void refine(struct run *run)
 {
-    struct sized sorted[IWI_NET_POINTS_MAX] = {{0, {0, 0, 0}}};
-    uint64_t bytes[IWI_NET_POINTS_MAX], more[IWI_NET_POINTS_MAX];
-    iw_estimate values[IWI_NET_POINTS_MAX];
+    struct sized sorted[IWI_MOST_NET_POINTS] = {{0, {0, 0, 0}}};
+    uint64_t bytes[IWI_MOST_NET_POINTS], more[IWI_MOST_NET_POINTS];
+    iw_estimate values[IWI_MOST_NET_POINTS];
     const size_t count = size_count(run);
     size_t found;
 
@@ -152,7 +152,7 @@ static void refine(struct run *run)
         bytes[i] = sorted[i].bytes;
         values[i] = sorted[i].value;
     }
-    found = iwi_net_refine(bytes, values, count, IWI_NET_POINTS_MAX - count, more);
+    found = iwi_net_refine(bytes, values, count, IWI_MOST_NET_POINTS - count, more);
     for (size_t i = 0; i < found; i++) {
         add_size(run, more[i]);
     }
@@ -200,7 +200,7 @@ static struct iwi_message_batch batch_of(const struct run *run, const iw_net_ser
     }
     repetitions = BATCH_NS / expected_ns;
     batch.repetitions = repetitions < LEAST_REPETITIONS ? LEAST_REPETITIONS
-                        : repetitions > IWI_BATCH_MOST  ? IWI_BATCH_MOST
+                        : repetitions > IWI_MOST_BATCH  ? IWI_MOST_BATCH
                                                         : (uint32_t)repetitions;
     batch.repetitions = is_late(run) ? 1 : batch.repetitions;
     return batch;
@@ -210,7 +210,7 @@ static bool is_known(const struct run *run, const iw_net_series *series)
 {
     const iw_estimate value = iwi_net_median(series->values_ns, series->count);
 
-    return series->count >= IWI_NET_ROUNDS_MAX ||
+    return series->count >= IWI_MOST_NET_ROUNDS ||
            (series->count >= NARROW_ROUNDS && iwi_net_is_narrow(&value, run->plan->narrow));
 }
 
@@ -218,7 +218,7 @@ static bool is_known(const struct run *run, const iw_net_series *series)
 static bool measure_size(struct run *run, size_t size)
 {
     iw_net_series *series = series_of(run, size);
-    double values[IWI_BATCH_MOST];
+    double values[IWI_MOST_BATCH];
     bool is_busy = false;
 
     for (size_t q = 0; q <= (size_t)last_quantity(run); q++) {

@@ -86,8 +86,8 @@ static void answer_round_trip(struct iwi_pair *pair, const struct iwi_message_ba
 
 static double ask_train(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
-    MPI_Request requests[IWI_TRAIN_MOST];
-    MPI_Status statuses[IWI_TRAIN_MOST]; /* gcc takes MPICH's MPI_STATUSES_IGNORE for an array of no bytes */
+    MPI_Request requests[IWI_MOST_TRAIN];
+    MPI_Status statuses[IWI_MOST_TRAIN]; /* gcc takes MPICH's MPI_STATUSES_IGNORE for an array of no bytes */
     int64_t start_ns;
 
     recv_signal(pair);
@@ -109,8 +109,8 @@ static double ask_train(struct iwi_pair *pair, const struct iwi_message_batch *b
 
 static void answer_train(struct iwi_pair *pair, const struct iwi_message_batch *batch)
 {
-    MPI_Request requests[IWI_TRAIN_MOST];
-    MPI_Status statuses[IWI_TRAIN_MOST];
+    MPI_Request requests[IWI_MOST_TRAIN];
+    MPI_Status statuses[IWI_MOST_TRAIN];
 
     for (uint32_t i = 0; i < batch->n; i++) {
         MPI_Irecv(pair->recv_buffer + i * batch->bytes, (int)batch->bytes, MPI_BYTE, pair->peer, TAG_DATA,

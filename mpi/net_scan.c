@@ -16,7 +16,7 @@ enum {
     ROUNDS_OF_SOME = 16,
     SMALL_REPETITIONS = 40,
     LARGE_REPETITIONS = 12,
-    SUSPECTS_MOST = 32
+    MOST_SUSPECTS = 32
 };
 
 void iwi_quiet_barrier(MPI_Comm comm)
@@ -47,7 +47,7 @@ static double ask_median(struct iwi_pair *pair, uint64_t bytes, uint32_t repetit
 {
     const struct iwi_message_batch batch = {
         .kind = IWI_BATCH_ROUND_TRIP, .repetitions = repetitions, .bytes = bytes};
-    double values[IWI_BATCH_MOST];
+    double values[IWI_MOST_BATCH];
 
     iwi_pair_ask(pair, &batch, values);
     return iwi_pair_median(values, repetitions);
@@ -161,7 +161,7 @@ static size_t find_suspects(const iw_net_samples *samples, double *scratch, uint
         iwi_net_link_medians(samples->links, samples->link_count, inside == 1, scratch, &small[inside],
                              &large[inside]);
     }
-    for (size_t i = 0; i < samples->link_count && count < SUSPECTS_MOST; i++) {
+    for (size_t i = 0; i < samples->link_count && count < MOST_SUSPECTS; i++) {
         const iw_net_link *link = &samples->links[i];
 
         if (iwi_net_is_slow(link->small_ns, small[link->is_inside]) ||
@@ -199,7 +199,7 @@ static void look_again(MPI_Comm comm, struct iwi_pair *pair, const uint32_t rank
 
 static void confirm(MPI_Comm comm, struct iwi_pair *pair, double *scratch, iw_net_samples *samples)
 {
-    uint32_t suspects[SUSPECTS_MOST] = {0}, ranks[2];
+    uint32_t suspects[MOST_SUSPECTS] = {0}, ranks[2];
     uint64_t count = 0;
     int rank;
 

@@ -20,9 +20,9 @@ double iwi_pair_median(double *values, size_t count)
 
 double iwi_net_clock_cost_ns(void)
 {
-    double costs[IWI_BATCH_MOST];
+    double costs[IWI_MOST_BATCH];
 
-    for (size_t i = 0; i < IWI_BATCH_MOST; i++) {
+    for (size_t i = 0; i < IWI_MOST_BATCH; i++) {
         const int64_t start_ns = iwi_net_now_ns();
 
         for (int k = 0; k < 16; k++) {
@@ -30,5 +30,5 @@ double iwi_net_clock_cost_ns(void)
         }
         costs[i] = (double)(iwi_net_now_ns() - start_ns) / 17;
     }
-    return iwi_pair_median(costs, IWI_BATCH_MOST);
+    return iwi_pair_median(costs, IWI_MOST_BATCH);
 }

@@ -11,7 +11,7 @@ bool cpu_list_parse(const char *text, struct cpu_list *list, char fault[CPU_LIST
         return false;
     }
     list->count = 0;
-    for (uint32_t i = 0; i < CPU_LIST_MOST; i++) {
+    for (uint32_t i = 0; i < MOST_CPU_LIST; i++) {
         if (iw_cpu_set_has(&set, i)) {
             list->numbers[list->count++] = i;
         }

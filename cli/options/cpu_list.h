@@ -8,11 +8,11 @@
 
 #include "process/ui.h"
 
-enum { CPU_LIST_MOST = IW_CPU_SET_MOST, CPU_LIST_FAULT_SIZE = IW_CPU_FAULT_SIZE };
+enum { MOST_CPU_LIST = IW_CPU_SET_MOST, CPU_LIST_FAULT_SIZE = IW_CPU_FAULT_SIZE };
 
 struct cpu_list {
     size_t count;
-    uint32_t numbers[CPU_LIST_MOST]; /* ascending, each once */
+    uint32_t numbers[MOST_CPU_LIST]; /* ascending, each once */
 };
 
 /* As iw_cpu_set_parse(). */

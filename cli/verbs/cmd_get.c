@@ -130,7 +130,7 @@ static int download(const struct ui *ui, const char *url, const char *path, uint
 
 /* ======== collections ======== */
 
-enum { INDEX_BYTES_MOST = 1 << 24 };
+enum { MOST_INDEX_BYTES = 1 << 24 };
 
 static bool begins(const char *text, const char *beginning)
 {
@@ -191,7 +191,7 @@ static int get_source_open(const struct ui *ui, struct get_source *source)
     if (source->is_url) {
         code = make_temporary(ui, source);
         if (code == UI_DONE) {
-            code = fetch(ui, source, IW_COLLECTION_INDEX, INDEX_BYTES_MOST);
+            code = fetch(ui, source, IW_COLLECTION_INDEX, MOST_INDEX_BYTES);
         }
     } else {
         memcpy(source->folder, source->place, sizeof source->folder);

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 
-enum { MAX_VALUES = 10000, WORD_SIZE = 64 };
+enum { MOST_VALUES = 10000, WORD_SIZE = 64 };
 
 /* From one value to the next: times `factor`, plus `summand`. */
 struct step {
@@ -106,7 +106,7 @@ static size_t spread(uint64_t first, uint64_t last, struct step step, uint64_t *
 {
     size_t count = 0;
 
-    for (uint64_t value = first; value <= last && count <= MAX_VALUES;) {
+    for (uint64_t value = first; value <= last && count <= MOST_VALUES;) {
         if (values != NULL) {
             values[count] = value;
         }
@@ -125,9 +125,9 @@ static iw_status new_values(const iw_log *log, const char *text, uint64_t first,
     const size_t count = spread(first, last, step, NULL);
     uint64_t *values;
 
-    if (count > MAX_VALUES) {
+    if (count > MOST_VALUES) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' has more than %d values; take larger steps", text,
-                        MAX_VALUES);
+                        MOST_VALUES);
     }
     values = iwi_new_array(log, count, sizeof *values);
     if (values == NULL) {

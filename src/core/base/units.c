@@ -44,7 +44,7 @@ static wide power_of_ten(int exponent)
 }
 
 /* 10^20 and 10^21 times the largest unit (an hour: 3.6e15 ps) stay below 2^127; 2^64 has 20 digits. */
-enum { MAX_SIGNIFICANT_DIGITS = 20, MAX_DECIMALS = 21 };
+enum { MOST_SIGNIFICANT_DIGITS = 20, MOST_DECIMALS = 21 };
 
 static unsigned digit_value(char c)
 {
@@ -68,7 +68,7 @@ static bool read_exponent(const char **s_p, int *decimals)
     }
     for (; is_digit(*s); s++) {
         exponent = exponent * 10 + (*s - '0');
-        if (exponent > MAX_DECIMALS) {
+        if (exponent > MOST_DECIMALS) {
             return false;
         }
     }
@@ -93,7 +93,7 @@ static bool read_digits(const char **s_p, struct decimal *number, bool *has_digi
         significant += significant > 0 || *s != '0';
         number->decimals += is_fraction;
         number->mantissa = number->mantissa * 10 + digit_value(*s);
-        if (significant > MAX_SIGNIFICANT_DIGITS || number->decimals > MAX_DECIMALS) {
+        if (significant > MOST_SIGNIFICANT_DIGITS || number->decimals > MOST_DECIMALS) {
             return false;
         }
     }
@@ -114,14 +114,14 @@ static iw_status decimal_read(const iw_log *log, const char *noun, const char *e
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is negative: write a %s as %s", text, noun, examples);
     }
     if (!read_digits(&s, number, &has_digit) || (has_digit && !read_exponent(&s, &number->decimals)) ||
-        number->decimals > MAX_DECIMALS || number->decimals < -MAX_SIGNIFICANT_DIGITS) {
+        number->decimals > MOST_DECIMALS || number->decimals < -MOST_SIGNIFICANT_DIGITS) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' has too many digits", text);
     }
     if (!has_digit) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a %s: write %s", text, noun, examples);
     }
     if (number->decimals < 0) {
-        if (number->mantissa > power_of_ten(MAX_SIGNIFICANT_DIGITS + number->decimals)) {
+        if (number->mantissa > power_of_ten(MOST_SIGNIFICANT_DIGITS + number->decimals)) {
             return iwi_fail(log, IW_ERR_RANGE, "'%s' is too large", text);
         }
         number->mantissa *= power_of_ten(-number->decimals);

@@ -19,8 +19,8 @@
  * to each rank (docs/explanation/semantics.md, rule 12).
  */
 
-enum { MAX_NICS = 1024 };
-static const double MAX_TAPER = 1000.0;
+enum { MOST_NICS = 1024 };
+static const double MOST_TAPER = 1000.0;
 
 /* ---- checks ---- */
 
@@ -35,9 +35,9 @@ static iw_status check_nics(const iw_log *log, const iw_net *net)
         return iwi_fail(log, IW_ERR_RANGE,
                         "network '%s' has NICs, but no level that is their node: give it levels", net->name);
     }
-    if (nics->count > MAX_NICS) {
+    if (nics->count > MOST_NICS) {
         return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u NICs in a node are more than %d", net->name,
-                        nics->count, MAX_NICS);
+                        nics->count, MOST_NICS);
     }
     if (nics->active > node->ranks) {
         return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u ranks of a %s of %u cannot be active", net->name,
@@ -57,9 +57,9 @@ static iw_status net_check_sharing(const iw_log *log, const iw_net *net)
     for (uint32_t i = 0; i < net->inner_count; i++) {
         const double taper = net->inner[i].taper;
 
-        if (taper != 0.0 && !(taper >= 1.0 && taper <= MAX_TAPER)) {
+        if (taper != 0.0 && !(taper >= 1.0 && taper <= MOST_TAPER)) {
             return iwi_fail(log, IW_ERR_RANGE, "network '%s': the taper of level '%s' is not in 1 ... %g",
-                            net->name, net->inner[i].name, MAX_TAPER);
+                            net->name, net->inner[i].name, MOST_TAPER);
         }
     }
     return net->nics.count == 0 ? IW_OK : check_nics(log, net);
@@ -119,7 +119,7 @@ static iw_status apply(const iw_log *log, const iw_net *net, struct share share,
 {
     const double shared = fmax((double)*G * share.factor, share.G_fs_per_byte);
 
-    if (shared > (double)IWI_NET_MAX_FS_PER_BYTE) {
+    if (shared > (double)IWI_NET_MOST_FS_PER_BYTE) {
         return iwi_fail(
             log, IW_ERR_RANGE,
             "network '%s': with its NICs and tapers shared by all active ranks, a byte takes more "
@@ -168,8 +168,8 @@ iw_status iwi_net_effective(const iw_log *log, const iw_net *net, iw_net *effect
 }
 
 /* Beyond these a value is a slip of the unit, and sums of it could leave iw_time. */
-#define MAX_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
-#define MAX_FROM_BYTES (UINT64_C(1) << 40)
+#define MOST_TIME_PS (INT64_C(3600) * IW_PS_PER_S)
+#define MOST_FROM_BYTES (UINT64_C(1) << 40)
 
 iw_nodes iw_net_nodes(const iw_net *net)
 {
@@ -260,12 +260,12 @@ static iw_status check_parameters(const iw_log *log, const iw_net *net, const iw
 {
     static const char long_time[] = "more than 1 h", long_byte[] = "more than 1 us per byte";
 
-    IW_TRY(check_value(log, net, "L", segment->L_ps, MAX_TIME_PS, long_time));
-    IW_TRY(check_value(log, net, "o_s", segment->o_send_ps, MAX_TIME_PS, long_time));
-    IW_TRY(check_value(log, net, "o_r", segment->o_recv_ps, MAX_TIME_PS, long_time));
-    IW_TRY(check_value(log, net, "g", segment->g_ps, MAX_TIME_PS, long_time));
-    IW_TRY(check_value(log, net, "G", segment->G, IWI_NET_MAX_FS_PER_BYTE, long_byte));
-    return check_value(log, net, "O", segment->O, IWI_NET_MAX_FS_PER_BYTE, long_byte);
+    IW_TRY(check_value(log, net, "L", segment->L_ps, MOST_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_s", segment->o_send_ps, MOST_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "o_r", segment->o_recv_ps, MOST_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "g", segment->g_ps, MOST_TIME_PS, long_time));
+    IW_TRY(check_value(log, net, "G", segment->G, IWI_NET_MOST_FS_PER_BYTE, long_byte));
+    return check_value(log, net, "O", segment->O, IWI_NET_MOST_FS_PER_BYTE, long_byte);
 }
 
 /* From sending to having received, with nothing in the way. */
@@ -281,7 +281,7 @@ static iw_status check_segment(const iw_log *log, const iw_net *net, const iw_ne
 {
     const uint64_t from = costs->segments[index].from_bytes;
 
-    if (from < 2 || from > MAX_FROM_BYTES || (index > 0 && from <= costs->segments[index - 1].from_bytes)) {
+    if (from < 2 || from > MOST_FROM_BYTES || (index > 0 && from <= costs->segments[index - 1].from_bytes)) {
         return iwi_fail(
             log, IW_ERR_RANGE,
             "network '%s': segments must begin at rising sizes of at least 2 bytes, but number %u "
@@ -364,7 +364,7 @@ iw_status iw_net_check(const iw_log *log, const iw_net *net)
     if (net->inner_count > 0 && net->placement == IW_PLACEMENT_LIST) {
         IW_TRY(iwi_places_check(log, net));
     }
-    IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MAX_FS_PER_BYTE,
+    IW_TRY(check_value(log, net, "G of its NICs", net->nics.G, IWI_NET_MOST_FS_PER_BYTE,
                        "more than 1 us per byte"));
     if (net->memory.ranks > 0) {
         IW_TRY(iwi_memory_check(log, &net->memory));

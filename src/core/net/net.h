@@ -8,7 +8,7 @@
 
 #define IWI_NET_DEFAULT_S_BYTES (UINT64_C(65) * 1024) /* as in Table III of the 2010 paper */
 
-#define IWI_NET_MAX_FS_PER_BYTE \
+#define IWI_NET_MOST_FS_PER_BYTE \
     INT64_C(1000000000) /* 1 us per byte: beyond that a value is a slip of the unit */
 
 /* Frees what copies of a network share: its list and its series. Built-in networks have none. */

@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 #include "core/net/level.h"
 
-#define MAX_DELAY_PS (INT64_C(3600) * IW_PS_PER_S)
+#define MOST_DELAY_PS (INT64_C(3600) * IW_PS_PER_S)
 
 uint32_t iwi_net_noise_level(const iw_net *net)
 {
@@ -68,7 +68,7 @@ static iw_status check_series(const iw_log *log, const iw_net *net, const iw_del
             net->name);
     }
     for (uint32_t i = 0; i < series->count; i++) {
-        if (series->delays_ps[i] < 0 || series->delays_ps[i] > MAX_DELAY_PS) {
+        if (series->delays_ps[i] < 0 || series->delays_ps[i] > MOST_DELAY_PS) {
             return iwi_fail(log, IW_ERR_RANGE,
                             "network '%s': delay %u in the series of its noise must be from 0 to 1 h",
                             net->name, i + 1);
@@ -95,7 +95,7 @@ static iw_status check_points(const iw_log *log, const iw_net *net)
         const bool is_rising =
             i == 0 || (points[i].share > points[i - 1].share && points[i].delay_ps >= points[i - 1].delay_ps);
 
-        if (!is_rising || points[i].delay_ps < 0 || points[i].delay_ps > MAX_DELAY_PS) {
+        if (!is_rising || points[i].delay_ps < 0 || points[i].delay_ps > MOST_DELAY_PS) {
             return iwi_fail(
                 log, IW_ERR_RANGE,
                 "network '%s': quantile %u of its noise must have a larger share than the one before it, "

@@ -193,7 +193,7 @@ const char *iw_recording_get(const iw_recording *recording, const char *name)
 /* Checks recordings: those of files before others see them, those of callers before they are used or written.
  */
 
-#define MAX_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
+#define MOST_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
 
 struct checker {
     const iw_log *log;
@@ -204,7 +204,7 @@ struct checker {
 
 static bool is_time(int64_t ns)
 {
-    return ns >= 0 && ns <= MAX_NS;
+    return ns >= 0 && ns <= MOST_NS;
 }
 
 static bool is_positive(double value)

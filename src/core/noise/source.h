@@ -11,7 +11,7 @@
 #include "core/noise/duration.h"
 #include "core/noise/stream.h"
 
-enum { IWI_SOURCE_MAX_WORDS = 5 };
+enum { IWI_SOURCE_MOST_WORDS = 5 };
 
 struct iwi_periodic {
     iw_time period_ps, duration_ps; /* duration < period */

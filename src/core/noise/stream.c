@@ -270,7 +270,7 @@ struct cursor {
     uint32_t number;
     struct iwi_draw_id draw;
     iw_time start;
-    int64_t words[IWI_SOURCE_MAX_WORDS];
+    int64_t words[IWI_SOURCE_MOST_WORDS];
 };
 
 iw_time iwi_round_ps(double ps)
@@ -576,7 +576,7 @@ void iwi_noise_walk(const iw_noise *noise, struct iwi_stream_id id, iw_time unti
                     void *arg)
 {
     struct cursor cursors[IW_NOISE_MAX_SOURCES];
-    int64_t state[IW_NOISE_MAX_SOURCES * (1 + IWI_SOURCE_MAX_WORDS)];
+    int64_t state[IW_NOISE_MAX_SOURCES * (1 + IWI_SOURCE_MOST_WORDS)];
     iw_time next = iwi_noise_begin(noise, id, state), now = 0;
 
     if (noise->clocked_count == 0) {

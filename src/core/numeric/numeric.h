@@ -58,8 +58,8 @@ double iwi_select(double *values, size_t count, size_t index);
 double iwi_median(double *values, size_t count);
 
 /* The chance that positive differences have a sum of ranks as high as this, or higher, if each difference has
- * either sign with chance 1/2 (F. Wilcoxon, 1945). Zeros do not count; at most IWI_SIGNED_RANKS_MOST. */
-enum { IWI_SIGNED_RANKS_MOST = 64 };
+ * either sign with chance 1/2 (F. Wilcoxon, 1945). Zeros do not count; at most IWI_MOST_SIGNED_RANKS. */
+enum { IWI_MOST_SIGNED_RANKS = 64 };
 double iwi_signed_ranks_above(const double *differences, size_t count);
 
 /* ---- spectra ---- */

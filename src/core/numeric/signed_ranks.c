@@ -19,11 +19,11 @@ static size_t twice_the_rank(const double *differences, size_t count, size_t of)
 
 double iwi_signed_ranks_above(const double *differences, size_t count)
 {
-    double chances[IWI_SIGNED_RANKS_MOST * (IWI_SIGNED_RANKS_MOST + 1) + 1] = {1.0}; /* of each sum */
+    double chances[IWI_MOST_SIGNED_RANKS * (IWI_MOST_SIGNED_RANKS + 1) + 1] = {1.0}; /* of each sum */
     size_t most = 0, seen = 0;
     double above = 0.0;
 
-    if (count > IWI_SIGNED_RANKS_MOST) {
+    if (count > IWI_MOST_SIGNED_RANKS) {
         return (double)NAN;
     }
     for (size_t i = 0; i < count; i++) {

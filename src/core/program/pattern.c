@@ -87,11 +87,11 @@ iw_status iwi_dims_choose(const iw_log *log, const char *op, uint32_t ranks, uin
     return IW_OK;
 }
 
-#define MAX_RANKS (UINT32_C(1) << 30)
-#define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
-#define MAX_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */
-#define MAX_SEGMENTS (UINT64_C(1) << 30)
-#define MAX_WORK_PS (INT64_MAX / 4) /* 26 days; leaves room for everything else */
+#define MOST_RANKS (UINT32_C(1) << 30)
+#define MOST_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
+#define MOST_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */
+#define MOST_SEGMENTS (UINT64_C(1) << 30)
+#define MOST_WORK_PS (INT64_MAX / 4) /* 26 days; leaves room for everything else */
 
 /* Dimensions of the grid, 0 for operations without one. */
 static uint32_t grid_dimensions(enum iwi_op_kind kind)
@@ -106,7 +106,7 @@ static uint32_t grid_dimensions(enum iwi_op_kind kind)
 
 static iw_status check_sizes(const iw_log *log, const iw_pattern *pattern)
 {
-    if (pattern->ranks < 1 || pattern->ranks > MAX_RANKS) {
+    if (pattern->ranks < 1 || pattern->ranks > MOST_RANKS) {
         return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " ranks; there must be 1 to 2^30", pattern->ranks);
     }
     if (pattern->root >= pattern->ranks) {
@@ -116,16 +116,16 @@ static iw_status check_sizes(const iw_log *log, const iw_pattern *pattern)
     if (pattern->repeat < 1) {
         return iwi_fail(log, IW_ERR_RANGE, "0 repetitions; there must be at least 1");
     }
-    if (pattern->bytes > MAX_BYTES) {
+    if (pattern->bytes > MOST_BYTES) {
         return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " bytes a rank; at most 1 TiB is possible",
                         pattern->bytes);
     }
-    if (pattern->compute_bytes > MAX_BYTES) {
+    if (pattern->compute_bytes > MOST_BYTES) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "a compute phase moves %" PRIu64 " bytes; at most 1 TiB is possible",
                         pattern->compute_bytes);
     }
-    if (pattern->segment_bytes > 0 && pattern->bytes / pattern->segment_bytes >= MAX_SEGMENTS) {
+    if (pattern->segment_bytes > 0 && pattern->bytes / pattern->segment_bytes >= MOST_SEGMENTS) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "segments of %" PRIu64 " bytes are too small for %" PRIu64
                         " bytes: over 2^30 of them",
@@ -139,7 +139,7 @@ static iw_status check_times(const iw_log *log, const iw_pattern *pattern)
     if (pattern->compute_ps < 0 || pattern->compute_ps > IW_TIME_INPUT_MAX) {
         return iwi_fail(log, IW_ERR_RANGE, "the work of a repetition must last between 0 and 10 days");
     }
-    if (pattern->compute_ps > 0 && pattern->repeat > (uint64_t)(MAX_WORK_PS / pattern->compute_ps)) {
+    if (pattern->compute_ps > 0 && pattern->repeat > (uint64_t)(MOST_WORK_PS / pattern->compute_ps)) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%" PRIu64
                         " repetitions of the work last longer than the 26 days that can be simulated",
@@ -178,7 +178,7 @@ static iw_status finish_operation(const iw_log *log, const iw_pattern *pattern, 
     const char *name = iwi_op_kind_names[algorithm->kind];
     const uint32_t dimensions = grid_dimensions(algorithm->kind);
 
-    if (pattern->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
+    if (pattern->bytes > MOST_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%s: %" PRIu64 " bytes for each of %" PRIu32 " ranks are more than 1 PiB in all",
                         name, pattern->bytes, pattern->ranks);

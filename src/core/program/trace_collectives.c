@@ -171,9 +171,9 @@ static iw_status trace_messages(struct iwi_trace_build *build, const struct iwi_
     return IW_OK;
 }
 
-#define MAX_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
-#define MAX_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */
-#define HANDLE_BYTES 8                        /* what making a communicator exchanges */
+#define MOST_BYTES (UINT64_C(1) << 40)         /* of one rank's data */
+#define MOST_MESSAGE_BYTES (UINT64_C(1) << 50) /* of the data of all ranks in one message */
+#define HANDLE_BYTES 8                         /* what making a communicator exchanges */
 
 const char *const iwi_trace_op_names[IWI_TRACE_OPS] = {
     [IWI_TRACE_BARRIER] = "barrier",
@@ -304,7 +304,7 @@ static iw_status check_call(const struct iwi_trace_build *build, uint32_t rank, 
                         ", but communicator %" PRIu32 " has %" PRIu32 " ranks",
                         rank, number, iwi_trace_op_names[call->op], call->peer, call->comm, comm->size);
     }
-    if (call->bytes > MAX_BYTES) {
+    if (call->bytes > MOST_BYTES) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "rank %" PRIu32 ", call %" PRIu64 ": %s of %" PRIu64
                         " bytes; at most 1 TiB is possible",
@@ -411,7 +411,7 @@ static iw_status make_operation(const struct iwi_trace_build *build,
         .table = has_nodes ? program->node_table : NULL,
     };
     iwi_rules_choose(build->set, overrides, kind, op);
-    if (op->bytes > MAX_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
+    if (op->bytes > MOST_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "%s of %" PRIu64 " bytes for each of %" PRIu32
                         " ranks: more than 1 PiB in all, take fewer ranks",
@@ -490,7 +490,7 @@ static iw_status add_messages(struct iwi_trace_build *build, struct choice *choi
     }
     IW_TRY(trace_messages(build, &choice->shapes, &shaped, &op.messages));
     op.bytes = op.messages->largest_bytes;
-    if (op.bytes > MAX_BYTES) {
+    if (op.bytes > MOST_BYTES) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "%s: a message of %" PRIu64 " bytes; at most 1 TiB is possible",
                         iwi_trace_op_names[instance->op], op.bytes);

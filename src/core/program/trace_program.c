@@ -11,7 +11,7 @@
 #include "core/program/trace_build.h"
 #include "core/program/trace_resample.h"
 
-#define MAX_RANKS (UINT32_C(1) << 30)
+#define MOST_RANKS (UINT32_C(1) << 30)
 
 static iw_status check_comms(const iw_log *log, const struct iwi_trace_program *program)
 {
@@ -128,7 +128,7 @@ static iw_status check_opts(const iw_log *log, const struct iw_trace *trace, con
     if (trace->rank_count == 0 || trace->comm_count == 0) {
         return iwi_fail(log, IW_ERR_FORMAT, "the trace has no ranks");
     }
-    if (opts->ranks > MAX_RANKS || opts->ranks % trace->rank_count != 0) {
+    if (opts->ranks > MOST_RANKS || opts->ranks % trace->rank_count != 0) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%" PRIu32 " ranks are not possible: the trace has %" PRIu32
                         ", which can be replicated to a multiple of that, for instance %" PRIu64,

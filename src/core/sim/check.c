@@ -10,7 +10,7 @@
 #include "core/program/trace_program.h"
 #include "core/sim/engine.h"
 
-enum { MAX_THREADS = 1024 };
+enum { MOST_THREADS = 1024 };
 
 static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
 {
@@ -25,9 +25,9 @@ static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
                         "restart points do not hold when ranks ended in trials before: leave out the end "
                         "times, or run one trial");
     }
-    if (opts->threads > MAX_THREADS) {
+    if (opts->threads > MOST_THREADS) {
         return iwi_fail(log, IW_ERR_RANGE, "%u threads are not possible: at most %d are", opts->threads,
-                        MAX_THREADS);
+                        MOST_THREADS);
     }
     return IW_OK;
 }

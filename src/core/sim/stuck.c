@@ -132,7 +132,7 @@ struct iwi_meeting *iwi_meeting_of(struct iwi_meetings *m, uint32_t source, uint
     return &m->table[at];
 }
 
-enum { NAMED_MAX = 8, NODE_TEXT_SIZE = 160, TEXT_SIZE = NAMED_MAX * NODE_TEXT_SIZE };
+enum { MOST_NAMED = 8, NODE_TEXT_SIZE = 160, TEXT_SIZE = MOST_NAMED * NODE_TEXT_SIZE };
 
 static uint32_t rank_of(const struct iwi_schedule *schedule, uint64_t node)
 {
@@ -212,7 +212,7 @@ static size_t count_ranks(const struct iwi_schedule *schedule, const uint64_t *n
 iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedule, const uint64_t *nodes,
                            size_t count)
 {
-    const size_t ranks = count_ranks(schedule, nodes, count), named = count < NAMED_MAX ? count : NAMED_MAX;
+    const size_t ranks = count_ranks(schedule, nodes, count), named = count < MOST_NAMED ? count : MOST_NAMED;
     char text[TEXT_SIZE] = "", rest[32] = "";
     size_t used = 0;
 

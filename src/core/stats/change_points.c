@@ -135,7 +135,7 @@ static double judge(const struct seeker *s, size_t first, size_t count, size_t *
     double sum, n;
 
     rank_values(s, &s->values[first], count);
-    *at_p = farthest(s->ranks, count, IWI_CHANGE_LEAST, &sum);
+    *at_p = farthest(s->ranks, count, IWI_LEAST_CHANGE, &sum);
     if (*at_p == 0) {
         return 1.0;
     }
@@ -152,7 +152,7 @@ static void seek(struct seeker *s, size_t first, size_t count)
     double chance;
     size_t at;
 
-    if (count / 2 < IWI_CHANGE_LEAST || s->count == s->most) {
+    if (count / 2 < IWI_LEAST_CHANGE || s->count == s->most) {
         return;
     }
     chance = judge(s, first, count, &at);

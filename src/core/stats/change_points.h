@@ -24,7 +24,7 @@ struct iwi_level_change {
     double chance; /* that a series without a change has one as clear */
 };
 
-enum { IWI_CHANGE_LEAST = 10 }; /* values on either side */
+enum { IWI_LEAST_CHANGE = 10 }; /* values on either side */
 
 /* Changes in their order, at most `most`, so many that a series without any has one with probability
  * `error_rate`. *count_p: how many. IW_ERR_NOMEM. */

@@ -11,7 +11,7 @@
 #include "core/stats/select.h"
 
 /* A core that had less of its CPU than this was disturbed: what it moved says nothing of memory. */
-static const double HELD_LEAST = 0.98;
+static const double LEAST_HELD = 0.98;
 
 /* A kind of which fewer windows are left is not judged by these alone. Windows that follow each other are
  * alike, so intervals are by stretches of the run. */
@@ -33,7 +33,7 @@ static const iw_memory_window *window_of(const iw_memory_samples *samples, size_
 
 static bool is_held(const iw_memory_samples *samples, size_t round, size_t kind)
 {
-    return window_of(samples, round, kind)->held_share >= HELD_LEAST;
+    return window_of(samples, round, kind)->held_share >= LEAST_HELD;
 }
 
 static void count_disturbed(struct evaluation *e)

@@ -39,7 +39,7 @@ static void put_signed(struct iwi_out *out, int64_t value)
 static void put_bytes(struct iwi_out *out, const char *bytes, size_t count)
 {
     while (count > 0) {
-        const size_t piece = count < IWI_OUT_RESERVE_MAX ? count : IWI_OUT_RESERVE_MAX;
+        const size_t piece = count < IWI_MOST_OUT_RESERVE ? count : IWI_MOST_OUT_RESERVE;
 
         iwi_out_bytes(out, bytes, piece);
         bytes += piece;
@@ -49,7 +49,7 @@ static void put_bytes(struct iwi_out *out, const char *bytes, size_t count)
 
 static void put_text(struct iwi_out *out, const char *text)
 {
-    const size_t whole = strlen(text), length = whole < IWI_DIGEST_TEXT_MOST ? whole : IWI_DIGEST_TEXT_MOST;
+    const size_t whole = strlen(text), length = whole < IWI_MOST_DIGEST_TEXT ? whole : IWI_MOST_DIGEST_TEXT;
 
     put_number(out, length);
     put_bytes(out, text, length);
@@ -281,12 +281,12 @@ static size_t take_count(struct cursor *c)
     return (size_t)count;
 }
 
-/* Into `buf`, cut to `size`; at most IWI_DIGEST_TEXT_MOST bytes. */
+/* Into `buf`, cut to `size`; at most IWI_MOST_DIGEST_TEXT bytes. */
 static void take_text(struct cursor *c, char *buf, size_t size)
 {
     const size_t length = take_count(c), kept = length < size - 1 ? length : size - 1;
 
-    if (length > IWI_DIGEST_TEXT_MOST || memchr(c->at, '\0', length) != NULL) {
+    if (length > IWI_MOST_DIGEST_TEXT || memchr(c->at, '\0', length) != NULL) {
         refuse(c, "a name is not a text");
         buf[0] = '\0';
         return;
@@ -300,7 +300,7 @@ static void take_text(struct cursor *c, char *buf, size_t size)
 
 static iw_status take_head(struct cursor *c, iw_digest **digest_p)
 {
-    char name[IWI_DIGEST_TEXT_MOST + 1], value[IWI_DIGEST_TEXT_MOST + 1];
+    char name[IWI_MOST_DIGEST_TEXT + 1], value[IWI_MOST_DIGEST_TEXT + 1];
     iw_digest *digest;
     size_t count;
 

@@ -20,7 +20,7 @@
 #include "kit/files/io/digest_magic.h"
 #include "kit/files/io/input.h"
 
-enum { PROCESSES_MOST = 10000 };
+enum { MOST_PROCESSES = 10000 };
 #define LONGEST_NS 864e12 /* 240 h, as of recordings */
 #define MOST_WAITS 1e15
 
@@ -180,9 +180,9 @@ static iw_status read_processes(struct reader *r, const json_t *processes)
     const json_t *process;
 
     if (!json_is_array(processes) || json_array_size(processes) == 0 ||
-        json_array_size(processes) > PROCESSES_MOST) {
+        json_array_size(processes) > MOST_PROCESSES) {
         return iwi_fail(r->log, IW_ERR_FORMAT, "'%s' has no statistics of 1 to %d processes", r->path,
-                        PROCESSES_MOST);
+                        MOST_PROCESSES);
     }
     IW_TRY(find_length(r, processes));
     IW_TRY(iwi_grow(r->log, (void **)&r->waits, &r->capacity, 1, sizeof *r->waits));

@@ -56,7 +56,7 @@ IW_NODISCARD iw_status iwi_digest_put(const iw_log *log, iw_digest *digest, size
 enum {
     IWI_DIGEST_HEAD_BYTES = 12,
     IWI_DIGEST_HASH_BYTES = 8,
-    IWI_DIGEST_TEXT_MOST = 4095 /* bytes of a name or a value */
+    IWI_MOST_DIGEST_TEXT = 4095 /* bytes of a name or a value */
 };
 
 /* Most sources come in all stretches: these are written as 0. */

@@ -134,10 +134,10 @@ static iw_status combine_level(const struct combination *c, const iw_net_level *
             latency = level->point_count++ == 0 ? L : latency;
         }
     }
-    if (level->point_count == 0 || level->point_count > IWI_NET_POINTS_MAX) {
+    if (level->point_count == 0 || level->point_count > IWI_MOST_NET_POINTS) {
         return iwi_fail(c->log, IW_ERR_RANGE,
                         "the launches have %zu sizes of level '%s' in common; 1 to %d can be evaluated",
-                        level->point_count, first->name, IWI_NET_POINTS_MAX);
+                        level->point_count, first->name, IWI_MOST_NET_POINTS);
     }
     memcpy(level->name, first->name, sizeof level->name);
     memcpy(level->ranks, first->ranks, sizeof level->ranks);

@@ -244,13 +244,13 @@ static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samp
         const iw_net_series *series = &samples->series[i];
 
         if (series->quantity == IW_NET_ROUND_TRIP && series->count > 0 &&
-            series->count <= IWI_NET_ROUNDS_MAX) {
+            series->count <= IWI_MOST_NET_ROUNDS) {
             fill(samples, series, &level->points[level->point_count++]);
         }
     }
-    if (level->point_count == 0 || level->point_count > IWI_NET_POINTS_MAX) {
+    if (level->point_count == 0 || level->point_count > IWI_MOST_NET_POINTS) {
         return iwi_fail(log, IW_ERR_RANGE, "level '%s' was measured at %zu sizes; 1 to %d can be evaluated",
-                        samples->name, level->point_count, IWI_NET_POINTS_MAX);
+                        samples->name, level->point_count, IWI_MOST_NET_POINTS);
     }
     iwi_sort(level->points, level->point_count, by_bytes);
     return IW_OK;

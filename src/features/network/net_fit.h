@@ -8,10 +8,10 @@
 
 #include <idlewave/internal/net_measure.h>
 
-#define IWI_NET_ROUNDS_MAX 200 /* values of a series */
-#define IWI_NET_POINTS_MAX 56  /* sizes of a level */
+#define IWI_MOST_NET_ROUNDS 200 /* values of a series */
+#define IWI_MOST_NET_POINTS 56  /* sizes of a level */
 
-/* Median of up to IWI_NET_ROUNDS_MAX values, count > 0, and its 95 % interval by order statistics: no law of
+/* Median of up to IWI_MOST_NET_ROUNDS values, count > 0, and its 95 % interval by order statistics: no law of
  * the values is assumed. Fewer than 6 values: from the least to the greatest. */
 iw_estimate iwi_net_median(const double *values, size_t count);
 
@@ -38,12 +38,12 @@ struct iwi_net_line iwi_net_fit_line(const uint64_t *bytes, const double *values
                                      size_t first, size_t count);
 
 /* Changes medians (above 0, with their intervals) as little as it takes that none is below the one before;
- * those that are less sure give way. At most IWI_NET_POINTS_MAX. */
+ * those that are less sure give way. At most IWI_MOST_NET_POINTS. */
 void iwi_net_rising(iw_estimate *values, size_t count);
 
 /* Splits points, in the order of size, into the fewest lines that pass every point within `tolerance` (a
  * share) plus its own uncertainty; of those the closest. More than `most` lines: with a wider tolerance.
- * Returns how many. At most IWI_NET_POINTS_MAX points. */
+ * Returns how many. At most IWI_MOST_NET_POINTS points. */
 size_t iwi_net_split(const uint64_t *bytes, const iw_estimate *values, size_t count, double tolerance,
                      size_t most, struct iwi_net_line *lines);
 

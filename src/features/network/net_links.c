@@ -39,7 +39,7 @@ bool iwi_net_is_slow(double ns, double value_ns)
 
 iw_estimate iwi_net_median(const double *values, size_t count)
 {
-    double sorted[IWI_NET_ROUNDS_MAX];
+    double sorted[IWI_MOST_NET_ROUNDS];
     const double reach = 0.98 * sqrt((double)count); /* 1.96 / 2: half the values lie below, give or take */
     const double low = floor((double)count / 2 - reach), high = ceil((double)count / 2 + reach);
     const size_t low_index = low < 1 ? 0 : (size_t)low - 1;
@@ -123,7 +123,7 @@ struct iwi_net_line iwi_net_fit_line(const uint64_t *bytes, const double *values
 /* What is known of the points. */
 struct points {
     const uint64_t *bytes;
-    double values[IWI_NET_POINTS_MAX], slack[IWI_NET_POINTS_MAX];
+    double values[IWI_MOST_NET_POINTS], slack[IWI_MOST_NET_POINTS];
     size_t count;
 };
 
@@ -174,7 +174,7 @@ struct cover {
 
 static size_t split_within(const struct points *p, double tolerance, size_t most, struct iwi_net_line *lines)
 {
-    struct cover best[IWI_NET_POINTS_MAX + 1] = {{.line_count = 0}};
+    struct cover best[IWI_MOST_NET_POINTS + 1] = {{.line_count = 0}};
     size_t at = p->count;
 
     for (size_t end = 1; end <= p->count; end++) {
@@ -224,9 +224,9 @@ size_t iwi_net_split(const uint64_t *bytes, const iw_estimate *values, size_t co
 size_t iwi_net_refine(const uint64_t *bytes, const iw_estimate *values, size_t count, size_t most,
                       uint64_t *sizes)
 {
-    struct iwi_net_line lines[IWI_NET_POINTS_MAX];
+    struct iwi_net_line lines[IWI_MOST_NET_POINTS];
     const size_t line_count =
-        iwi_net_split(bytes, values, count, IWI_NET_TOLERANCE, IWI_NET_POINTS_MAX, lines);
+        iwi_net_split(bytes, values, count, IWI_NET_TOLERANCE, IWI_MOST_NET_POINTS, lines);
     size_t found = 0;
 
     for (size_t i = 1; i < line_count && found < most; i++) {

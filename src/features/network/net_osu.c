@@ -24,7 +24,7 @@
 #define TAIL 7.0         /* means of an exponential law, behind which is one in a thousand */
 #define SMALL_BYTES 1024 /* delays are those of messages up to this size: larger ones take longer anyway */
 
-enum { COLUMNS_MAX = 32, QUANTILES_MAX = 16 };
+enum { MOST_COLUMNS = 32, MOST_QUANTILES = 16 };
 
 struct quantile {
     double share;
@@ -33,20 +33,20 @@ struct quantile {
 
 struct row {
     uint64_t bytes;
-    double us[COLUMNS_MAX]; /* of the column behind the size, and so on; those that are not used stay 0 */
+    double us[MOST_COLUMNS]; /* of the column behind the size, and so on; those that are not used stay 0 */
 };
 
 struct table {
     const iw_log *log;
     const char *path;
     struct iwi_lines lines;
-    size_t column_count;       /* behind the size */
-    bool is_text[COLUMNS_MAX]; /* "Pass", or a number that is no time */
+    size_t column_count;        /* behind the size */
+    bool is_text[MOST_COLUMNS]; /* "Pass", or a number that is no time */
     size_t mean;
-    struct quantile quantiles[QUANTILES_MAX]; /* ascending; of a share of 0: the least, of 1: the largest */
+    struct quantile quantiles[MOST_QUANTILES]; /* ascending; of a share of 0: the least, of 1: the largest */
     size_t quantile_count;
     size_t count;
-    struct row rows[IWI_NET_POINTS_MAX];
+    struct row rows[IWI_MOST_NET_POINTS];
 };
 
 /* One value a size, of many messages. */
@@ -110,7 +110,7 @@ static iw_status add_quantile(struct table *table, double percent)
     if (percent > 100) {
         return fail(table, "there is no percentile above 100");
     }
-    if (table->quantile_count == QUANTILES_MAX) {
+    if (table->quantile_count == MOST_QUANTILES) {
         return fail(table, "there are more than 16 percentiles");
     }
     while (at > 0 && table->quantiles[at - 1].share > quantile.share) {
@@ -145,7 +145,7 @@ static iw_status take_column(struct table *table, struct iwi_piece *rest)
 {
     double percent;
 
-    if (table->column_count == COLUMNS_MAX) {
+    if (table->column_count == MOST_COLUMNS) {
         return fail(table, "there are more than 32 columns");
     }
     if (iwi_take_prefix(rest, "Avg Latency(us)") || iwi_take_prefix(rest, "Latency (us)") ||
@@ -168,12 +168,12 @@ static iw_status take_column(struct table *table, struct iwi_piece *rest)
 
 static iw_status read_columns(struct table *table, struct iwi_piece line)
 {
-    table->mean = COLUMNS_MAX;
+    table->mean = MOST_COLUMNS;
     (void)iwi_take_prefix(&line, "# Size");
     for (line = iwi_trim_blanks(line); line.at < line.end; line = iwi_trim_blanks(line)) {
         IW_TRY(take_column(table, &line));
     }
-    return table->mean < COLUMNS_MAX ? IW_OK : fail(table, "there is no column of latencies");
+    return table->mean < MOST_COLUMNS ? IW_OK : fail(table, "there is no column of latencies");
 }
 
 /* ---- lines of the table ---- */
@@ -187,7 +187,7 @@ static iw_status add_row(struct table *table, const struct row *row)
         }
         return fail(table, "sizes must rise: is this the output of several runs? give one of them");
     }
-    if (table->count == IWI_NET_POINTS_MAX) {
+    if (table->count == IWI_MOST_NET_POINTS) {
         return fail(table, "there are more than 56 sizes");
     }
     table->rows[table->count++] = *row;
@@ -295,7 +295,7 @@ static iw_status fill_points(const struct table *table, iw_net_level *level)
 /* How far a column lies above the floor: the median over small sizes, in ns. */
 static double excess_ns(const struct table *table, size_t column)
 {
-    double excess[IWI_NET_POINTS_MAX];
+    double excess[IWI_MOST_NET_POINTS];
     size_t count = 0;
 
     for (size_t i = 0; i < table->count && (i == 0 || table->rows[i].bytes <= SMALL_BYTES); i++) {

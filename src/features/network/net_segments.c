@@ -36,9 +36,9 @@ struct piece {
 
 struct fit {
     iw_net_level *level;
-    uint64_t bytes[IWI_NET_POINTS_MAX];
-    double whole[IWI_NET_POINTS_MAX], gap[IWI_NET_POINTS_MAX]; /* made to rise with the size */
-    double o_send[IWI_NET_POINTS_MAX], o_recv[IWI_NET_POINTS_MAX];
+    uint64_t bytes[IWI_MOST_NET_POINTS];
+    double whole[IWI_MOST_NET_POINTS], gap[IWI_MOST_NET_POINTS]; /* made to rise with the size */
+    double o_send[IWI_MOST_NET_POINTS], o_recv[IWI_MOST_NET_POINTS];
 };
 
 /* ---- where segments begin ---- */
@@ -285,7 +285,7 @@ static void judge(const struct fit *fit, const iw_net_segment *segments, size_t 
 /* A gap of 0 says that trains cost nothing beyond the round trip: it is below what can be seen. */
 static void collect(iw_net_level *level, struct fit *fit, iw_estimate *whole)
 {
-    iw_estimate gap[IWI_NET_POINTS_MAX];
+    iw_estimate gap[IWI_MOST_NET_POINTS];
 
     for (size_t i = 0; i < level->point_count; i++) {
         fit->bytes[i] = level->points[i].bytes;
@@ -309,7 +309,7 @@ void iwi_net_segments(iw_net_level *level, const struct iwi_net_fineness *finene
 {
     struct iwi_net_line lines[IW_NET_SEGMENTS_MAX + 1];
     iw_net_segment segments[IW_NET_SEGMENTS_MAX + 1] = {{.from_bytes = 1}};
-    iw_estimate whole[IWI_NET_POINTS_MAX];
+    iw_estimate whole[IWI_MOST_NET_POINTS];
     struct fit fit = {.level = level};
     size_t count;
 
@@ -347,7 +347,7 @@ void iwi_net_segments(iw_net_level *level, const struct iwi_net_fineness *finene
 #define DENSEST 1.05 /* sizes nearer to each other than this say nothing new */
 
 enum {
-    SIZES_MAX = 4096,
+    MOST_SIZES = 4096,
     COLUMNS =
         8, /* size, n, PRTT(1,0,s), PRTT(n,0,s), PRTT(n,PRTT(1,0,s),s), L, o_s, o_r; the rest is not used */
 };
@@ -451,7 +451,7 @@ static iw_status read_rows(struct table *table)
         if (text.at == text.end || *text.at == '#') {
             continue;
         }
-        if (table->count == SIZES_MAX) {
+        if (table->count == MOST_SIZES) {
             return fail(table, "there are more than 4096 sizes");
         }
         IW_TRY(read_row(table, text));
@@ -513,7 +513,7 @@ static size_t thin_out(const struct row *rows, size_t count, double apart, const
         const bool is_far = found == 0 || (double)rows[i].bytes >= apart * (double)kept[found - 1]->bytes;
 
         if (is_far || (i == count - 1 && rows[i].bytes > kept[found - 1]->bytes)) {
-            if (found == IWI_NET_POINTS_MAX) {
+            if (found == IWI_MOST_NET_POINTS) {
                 return found + 1;
             }
             kept[found++] = &rows[i];
@@ -529,7 +529,7 @@ static iw_estimate exactly(double value)
 
 static iw_status fill_points(struct table *table, iw_net_level *level)
 {
-    const struct row *kept[IWI_NET_POINTS_MAX];
+    const struct row *kept[IWI_MOST_NET_POINTS];
     double apart = DENSEST;
 
     iwi_sort(table->rows, table->count, by_bytes);
@@ -537,7 +537,7 @@ static iw_status fill_points(struct table *table, iw_net_level *level)
     do {
         level->point_count = thin_out(table->rows, table->count, apart, kept);
         apart *= DENSEST;
-    } while (level->point_count > IWI_NET_POINTS_MAX);
+    } while (level->point_count > IWI_MOST_NET_POINTS);
     if (level->point_count < 2) {
         return fail(table, "a network needs messages of two sizes");
     }
@@ -601,7 +601,7 @@ struct block {
 /* Pool adjacent violators: a point below the one before joins it in their mean, as often as needed. */
 void iwi_net_rising(iw_estimate *values, size_t count)
 {
-    struct block blocks[IWI_NET_POINTS_MAX];
+    struct block blocks[IWI_MOST_NET_POINTS];
     size_t block_count = 0, at = 0;
 
     for (size_t i = 0; i < count; i++) {

@@ -32,7 +32,7 @@ static const double GAP_MARGIN_NS = 1000;
 static const double LEAST_SPREAD_NS = 200;
 
 /* What is slow to come is slow to leave, so each nanosecond of lateness can cost more than one. */
-static const double LATE_SHARE_MOST = 1.5;
+static const double MOST_LATE_SHARE = 1.5;
 
 struct gap {
     int64_t start_ns, end_ns;
@@ -178,7 +178,7 @@ static double late_share(struct iwi_calibration *trial, double extra_most_ns)
     if (late_ns - early_ns < LEAST_SPREAD_NS) {
         return 0;
     }
-    return fmin(fmax((late_extra_ns - early_extra_ns) / (late_ns - early_ns), 0), LATE_SHARE_MOST);
+    return fmin(fmax((late_extra_ns - early_extra_ns) / (late_ns - early_ns), 0), MOST_LATE_SHARE);
 }
 
 static bool has_enough(struct iwi_calibration *trial)

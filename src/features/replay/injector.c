@@ -199,7 +199,7 @@ static void set_next(iw_injector *injector)
 
 /* The machine has slow times, in which lateness and overhead grow together by up to this many overheads; what
  * is later than that was kept waiting by the host's own noise, which stays. */
-static const double SLOW_MOST = 3;
+static const double MOST_SLOW = 3;
 
 /* What it takes of the thread's time in all is to be duration_ns: that is the spin, what making it costs, and
  * its share of the lateness. */
@@ -208,7 +208,7 @@ static int64_t spin_ns(const iw_injector *injector, int64_t late_ns)
     const iw_inject_costs *costs = &injector->plan->costs;
     const double later_ns = (double)late_ns - costs->late_p50_ns;
     const double spin = (double)injector->next.duration_ns - costs->overhead_ns -
-                        costs->late_share * fmin(later_ns, SLOW_MOST * costs->overhead_ns);
+                        costs->late_share * fmin(later_ns, MOST_SLOW * costs->overhead_ns);
 
     return spin > 0 ? iwi_min(llround(spin), injector->next.duration_ns) : 0;
 }

@@ -462,13 +462,13 @@ static iw_status read_setting(const struct iwi_yaml_value *value, void *at)
 static iw_status read_document(struct iwi_yaml *yaml, iw_training *spec)
 {
     static const char *const formats[] = {"idlewave.training/1", NULL};
-    struct iwi_yaml_row rows[IWI_YAML_KEYS_MAX] = {
+    struct iwi_yaml_row rows[IWI_MOST_YAML_KEYS] = {
         {.key = "format", .read = iwi_yaml_format, .names = formats}};
     struct iwi_yaml_map map;
     size_t count = 1;
 
     /* the model comes first, so that others change it */
-    for (size_t i = 0; iw_training_key(i) != NULL && count < IWI_YAML_KEYS_MAX - 1; i++) {
+    for (size_t i = 0; iw_training_key(i) != NULL && count < IWI_MOST_YAML_KEYS - 1; i++) {
         rows[count++] = (struct iwi_yaml_row){.key = iw_training_key(i), .read = read_setting};
     }
     rows[count++] = (struct iwi_yaml_row){.key = "noise", .read = read_noise};

@@ -17,7 +17,7 @@ static const double UNKNOWN_INDEX = 0.5, LARGEST_INDEX = 0.75;
 static const double RULE_OF_THREE = 3.0;
 
 /* Of a slowdown, and of the job's time. */
-static const double ALLOWED_SHARE = 0.2, ALLOWED_LEAST = 0.001;
+static const double ALLOWED_SHARE = 0.2, LEAST_ALLOWED = 0.001;
 
 void iwi_longest_add(struct iwi_longest *longest, int64_t ns)
 {
@@ -78,5 +78,5 @@ double iwi_most_unseen(const struct iwi_longest *longest, double rate_hz)
 
 double iwi_unseen_allowed(double slowdown)
 {
-    return fmax(ALLOWED_SHARE * slowdown, ALLOWED_LEAST);
+    return fmax(ALLOWED_SHARE * slowdown, LEAST_ALLOWED);
 }

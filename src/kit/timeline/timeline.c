@@ -150,7 +150,7 @@ static iw_status iwi_raster_new(const iw_log *log, const iw_timeline_opts *opts,
                                 struct iwi_raster_builder **raster_p)
 {
     struct iwi_raster_builder *raster = iwi_new_array(log, 1, sizeof *raster);
-    const iw_time expected_ps = iwi_min(opts->expected_ps, IWI_TIMELINE_MAX_END_PS);
+    const iw_time expected_ps = iwi_min(opts->expected_ps, IWI_TIMELINE_MOST_END_PS);
     /* an eighth more: a run that takes a little longer than expected needs no wider columns */
     const iw_time guess_ps = expected_ps > 0 ? expected_ps + expected_ps / 8 : FIRST_GUESS_PS;
 
@@ -340,12 +340,12 @@ static iw_status check_opts(const iw_log *log, const iw_timeline_opts *opts)
     if (ranks == 0) {
         return iwi_fail(log, IW_ERR_RANGE, "a timeline needs at least one rank");
     }
-    if (opts->rows < IWI_TIMELINE_MIN_SIDE || opts->columns < IWI_TIMELINE_MIN_SIDE ||
-        opts->rows > IWI_TIMELINE_MAX_SIDE || opts->columns > IWI_TIMELINE_MAX_SIDE) {
+    if (opts->rows < IWI_TIMELINE_LEAST_SIDE || opts->columns < IWI_TIMELINE_LEAST_SIDE ||
+        opts->rows > IWI_TIMELINE_MOST_SIDE || opts->columns > IWI_TIMELINE_MOST_SIDE) {
         return iwi_fail(log, IW_ERR_RANGE, "a raster has from %d to %d rows and columns, not %u x %u",
-                        IWI_TIMELINE_MIN_SIDE, IWI_TIMELINE_MAX_SIDE, opts->rows, opts->columns);
+                        IWI_TIMELINE_LEAST_SIDE, IWI_TIMELINE_MOST_SIDE, opts->rows, opts->columns);
     }
-    if (ranks / opts->rows >= IWI_TIMELINE_MAX_RANKS_PER_ROW) {
+    if (ranks / opts->rows >= IWI_TIMELINE_MOST_RANKS_PER_ROW) {
         return iwi_fail(log, IW_ERR_RANGE, "%u rows are too few for a raster of %u ranks", opts->rows, ranks);
     }
     if (opts->first_rank >= ranks || opts->rank_count > ranks) {
@@ -442,7 +442,7 @@ static void take_step(void *arg, uint32_t rank, const iw_step *step)
     if (timeline->status != IW_OK) {
         return;
     }
-    if (end_ps < 0 || end_ps > IWI_TIMELINE_MAX_END_PS || rank >= ranks) {
+    if (end_ps < 0 || end_ps > IWI_TIMELINE_MOST_END_PS || rank >= ranks) {
         timeline->status = IW_ERR_RANGE;
         return;
     }

@@ -10,13 +10,13 @@
 
 /* Positions in so many columns fit into 31 bits (timeline.c); halving them until 32 are left takes 10
  * levels beyond the first. */
-enum { IWI_TIMELINE_MAX_SIDE = (1 << 15) - 1, IWI_TIMELINE_MAX_LEVELS = 16, IWI_TIMELINE_MIN_SIDE = 16 };
+enum { IWI_TIMELINE_MOST_SIDE = (1 << 15) - 1, IWI_TIMELINE_MOST_LEVELS = 16, IWI_TIMELINE_LEAST_SIDE = 16 };
 
 /* Ranks of a row of the finest level, at most. */
-enum { IWI_TIMELINE_MAX_RANKS_PER_ROW = UINT16_MAX };
+enum { IWI_TIMELINE_MOST_RANKS_PER_ROW = UINT16_MAX };
 
 /* Runs end before it, so that sums and small multiples of their times do not overflow: 40 hours. */
-#define IWI_TIMELINE_MAX_END_PS (INT64_MAX / 64)
+#define IWI_TIMELINE_MOST_END_PS (INT64_MAX / 64)
 
 /* A step of the window's `index`-th rank. */
 struct iwi_exact_entry {
@@ -56,7 +56,7 @@ struct iw_timeline {
     iw_status status;    /* of taking steps */
     struct iwi_exact exact;
     struct iwi_raster_builder *raster; /* NULL when it is finished */
-    struct iwi_level levels[IWI_TIMELINE_MAX_LEVELS];
+    struct iwi_level levels[IWI_TIMELINE_MOST_LEVELS];
     size_t level_count;
 };
 

@@ -59,8 +59,8 @@ static void all_cpus_fit(void **state)
 
     (void)state;
     assert_true(cpu_list_parse("0-8191", &list, fault));
-    assert_int_equal(list.count, CPU_LIST_MOST);
-    assert_int_equal(list.numbers[CPU_LIST_MOST - 1], CPU_LIST_MOST - 1);
+    assert_int_equal(list.count, MOST_CPU_LIST);
+    assert_int_equal(list.numbers[MOST_CPU_LIST - 1], MOST_CPU_LIST - 1);
 }
 
 static void faults_name_the_item_and_the_remedy(void **state)

@@ -15,7 +15,7 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-enum { OWNERS_MAX_NS = 1200, FREE = 0 };
+enum { OWNERS_MOST_NS = 1200, FREE = 0 };
 
 struct picker {
     uint64_t seed, index;
@@ -35,7 +35,7 @@ static inline int code_of(const iw_source *source)
 }
 
 struct owners {
-    int code[OWNERS_MAX_NS]; /* FREE or the code of a source */
+    int code[OWNERS_MOST_NS]; /* FREE or the code of a source */
 };
 
 /* Independent of the code under test: each part nanosecond by nanosecond, then the rest. */
@@ -48,7 +48,7 @@ static inline struct owners owners_of(const iw_recording *recording, size_t cpu)
     for (size_t i = 0; i < d->count; i++) {
         int64_t at = d->start_ns[i], left = d->duration_ns[i];
 
-        assert_true(at + left <= OWNERS_MAX_NS);
+        assert_true(at + left <= OWNERS_MOST_NS);
         for (size_t part = 0; part < d->part_count; part++) {
             for (int64_t k = 0; d->part_detour[part] == i && k < d->part_ns[part] && left > 0; k++, left--) {
                 owners.code[at++] = code_of(&recording->sources[d->part_source[part]]);
@@ -118,7 +118,7 @@ static inline int64_t time_without(const iw_recording *recording, int code)
     for (size_t cpu = 0; cpu < recording->cpu_count; cpu++) {
         const struct owners owners = owners_of(recording, cpu);
 
-        for (int i = 0; i < OWNERS_MAX_NS; i++) {
+        for (int i = 0; i < OWNERS_MOST_NS; i++) {
             sum += owners.code[i] != FREE && owners.code[i] != code;
         }
     }

@@ -107,7 +107,7 @@ static void a_window_shows_what_was_there(void **state)
             const int64_t end = iwi_min(opts.to_ns, recording->cpus[cpu].length_ns);
 
             assert_int_equal(part->cpus[cpu].length_ns, end - opts.from_ns);
-            for (int64_t at = 0; at < OWNERS_MAX_NS; at++) {
+            for (int64_t at = 0; at < OWNERS_MOST_NS; at++) {
                 const int64_t then = at + opts.from_ns;
 
                 assert_int_equal(after.code[at], then < end ? before.code[then] : FREE);
@@ -169,7 +169,7 @@ static void assert_dropped(const iw_recording *rest, const iw_recording *recordi
     for (size_t cpu = 0; cpu < rest->cpu_count; cpu++) {
         const struct owners before = owners_of(recording, cpu), after = owners_of(rest, cpu);
 
-        for (size_t at = 0; at < OWNERS_MAX_NS; at++) {
+        for (size_t at = 0; at < OWNERS_MOST_NS; at++) {
             assert_int_equal(after.code[at], before.code[at] != code ? before.code[at] : FREE);
         }
     }

@@ -6,18 +6,18 @@
 #include "core/noise/source.h"
 #include "support/made_recording.h"
 
-enum { CASES = 300, MAX_LENGTH_NS = 400, MAX_CPUS = 4, RANKS_PER_NODE = 6 };
+enum { CASES = 300, MOST_LENGTH_NS = 400, MOST_CPUS = 4, RANKS_PER_NODE = 6 };
 
 /* Which recorded source has each nanosecond of each CPU: the reference. */
 struct reference {
-    int owner[MAX_CPUS][MAX_LENGTH_NS];
+    int owner[MOST_CPUS][MOST_LENGTH_NS];
     int64_t length_ns;
     size_t cpu_count;
 };
 
 static struct reference reference_of(const iw_recording *recording)
 {
-    struct reference ref = {.length_ns = MAX_LENGTH_NS, .cpu_count = recording->cpu_count};
+    struct reference ref = {.length_ns = MOST_LENGTH_NS, .cpu_count = recording->cpu_count};
 
     for (size_t cpu = 0; cpu < recording->cpu_count; cpu++) {
         const iw_detours *d = &recording->cpus[cpu];
@@ -73,7 +73,7 @@ static iw_recording *random_recording(struct picker *picker, size_t cpus, size_t
         (void)iwt_source(recording, i % 2 == 0 ? IW_CLASS_THREAD : IW_CLASS_IRQ, name);
     }
     for (size_t cpu = 0; cpu < cpus; cpu++) {
-        const int64_t length_ns = pick(picker, 30, MAX_LENGTH_NS);
+        const int64_t length_ns = pick(picker, 30, MOST_LENGTH_NS);
         int64_t at = pick(picker, 0, 10);
 
         recording->cpus[cpu].length_ns = length_ns;
@@ -180,7 +180,7 @@ static void a_recording_matches_the_reference(void **unused)
         struct picker picker = {.seed = seed};
         const struct iwi_stream_id id = {seed, (uint64_t)pick(&picker, 0, 9), (uint32_t)pick(&picker, 0, 99)};
         iw_recording *recording =
-            random_recording(&picker, (size_t)pick(&picker, 1, MAX_CPUS), (size_t)pick(&picker, 1, 20));
+            random_recording(&picker, (size_t)pick(&picker, 1, MOST_CPUS), (size_t)pick(&picker, 1, 20));
         const struct reference ref = reference_of(recording);
         const uint32_t seat = id.rank % RANKS_PER_NODE;
         iw_noise *noise = new_noise();
@@ -205,7 +205,7 @@ static void synchronised_ranks_stand_at_one_offset_shifted_by_the_skew_of_their_
     for (uint64_t seed = 1; seed <= CASES / 3; seed++) {
         struct picker picker = {.seed = seed};
         const struct iwi_stream_id id = {seed, 3, (uint32_t)pick(&picker, 0, 99)};
-        iw_recording *recording = random_recording(&picker, (size_t)pick(&picker, 1, MAX_CPUS), 5);
+        iw_recording *recording = random_recording(&picker, (size_t)pick(&picker, 1, MOST_CPUS), 5);
         const struct reference ref = reference_of(recording);
         const iw_time length = ref.length_ns * 1000;
         iw_noise *noise = new_noise();
@@ -232,7 +232,7 @@ static void with_phase_sync_all_ranks_restart_at_a_common_offset_on_their_own_cp
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct picker picker = {.seed = seed};
         const struct iwi_stream_id id = {seed, 3, (uint32_t)pick(&picker, 0, 99)};
-        iw_recording *recording = random_recording(&picker, (size_t)pick(&picker, 1, MAX_CPUS), 5);
+        iw_recording *recording = random_recording(&picker, (size_t)pick(&picker, 1, MOST_CPUS), 5);
         const struct reference ref = reference_of(recording);
         const uint64_t length = (uint64_t)ref.length_ns * 1000;
         iw_noise *noise = new_noise();

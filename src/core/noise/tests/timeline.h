@@ -18,7 +18,7 @@
 #include "core/noise/stream.h"
 #include "support/support.h"
 
-enum { HORIZON = 4000, MAX_DETOURS = 12000, MAX_RAW = 8, FREE = -1 };
+enum { HORIZON = 4000, MOST_DETOURS = 12000, MOST_RAW = 8, FREE = -1 };
 
 struct detour {
     iw_time start, end;
@@ -27,7 +27,7 @@ struct detour {
 
 /* Add detours, settle, then ask. */
 struct timeline {
-    struct detour detours[MAX_DETOURS];
+    struct detour detours[MOST_DETOURS];
     size_t count;
     int owner[HORIZON]; /* source that has each instant, or FREE */
 };
@@ -35,7 +35,7 @@ struct timeline {
 static inline void timeline_add(struct timeline *line, int source, iw_time start, iw_time end)
 {
     if (end > 0 && start < HORIZON) {
-        assert_true(line->count < MAX_DETOURS);
+        assert_true(line->count < MOST_DETOURS);
         line->detours[line->count++] = (struct detour){start, end, source};
     }
 }
@@ -174,7 +174,7 @@ static inline void poisson_detours(struct timeline *line, int source, int64_t ga
 }
 
 struct raw_trace {
-    iw_time start[MAX_RAW], duration[MAX_RAW];
+    iw_time start[MOST_RAW], duration[MOST_RAW];
     size_t count;
     iw_time length;
 };
@@ -182,7 +182,7 @@ struct raw_trace {
 /* Unsorted, overlapping, with empty detours, at times up to the very end; at least one instant stays free. */
 static inline struct raw_trace random_trace(struct picker *picker, int64_t longest)
 {
-    struct raw_trace raw = {.count = (size_t)pick(picker, 0, MAX_RAW), .length = pick(picker, 2, longest)};
+    struct raw_trace raw = {.count = (size_t)pick(picker, 0, MOST_RAW), .length = pick(picker, 2, longest)};
     const iw_time kept_free = pick(picker, 0, raw.length - 1);
 
     for (size_t i = 0; i < raw.count; i++) {

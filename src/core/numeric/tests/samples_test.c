@@ -93,7 +93,7 @@ static void signed_ranks(void **state)
     assert_near(iwi_signed_ranks_above(tied, 2), 3.0 / 4, CLOSE); /* ranks 1.5 and 1.5: sums 0, 1.5, 1.5, 3 */
     assert_near(iwi_signed_ranks_above(zeros, 3), 1.0 / 2, CLOSE);
     assert_near(iwi_signed_ranks_above(NULL, 0), 1.0, CLOSE);
-    assert_true(isnan(iwi_signed_ranks_above(all, IWI_SIGNED_RANKS_MOST + 1)));
+    assert_true(isnan(iwi_signed_ranks_above(all, IWI_MOST_SIGNED_RANKS + 1)));
     for (unsigned signs = 0; signs < 1U << 10; signs++) { /* as counted: so many sums are at least as high */
         double differences[10];
 

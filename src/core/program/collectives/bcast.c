@@ -45,11 +45,11 @@ const struct iwi_algorithm iwi_bcast_linear = {
  * 512 KiB, else a ring.
  */
 
-#define DOUBLING_MAX_BYTES (UINT64_C(512) * 1024)
+#define DOUBLING_MOST_BYTES (UINT64_C(512) * 1024)
 
 static bool is_doubling(const struct iwi_operation *op)
 {
-    return iwi_is_power_of_two(op->ranks) && op->bytes <= DOUBLING_MAX_BYTES;
+    return iwi_is_power_of_two(op->ranks) && op->bytes <= DOUBLING_MOST_BYTES;
 }
 
 static uint64_t block_bytes(const struct iwi_operation *op)

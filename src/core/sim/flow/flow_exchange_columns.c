@@ -24,7 +24,7 @@ struct iwi_columns {
     bool has_gaps, is_rendezvous;
 };
 
-enum { MIN_WIDTH = 8 /* columns side by side: a line of the cache */ };
+enum { LEAST_WIDTH = 8 /* columns side by side: a line of the cache */ };
 
 static size_t reach(const struct iwi_pass *pass)
 {
@@ -104,8 +104,8 @@ static size_t columns_find(const struct iwi_run *run, uint64_t number, size_t el
             shape->stride =
                 reach(&passes[0]) & -reach(&passes[0]); /* its largest factor that is a power of two */
             shape->rows = elements / shape->stride;
-            if (elements % shape->stride != 0 || shape->stride < MIN_WIDTH ||
-                shape->rows * MIN_WIDTH > IWI_COPIED) {
+            if (elements % shape->stride != 0 || shape->stride < LEAST_WIDTH ||
+                shape->rows * LEAST_WIDTH > IWI_COPIED) {
                 break;
             }
         }
@@ -116,7 +116,7 @@ static size_t columns_find(const struct iwi_run *run, uint64_t number, size_t el
         shape->is_rendezvous = passes[count].is_rendezvous;
         count++;
     }
-    shape->width = MIN_WIDTH;
+    shape->width = LEAST_WIDTH;
     while (shape->width * 2 <= shape->stride && shape->rows * shape->width * 2 <= IWI_COPIED) {
         shape->width *= 2;
     }

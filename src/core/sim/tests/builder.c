@@ -7,16 +7,16 @@
 #include "core/noise/stream.h"
 #include "support/support.h"
 
-enum { MAX_NODES = 4096 };
+enum { MOST_NODES = 4096 };
 
 void iwt_builder_init(struct iwt_builder *b, uint32_t ranks)
 {
     memset(b, 0, sizeof *b);
     b->ranks = ranks;
     for (uint32_t r = 0; r < ranks; r++) {
-        b->nodes[r] = calloc(MAX_NODES, sizeof **b->nodes);
-        b->first_dep[r] = calloc(MAX_NODES + 1, sizeof **b->first_dep);
-        b->requests[r] = calloc(MAX_NODES, sizeof **b->requests);
+        b->nodes[r] = calloc(MOST_NODES, sizeof **b->nodes);
+        b->first_dep[r] = calloc(MOST_NODES + 1, sizeof **b->first_dep);
+        b->requests[r] = calloc(MOST_NODES, sizeof **b->requests);
     }
 }
 
@@ -31,7 +31,7 @@ void iwt_builder_release(struct iwt_builder *b)
 
 static void add(struct iwt_builder *b, uint32_t rank, struct iwi_node node)
 {
-    assert_true(b->node_count[rank] < MAX_NODES);
+    assert_true(b->node_count[rank] < MOST_NODES);
     b->nodes[rank][b->node_count[rank]++] = node;
     b->first_dep[rank][b->node_count[rank]] = b->request_count[rank];
 }

@@ -8,15 +8,15 @@
 
 #include "core/program/program.h"
 
-enum { IWT_MAX_RANKS = 64 };
+enum { IWT_MOST_RANKS = 64 };
 
 struct iwt_builder {
     uint32_t ranks;
-    struct iwi_node *nodes[IWT_MAX_RANKS];
-    uint64_t *first_dep[IWT_MAX_RANKS]; /* per node: first of its requests */
-    uint32_t *requests[IWT_MAX_RANKS];
-    size_t node_count[IWT_MAX_RANKS], request_count[IWT_MAX_RANKS];
-    size_t open[IWT_MAX_RANKS]; /* nodes before this are waited for */
+    struct iwi_node *nodes[IWT_MOST_RANKS];
+    uint64_t *first_dep[IWT_MOST_RANKS]; /* per node: first of its requests */
+    uint32_t *requests[IWT_MOST_RANKS];
+    size_t node_count[IWT_MOST_RANKS], request_count[IWT_MOST_RANKS];
+    size_t open[IWT_MOST_RANKS]; /* nodes before this are waited for */
 };
 
 void iwt_builder_init(struct iwt_builder *b, uint32_t ranks);

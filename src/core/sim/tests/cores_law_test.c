@@ -24,8 +24,8 @@ static struct moments phase_times(const char *spec, uint32_t cores, iw_loop loop
     iw_noise *noise = NULL;
     double sum = 0.0, squares = 0.0, count;
 
-    iwt_builder_init(&b, IWT_MAX_RANKS);
-    for (uint32_t rank = 0; rank < IWT_MAX_RANKS; rank++) {
+    iwt_builder_init(&b, IWT_MOST_RANKS);
+    for (uint32_t rank = 0; rank < IWT_MOST_RANKS; rank++) {
         iwt_calc(&b, rank, work_ps);
     }
     program = iwt_program(&b);
@@ -34,8 +34,8 @@ static struct moments phase_times(const char *spec, uint32_t cores, iw_loop loop
     iw_noise_share_phases(noise, cores, loop);
     opts.trials = trials;
     result = iwt_run(program, &net, noise, &opts);
-    count = (double)(trials * IWT_MAX_RANKS);
-    for (uint64_t i = 0; i < trials * IWT_MAX_RANKS; i++) {
+    count = (double)(trials * IWT_MOST_RANKS);
+    for (uint64_t i = 0; i < trials * IWT_MOST_RANKS; i++) {
         const double ns = (double)result->end_ps[i] / 1000.0;
 
         sum += ns;

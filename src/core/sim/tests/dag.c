@@ -7,13 +7,13 @@
 
 void iwt_dag_rank(struct iwt_dag *d)
 {
-    assert_true(d->ranks + 1 < IWT_DAG_MAX);
+    assert_true(d->ranks + 1 < IWT_MOST_DAG);
     d->first_node[d->ranks++] = d->node_count;
 }
 
 static void add(struct iwt_dag *d, struct iwi_node node)
 {
-    assert_true(d->node_count + 1 < IWT_DAG_MAX);
+    assert_true(d->node_count + 1 < IWT_MOST_DAG);
     d->nodes[d->node_count] = node;
     d->first_dep[d->node_count++] = d->dep_count;
 }
@@ -45,7 +45,7 @@ void iwt_dag_on_cpu(struct iwt_dag *d, uint8_t cpu)
 
 static void depend(struct iwt_dag *d, struct iwi_dep dep)
 {
-    assert_true(d->dep_count < IWT_DAG_MAX);
+    assert_true(d->dep_count < IWT_MOST_DAG);
     d->deps[d->dep_count++] = dep;
 }
 

@@ -6,14 +6,14 @@
 
 #include "core/program/program.h"
 
-enum { IWT_DAG_MAX = 320 };
+enum { IWT_MOST_DAG = 320 };
 
 struct iwt_dag {
     struct iwi_schedule schedule; /* valid after iwt_dag_end() */
     iw_program program;           /* of the schedule; not to be freed */
-    struct iwi_node nodes[IWT_DAG_MAX];
-    uint64_t first_node[IWT_DAG_MAX], first_dep[IWT_DAG_MAX];
-    struct iwi_dep deps[IWT_DAG_MAX];
+    struct iwi_node nodes[IWT_MOST_DAG];
+    uint64_t first_node[IWT_MOST_DAG], first_dep[IWT_MOST_DAG];
+    struct iwi_dep deps[IWT_MOST_DAG];
     uint64_t node_count, dep_count;
     uint32_t ranks;
 };

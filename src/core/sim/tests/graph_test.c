@@ -33,7 +33,7 @@ static void expect_by_windows(struct iwi_job job, const iw_time *end_ns)
 /* The same by the flow engine. */
 static void expect_by_flow(const struct iwt_dag *d, const struct iwi_job *like, const iw_time *end_ns)
 {
-    iw_time end[IWT_DAG_MAX];
+    iw_time end[IWT_MOST_DAG];
     struct iwi_job job = *like;
     struct iwi_graph *graph = NULL;
     struct iwi_graph_refusal refusal;
@@ -56,8 +56,8 @@ static void expect_by_flow(const struct iwt_dag *d, const struct iwi_job *like, 
 static void expect(struct iwt_dag *d, const iw_time *end_ns)
 {
     const iw_net net = iwt_example_net();
-    iw_split split[IWT_DAG_MAX];
-    iw_time end[IWT_DAG_MAX];
+    iw_split split[IWT_MOST_DAG];
+    iw_time end[IWT_MOST_DAG];
     struct iwi_job job = {.net = &net, .lanes = 1, .seed = 1, .end_ps = end, .split = split};
 
     memset(split, 0, sizeof split);
@@ -229,7 +229,7 @@ static void any_tag_does_not_overtake(void **state)
 static iw_status run_logged(struct iwt_dag *d, struct iwt_log *l)
 {
     const iw_net net = iwt_example_net();
-    iw_time end[IWT_DAG_MAX];
+    iw_time end[IWT_MOST_DAG];
     struct iwi_job job = {.net = &net, .lanes = 1, .seed = 1, .end_ps = end, .want_warnings = true};
 
     iwt_log_init(l);

@@ -16,7 +16,7 @@ struct fixture {
     struct iwt_dag dag;
     struct iwt_log log;
     struct iwi_job job;
-    iw_time end_ps[IWT_DAG_MAX];
+    iw_time end_ps[IWT_MOST_DAG];
 };
 
 static iw_status run(struct fixture *f)

@@ -183,7 +183,7 @@ static void expect_by_windows(const struct iwi_schedule *schedule, struct iwi_jo
     struct iwi_graph_refusal refusal;
     struct iwi_graph *graph = NULL;
     struct iwt_log by_event, by_flow;
-    iw_time end[IWT_DAG_MAX], flow_end[IWT_DAG_MAX];
+    iw_time end[IWT_MOST_DAG], flow_end[IWT_MOST_DAG];
     iw_status status;
     bool is_done = true;
 

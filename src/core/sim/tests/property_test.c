@@ -161,7 +161,7 @@ static void renaming_ranks_renames_the_results(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < PROGRAMS / 10; seed++) {
         struct fixture f;
-        uint32_t name[IWT_MAX_RANKS];
+        uint32_t name[IWT_MOST_RANKS];
         struct iwt_builder renamed;
         iw_program *renamed_program;
         iw_sim_result *result, *renamed_result;

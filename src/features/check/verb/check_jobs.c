@@ -247,7 +247,7 @@ static const struct preset {
 };
 enum { PRESETS = sizeof presets / sizeof presets[0] };
 
-enum { RANKS_LEAST = 2, RANKS_MOST = 1 << 24 };
+enum { LEAST_RANKS = 2, MOST_RANKS = 1 << 24 };
 
 static const char *preset_name(size_t index)
 {
@@ -259,8 +259,8 @@ const struct opt job_rows[] = {
     ROW("jobs", OPT_STRING, names, "NAME[,NAME...]",
         "jobs to simulate under this noise: {}, or none (default all)", .known = preset_name,
         .lists = {preset_name}, .is_setting = true),
-    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = RANKS_LEAST,
-        .max = RANKS_MOST, .is_setting = true),
+    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = LEAST_RANKS,
+        .max = MOST_RANKS, .is_setting = true),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
         "ranks on each node (default one on each CPU that is to be quiet)", .min = 1, .max = 1u << 20,
         .is_setting = true),
@@ -302,7 +302,7 @@ static int choose_named(const struct ui *ui, const struct job_opts *opts, struct
         const size_t length = strcspn(at, ",");
         const struct preset *preset = find_preset(at, length);
 
-        if (preset == NULL || list->count == JOBS_MOST) {
+        if (preset == NULL || list->count == MOST_JOBS) {
             return ui_usage(ui, "--jobs: '%.*s' is none of barrier, halo, training, none", (int)length, at);
         }
         add_job(preset, (uint32_t)opts->ranks, list);
@@ -345,7 +345,7 @@ static int choose_required(struct ui *ui, const iw_profile *profile, struct job_
         const iw_profile_job *wanted = &profile->jobs[i];
         const struct preset *preset = find_preset(wanted->name, strlen(wanted->name));
 
-        if (preset == NULL || wanted->ranks < RANKS_LEAST || wanted->ranks > RANKS_MOST) {
+        if (preset == NULL || wanted->ranks < LEAST_RANKS || wanted->ranks > MOST_RANKS) {
             ui_error(ui,
                      "--require: the profile's job '%s' on %" PRIu32 " ranks cannot be simulated: jobs are "
                      "barrier, halo, training, on 2 ranks or more",
@@ -355,8 +355,8 @@ static int choose_required(struct ui *ui, const iw_profile *profile, struct job_
         if (has_job(list, wanted)) {
             continue;
         }
-        if (list->count == JOBS_MOST) {
-            ui_error(ui, "--require: the profile has more than %d jobs", JOBS_MOST);
+        if (list->count == MOST_JOBS) {
+            ui_error(ui, "--require: the profile has more than %d jobs", MOST_JOBS);
             return UI_ERROR;
         }
         add_job(preset, wanted->ranks, list);

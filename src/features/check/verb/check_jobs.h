@@ -18,7 +18,7 @@ struct job_opts {
 };
 
 extern const struct opt job_rows[];
-enum { JOB_ROW_COUNT = 5, JOBS_MOST = 8 };
+enum { JOB_ROW_COUNT = 5, MOST_JOBS = 8 };
 
 #define JOB_OPTS_INIT                                                            \
     {                                                                            \
@@ -27,7 +27,7 @@ enum { JOB_ROW_COUNT = 5, JOBS_MOST = 8 };
 
 struct job_list {
     size_t count;
-    iw_check_job jobs[JOBS_MOST];
+    iw_check_job jobs[MOST_JOBS];
 };
 
 /* The jobs that the profile requires, on its ranks, else those that are named; not simulated yet. `profile`

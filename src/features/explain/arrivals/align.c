@@ -11,7 +11,7 @@
 #include "features/explain/arrivals/peers.h"
 #include "features/explain/arrivals/visits.h"
 
-enum { CLOCK_SLOPE_LEAST = 4 }; /* ends for a slope */
+enum { LEAST_CLOCK_SLOPE = 4 }; /* ends for a slope */
 
 struct rank_clock {
     double offset_ps, drift;
@@ -37,7 +37,7 @@ struct clock_end {
 
 /* ---- the clocks that fit links best: least squares by conjugate gradients ---- */
 
-enum { STEPS_MAX = 2000 };
+enum { MOST_STEPS = 2000 };
 
 static double median_of(const struct clock_end *ends, size_t first, size_t end, bool is_at, double *room)
 {
@@ -54,7 +54,7 @@ static struct rank_clock clock_line(const struct clock_end *ends, size_t count, 
     const size_t third = count / 3;
     struct rank_clock line = {0};
 
-    if (want_drift && count >= CLOCK_SLOPE_LEAST) {
+    if (want_drift && count >= LEAST_CLOCK_SLOPE) {
         const double begin_ps = median_of(ends, 0, third, true, room),
                      end_ps = median_of(ends, count - third, count, true, room);
 
@@ -151,7 +151,7 @@ static void solve(const struct system *s)
 
     begin(s);
     size = first = dot(s, s->rest, s->rest);
-    for (unsigned step = 0; step < STEPS_MAX && size > 1e-24 * first && size > 0; step++) {
+    for (unsigned step = 0; step < MOST_STEPS && size > 1e-24 * first && size > 0; step++) {
         double along, length, next;
 
         apply(s, s->way, s->image);
@@ -341,7 +341,7 @@ static iw_status make_links(struct aligner *a, bool want_drift, struct clock_lin
                                 .offset_ps = line.offset_ps,
                                 .drift = line.drift,
                                 .weight = weight,
-                                .drift_weight = end - first >= CLOCK_SLOPE_LEAST ? weight : 0};
+                                .drift_weight = end - first >= LEAST_CLOCK_SLOPE ? weight : 0};
     }
     return IW_OK;
 }

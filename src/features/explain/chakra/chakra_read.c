@@ -12,7 +12,7 @@
 #include "features/explain/chakra/chakra.h"
 #include "features/explain/json/json_items.h"
 
-enum { CHAKRA_MESSAGE_MAX = 16 << 20, CHAKRA_MEMORY_MAX = 64 << 20 };
+enum { MOST_CHAKRA_MESSAGE = 16 << 20, MOST_CHAKRA_MEMORY = 64 << 20 };
 
 struct chakra_stream {
     struct iwi_unpacked bytes;
@@ -21,7 +21,7 @@ struct chakra_stream {
     uint64_t behind; /* bytes before buffer[0], unpacked */
     uint64_t byte;   /* of the message that was read last */
     bool has_ended;
-    ProtobufCAllocator allocator; /* counts, and ends at CHAKRA_MEMORY_MAX */
+    ProtobufCAllocator allocator; /* counts, and ends at MOST_CHAKRA_MEMORY */
     size_t taken;                 /* by the message that is in memory */
 };
 
@@ -45,7 +45,7 @@ static void *take(void *data, size_t size)
     struct chakra_stream *stream = data;
     struct piece *piece;
 
-    if (size > CHAKRA_MEMORY_MAX - stream->taken) {
+    if (size > MOST_CHAKRA_MEMORY - stream->taken) {
         return NULL;
     }
     piece = malloc(sizeof *piece + size);
@@ -155,7 +155,7 @@ static iw_status chakra_next(struct chakra_stream *stream, const ProtobufCMessag
         return IW_OK;
     }
     IW_TRY(read_length(stream, &length));
-    if (length > CHAKRA_MESSAGE_MAX) {
+    if (length > MOST_CHAKRA_MESSAGE) {
         return iwi_chakra_fail(
             stream, IW_ERR_RANGE,
             "a message of %" PRIu64 " bytes is too long; is it an execution trace of Chakra?", length);

@@ -220,7 +220,7 @@ static void close_member(struct members *of, const char *end)
 {
     struct iwi_json_item *item = of->item;
 
-    if (of->key != NULL && of->value != NULL && item->member_count < IWI_JSON_MEMBERS_MAX) {
+    if (of->key != NULL && of->value != NULL && item->member_count < IWI_MOST_JSON_MEMBERS) {
         while (of->value < end && is_space(*of->value)) {
             of->value++;
         }
@@ -267,7 +267,7 @@ static enum extent nested(const char *at, const char *end, struct iwi_json_item 
             break;
         case '{':
         case '[':
-            if (++depth > IWI_JSON_DEPTH_MAX) {
+            if (++depth > IWI_MOST_JSON_DEPTH) {
                 return JSON_TOO_DEEP;
             }
             break;
@@ -385,10 +385,10 @@ static iw_status read_on(struct iwi_json_items *items)
     items->at = 0;
     items->used = kept;
     if (kept == items->capacity) {
-        if (kept > IWI_JSON_ITEM_BYTES_MAX) {
+        if (kept > IWI_MOST_JSON_ITEM_BYTES) {
             return iwi_json_fail(items, items->buffer_byte, IW_ERR_RANGE,
                                  "one value of more than %d MiB: this is no trace that can be read",
-                                 IWI_JSON_ITEM_BYTES_MAX >> 20);
+                                 IWI_MOST_JSON_ITEM_BYTES >> 20);
         }
         IW_TRY(iwi_grow(items->bytes.log, (void **)&items->buffer, &items->capacity, 2 * kept, 1));
     }
@@ -447,7 +447,7 @@ static iw_status take_value(struct iwi_json_items *items, struct iwi_json_item *
         }
         if (extent == JSON_TOO_DEEP) {
             return iwi_json_fail(items, byte_here(items), IW_ERR_RANGE, "a value nested more than %d deep",
-                                 IWI_JSON_DEPTH_MAX);
+                                 IWI_MOST_JSON_DEPTH);
         }
         if (extent == JSON_NONE) {
             return unexpected(items, "a value");

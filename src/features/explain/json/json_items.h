@@ -41,9 +41,9 @@ void iwi_unpacked_close(struct iwi_unpacked *bytes);
 /* ---- items ---- */
 
 enum {
-    IWI_JSON_ITEM_BYTES_MAX = 16 << 20,
-    IWI_JSON_DEPTH_MAX = 64,
-    IWI_JSON_MEMBERS_MAX = 32,
+    IWI_MOST_JSON_ITEM_BYTES = 16 << 20,
+    IWI_MOST_JSON_DEPTH = 64,
+    IWI_MOST_JSON_MEMBERS = 32,
     IWI_JSON_KEY_SIZE = 64
 };
 
@@ -59,8 +59,8 @@ struct iwi_json_item {
     const char *text; /* valid until the next item; NULL: there is no more */
     size_t size;
     uint64_t byte; /* where it begins, unpacked */
-    struct iwi_json_span keys[IWI_JSON_MEMBERS_MAX],
-        values[IWI_JSON_MEMBERS_MAX]; /* the first of an object */
+    struct iwi_json_span keys[IWI_MOST_JSON_MEMBERS],
+        values[IWI_MOST_JSON_MEMBERS]; /* the first of an object */
     unsigned member_count;
 };
 

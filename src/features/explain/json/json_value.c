@@ -44,7 +44,7 @@ static const char *keep(struct iwi_json_tree *tree, const void *text, size_t siz
 
 static int add(struct iwi_json_tree *tree, enum iwi_json_kind kind, const char *text)
 {
-    if (tree->count == IWI_JSON_VALUES_MAX) {
+    if (tree->count == IWI_MOST_JSON_VALUES) {
         tree->status = IW_ERR_RANGE;
         return 0;
     }
@@ -90,7 +90,7 @@ static int on_key(void *arg, const unsigned char *text, size_t size)
 
 static int open_above(struct iwi_json_tree *tree, enum iwi_json_kind kind)
 {
-    if (tree->depth > IWI_JSON_DEPTH_MAX) { /* json_items.c has seen to it; this keeps `open` whole */
+    if (tree->depth > IWI_MOST_JSON_DEPTH) { /* json_items.c has seen to it; this keeps `open` whole */
         tree->status = IW_ERR_RANGE;
         return 0;
     }
@@ -149,7 +149,7 @@ static iw_status fail(struct iwi_json_tree *tree, const struct iwi_json_items *i
         return IW_ERR_NOMEM;
     }
     if (tree->status == IW_ERR_RANGE) {
-        return iwi_json_fail(items, byte, IW_ERR_RANGE, "more than %d values in one", IWI_JSON_VALUES_MAX);
+        return iwi_json_fail(items, byte, IW_ERR_RANGE, "more than %d values in one", IWI_MOST_JSON_VALUES);
     }
     return iwi_json_fail(items, byte, IW_ERR_FORMAT,
                          "no valid JSON within the value that begins at byte %" PRIu64, item->byte);

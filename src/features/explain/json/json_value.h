@@ -6,7 +6,7 @@
 
 #include "features/explain/json/json_items.h"
 
-enum { IWI_JSON_VALUES_MAX = 1 << 20 };
+enum { IWI_MOST_JSON_VALUES = 1 << 20 };
 
 enum iwi_json_kind {
     IWI_JSON_NULL,
@@ -33,8 +33,8 @@ struct iwi_json_tree {
     size_t count, capacity;
     char *text;
     size_t text_used, text_capacity;
-    const char *key;                       /* open */
-    uint32_t open[IWI_JSON_DEPTH_MAX + 1]; /* indices of open arrays and objects */
+    const char *key;                        /* open */
+    uint32_t open[IWI_MOST_JSON_DEPTH + 1]; /* indices of open arrays and objects */
     unsigned depth;
     const iw_log *log;
     iw_status status; /* of the callbacks */
@@ -43,7 +43,7 @@ struct iwi_json_tree {
 void iwi_json_tree_init(struct iwi_json_tree *tree, const iw_log *log);
 void iwi_json_tree_release(struct iwi_json_tree *tree);
 
-/* IW_ERR_FORMAT: not valid JSON; IW_ERR_RANGE: more than IWI_JSON_VALUES_MAX values. Logged. */
+/* IW_ERR_FORMAT: not valid JSON; IW_ERR_RANGE: more than IWI_MOST_JSON_VALUES values. Logged. */
 IW_NODISCARD iw_status iwi_json_parse(struct iwi_json_tree *tree, const struct iwi_json_items *items,
                                       const struct iwi_json_item *item);
 

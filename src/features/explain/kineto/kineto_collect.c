@@ -10,7 +10,7 @@
 #include "features/explain/json/json_value.h"
 #include "features/explain/kineto/kineto_parts.h"
 
-enum { KINETO_RANKS_MAX = 1 << 20 };
+enum { MOST_KINETO_RANKS = 1 << 20 };
 
 struct kineto_ranks {
     uint32_t *of; /* as written; to be freed */
@@ -22,7 +22,7 @@ struct kineto_ranks {
 
 static iw_status add(const iw_log *log, struct kineto_ranks *ranks, uint64_t rank, bool *is_list_p)
 {
-    if (rank >= UINT32_MAX || ranks->count >= KINETO_RANKS_MAX) {
+    if (rank >= UINT32_MAX || ranks->count >= MOST_KINETO_RANKS) {
         *is_list_p = false;
         return IW_OK;
     }
@@ -101,7 +101,7 @@ static iw_status kineto_ranks_complete(const iw_log *log, struct kineto_ranks *r
     bool is_list = true;
 
     *is_whole_p = !ranks->is_cut;
-    if (!ranks->is_cut || ranks->count < 3 || size > KINETO_RANKS_MAX || size < ranks->count) {
+    if (!ranks->is_cut || ranks->count < 3 || size > MOST_KINETO_RANKS || size < ranks->count) {
         return IW_OK;
     }
     last = ranks->of[ranks->count - 1];

@@ -21,7 +21,7 @@
 #include "support/made_inspector.h"
 #include "support/support.h"
 
-enum { STEPS = 8, PAUSES_MAX = 8 };
+enum { STEPS = 8, MOST_PAUSES = 8 };
 enum format { KINETO, CHAKRA, INSPECTOR, FORMATS };
 
 static const char *const formats[FORMATS] = {"kineto", "chakra", "inspector"};
@@ -40,7 +40,7 @@ static struct {
 
 struct made {
     struct iwt_kineto run;
-    struct iwt_kineto_pause pauses[PAUSES_MAX];
+    struct iwt_kineto_pause pauses[MOST_PAUSES];
     uint32_t ranks;
     enum format format;
 };
@@ -70,11 +70,11 @@ static void make_pauses(uint64_t seed, uint64_t *at, struct made *made)
 {
     static const enum iwt_kineto_cause causes[] = {IWT_KINETO_GC, IWT_KINETO_LOADER, IWT_KINETO_SLOW,
                                                    IWT_KINETO_LAUNCH};
-    const uint64_t count = 2 + draw(seed, at, PAUSES_MAX - 1);
+    const uint64_t count = 2 + draw(seed, at, MOST_PAUSES - 1);
     const enum iwt_kineto_cause two[2] = {causes[draw(seed, at, 4)], causes[draw(seed, at, 4)]};
     const uint32_t ranks[2] = {(uint32_t)draw(seed, at, made->ranks), (uint32_t)draw(seed, at, made->ranks)};
 
-    for (uint64_t i = 0; i < count && i < PAUSES_MAX; i++) {
+    for (uint64_t i = 0; i < count && i < MOST_PAUSES; i++) {
         made->pauses[i] = (struct iwt_kineto_pause){.rank = i % 3 == 2 ? (uint32_t)draw(seed, at, made->ranks)
                                                                        : ranks[i % 2],
                                                     .step = (uint32_t)draw(seed, at, STEPS),
@@ -176,7 +176,7 @@ static unsigned named_cause(const struct made *made, const struct iwt_kineto_pau
 /* Of a step, in ns, the run without pauses of a cause, on a rank (UINT32_MAX: any). */
 static double step_without(const struct made *made, unsigned cause, uint32_t rank)
 {
-    struct iwt_kineto_pause kept[PAUSES_MAX];
+    struct iwt_kineto_pause kept[MOST_PAUSES];
     struct iwt_kineto other = made->run;
     struct iwt_kineto_run run;
     double end_ns;

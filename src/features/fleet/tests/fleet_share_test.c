@@ -16,7 +16,7 @@
 #include "support/made_recording.h"
 #include "support/support.h"
 
-enum { NODES = 30, CPUS = 6, DIGESTS = NODES + 7, PROCESSES_MOST = 7 };
+enum { NODES = 30, CPUS = 6, DIGESTS = NODES + 7, MOST_PROCESSES = 7 };
 
 /* ---- digests ---- */
 
@@ -130,7 +130,7 @@ static void *judge(void *arg)
 static char *answer_of(uint32_t processes, bool is_in_parts)
 {
     struct iwt_post_office office;
-    struct process all[PROCESSES_MOST] = {{.at = 0}};
+    struct process all[MOST_PROCESSES] = {{.at = 0}};
 
     iwt_open_office(&office);
     for (uint32_t i = 0; i < processes; i++) {

@@ -39,14 +39,14 @@ static void an_even_number_of_values_meets_in_the_middle(void **state)
 /* The true median of the uniform law is 0.5. */
 static void intervals_hold_the_true_median_as_often_as_they_say(void **state)
 {
-    static const size_t counts[] = {6, 10, 25, 100, IWI_NET_ROUNDS_MAX};
+    static const size_t counts[] = {6, 10, 25, 100, IWI_MOST_NET_ROUNDS};
 
     (void)state;
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         unsigned held = 0;
 
         for (uint64_t trial = 0; trial < 1000; trial++) {
-            double values[IWI_NET_ROUNDS_MAX];
+            double values[IWI_MOST_NET_ROUNDS];
             iw_estimate value;
 
             for (size_t i = 0; i < counts[c]; i++) {
@@ -71,8 +71,8 @@ static void narrow_is_what_reaches_no_further_than_the_share(void **state)
 /* ---- lines ---- */
 
 struct curve {
-    uint64_t bytes[IWI_NET_POINTS_MAX];
-    iw_estimate values[IWI_NET_POINTS_MAX];
+    uint64_t bytes[IWI_MOST_NET_POINTS];
+    iw_estimate values[IWI_MOST_NET_POINTS];
     size_t count;
 };
 
@@ -113,10 +113,10 @@ static void one_line_stays_one(void **state)
     (void)state;
     for (size_t n = 0; n < 2; n++) {
         const struct curve curve = sampled(one_line, noises[n]);
-        struct iwi_net_line lines[IWI_NET_POINTS_MAX];
+        struct iwi_net_line lines[IWI_MOST_NET_POINTS];
 
         assert_int_equal(iwi_net_split(curve.bytes, curve.values, curve.count, IWI_NET_TOLERANCE,
-                                       IWI_NET_POINTS_MAX, lines),
+                                       IWI_MOST_NET_POINTS, lines),
                          1);
         assert_true(fabs(lines[0].value / 1000.25 - 1) < 0.02);
         assert_true(fabs(lines[0].slope / 0.25 - 1) < 0.02);
@@ -126,9 +126,9 @@ static void one_line_stays_one(void **state)
 static void a_change_of_protocol_is_found(void **state)
 {
     const struct curve curve = sampled(two_protocols, 0.01);
-    struct iwi_net_line lines[IWI_NET_POINTS_MAX];
+    struct iwi_net_line lines[IWI_MOST_NET_POINTS];
     const size_t count =
-        iwi_net_split(curve.bytes, curve.values, curve.count, IWI_NET_TOLERANCE, IWI_NET_POINTS_MAX, lines);
+        iwi_net_split(curve.bytes, curve.values, curve.count, IWI_NET_TOLERANCE, IWI_MOST_NET_POINTS, lines);
 
     (void)state;
     assert_int_equal(count, 2);

@@ -41,11 +41,8 @@ static iw_status write_recording(const iw_log *log, const iw_recording *recordin
 }
 
 static const struct iwi_convert_ops idlewave = {
-    .about = {.name = "idlewave",
-              .summary = "our HDF5",
-              .suffix = ".h5",
-              .can_read = true,
-              .can_write = true},
+    .about =
+        {.name = "idlewave", .summary = "our HDF5", .suffix = ".h5", .can_read = true, .can_write = true},
     .in_words = "a recording in HDF5",
     .needs_file = true,
     .matches = is_hdf5,
@@ -451,5 +448,5 @@ iw_status iw_recording_export(const iw_log *log, const iw_recording *recording, 
     IW_TRY(check_detours(log, recording, ops));
     warn_of_losses(log, recording, ops);
     return ops->about.is_of_one_cpu && recording->cpu_count > 1 ? write_cpus(log, recording, ops, path)
-                                                          : write_one(log, recording, ops, path);
+                                                                : write_one(log, recording, ops, path);
 }

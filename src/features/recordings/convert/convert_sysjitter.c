@@ -7,7 +7,7 @@
 #include "features/recordings/convert/convert_rows.h"
 #include "kit/files/io/convert_text.h"
 
-enum { NUMBERS_MAX = 4 };
+enum { MOST_NUMBERS = 4 };
 
 struct reader {
     const struct iwi_import *in;
@@ -63,7 +63,7 @@ static iw_status read_comment(struct reader *r, struct iwi_piece text)
 /* Timestamp, [time since the one before,] cycles, nanoseconds; the timestamp is that of the end. */
 static iw_status read_data(struct reader *r, struct iwi_piece text)
 {
-    int64_t numbers[NUMBERS_MAX] = {0};
+    int64_t numbers[MOST_NUMBERS] = {0};
     size_t count = 0;
     struct iwi_piece word = iwi_next_word(&text);
     bool is_good = true;
@@ -71,7 +71,7 @@ static iw_status read_data(struct reader *r, struct iwi_piece text)
     for (; word.at != word.end && is_good; word = iwi_next_word(&text)) {
         uint64_t number;
 
-        is_good = count < NUMBERS_MAX && iwi_read_u64(word, &number) && number <= INT64_MAX;
+        is_good = count < MOST_NUMBERS && iwi_read_u64(word, &number) && number <= INT64_MAX;
         if (is_good) {
             numbers[count++] = (int64_t)number;
         }

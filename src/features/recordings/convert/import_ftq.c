@@ -23,8 +23,8 @@
 #define OFF 0.01 /* a first window that differs from the interval by more began late */
 
 enum {
-    THREADS_MAX = 65536,
-    EMPTY_MAX = 100 /* windows without a line, for each line: more is no recording of a machine */
+    MOST_THREADS = 65536,
+    MOST_EMPTY = 100 /* windows without a line, for each line: more is no recording of a machine */
 };
 
 struct numbers {
@@ -178,7 +178,7 @@ static iw_status find_threads(struct reader *r)
             r->threads[r->thread_count - 1].end = i + 1;
             continue;
         }
-        if (r->thread_count == THREADS_MAX || (i > 0 && times[i] == times[i - 1])) {
+        if (r->thread_count == MOST_THREADS || (i > 0 && times[i] == times[i - 1])) {
             return iwi_fail(r->in->log, IW_ERR_FORMAT,
                             "'%s': windows %zu and %zu of a thread begin at the same time", r->in->path, i,
                             i + 1);
@@ -253,7 +253,7 @@ static iw_status add_windows(struct reader *r, double zero, struct thread *threa
     for (size_t i = thread->first + (is_late ? 1 : 0); i < thread->end; i++) {
         const double windows = fmax(round(length_of(r, thread, i) / r->interval), 1);
 
-        if ((double)r->starts.count + windows > (double)EMPTY_MAX * (double)r->counts.count) {
+        if ((double)r->starts.count + windows > (double)MOST_EMPTY * (double)r->counts.count) {
             return iwi_fail(r->in->log, IW_ERR_FORMAT, "'%s': nearly all windows are missing", r->in->path);
         }
         IW_TRY(add_window(r, r->times.at[i] - zero, r->counts.at[i]));

@@ -12,7 +12,7 @@
 #define LENGTHENED \
     1.001 /* the sum of quanta may exceed the time around them by this; clocks are read in between */
 
-enum { WORKERS_MAX = 65536 };
+enum { MOST_WORKERS = 65536 };
 
 struct worker {
     uint64_t cycles; /* of its run; 0: not said */
@@ -66,7 +66,7 @@ static struct iwi_piece next_item(struct iwi_piece *line)
 
 static iw_status add_worker(struct reader *r, const struct worker *worker)
 {
-    if (r->worker_count == WORKERS_MAX) {
+    if (r->worker_count == MOST_WORKERS) {
         return fail(r, "there are more than 65536 workers");
     }
     IW_TRY(

@@ -17,7 +17,7 @@
 enum { BATCH_ROWS = 1 << 14, ROW_BYTES = 28, BYTES_FROM_ONE = 1100 };
 
 /* The largest uptime that is believed. */
-#define SECONDS_MOST (UINT64_C(100) * 366 * 86400)
+#define MOST_SECONDS (UINT64_C(100) * 366 * 86400)
 
 /* A row as HDF5 gives it. */
 struct sample {
@@ -75,7 +75,7 @@ static iw_status put_row(struct decoder *d, const char *where, const struct samp
     const uint64_t most_us = IW_TIME_INPUT_MAX / IW_PS_PER_US;
     struct latency latency;
 
-    if (sample->seconds > SECONDS_MOST || sample->nanoseconds >= 1000000000 || sample->value_us > most_us) {
+    if (sample->seconds > MOST_SECONDS || sample->nanoseconds >= 1000000000 || sample->value_us > most_us) {
         return fail(d, where, "a row has a time that cannot be");
     }
     memset(&latency, 0, sizeof latency);

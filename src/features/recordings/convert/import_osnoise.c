@@ -13,7 +13,7 @@
 
 /* ---- samples and noise events, put together ---- */
 
-#define MAX_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
+#define MOST_NS (IW_TIME_INPUT_MAX / IW_PS_PER_NS)
 
 /* Noise events that must be there for a period to count; the kernel's own count is not exact. */
 static const double WHOLE_SHARE = 0.9;
@@ -56,7 +56,7 @@ void iwi_osnoise_release(struct iwi_osnoise *osnoise)
 
 iw_status iwi_osnoise_add(struct iwi_osnoise *osnoise, const struct iwi_osnoise_event *event)
 {
-    if (event->start_ns < 0 || event->duration_ns < 0 || event->duration_ns > MAX_NS ||
+    if (event->start_ns < 0 || event->duration_ns < 0 || event->duration_ns > MOST_NS ||
         event->start_ns > INT64_MAX / 2) {
         return iwi_fail(osnoise->log, IW_ERR_RANGE,
                         "'%s': event %zu (start %" PRId64 " ns, duration %" PRId64
@@ -100,7 +100,7 @@ static void add_part(struct builder *b, uint32_t source, int64_t part_ns)
         b->part_of[source] = ++cpu->part_count;
     }
     cpu->part_ns[b->part_of[source] - 1] =
-        iwi_min(cpu->part_ns[b->part_of[source] - 1] + part_ns, MAX_NS + 1);
+        iwi_min(cpu->part_ns[b->part_of[source] - 1] + part_ns, MOST_NS + 1);
 }
 
 /* What the parts leave of a sample. Where the kernel counted interruptions but none is in the trace, their
@@ -112,7 +112,7 @@ static void add_unseen(struct builder *b, int64_t duration_ns)
     int64_t seen_ns = 0;
 
     for (size_t i = b->open.first_part; i < cpu->part_count; i++) {
-        seen_ns = iwi_min(seen_ns + cpu->part_ns[i], MAX_NS + 1);
+        seen_ns = iwi_min(seen_ns + cpu->part_ns[i], MOST_NS + 1);
     }
     if (duration_ns > seen_ns || cpu->part_count == b->open.first_part) {
         add_part(b, is_unknown ? 0 : b->unseen, iwi_max(duration_ns - seen_ns, 0));
@@ -172,7 +172,7 @@ static void take_noise(struct builder *b, const struct iwi_osnoise_event *event,
     if (!is_inside) {
         open_detour(b, event, start_ns);
     } else if (!b->has_samples) {
-        b->open.end_ns = iwi_min(b->open.end_ns + event->duration_ns, 2 * MAX_NS);
+        b->open.end_ns = iwi_min(b->open.end_ns + event->duration_ns, 2 * MOST_NS);
     }
     add_part(b, event->source, event->duration_ns);
 }
@@ -324,9 +324,9 @@ static iw_status survey(struct builder *b)
     }
     b->origin_ns = events.from_ns;
     b->length_ns = events.to_ns - events.from_ns;
-    return b->length_ns <= MAX_NS ? IW_OK
-                                  : iwi_fail(osnoise->log, IW_ERR_RANGE,
-                                             "'%s': its events are more than 240h apart", osnoise->path);
+    return b->length_ns <= MOST_NS ? IW_OK
+                                   : iwi_fail(osnoise->log, IW_ERR_RANGE,
+                                              "'%s': its events are more than 240h apart", osnoise->path);
 }
 
 static iw_status build(struct builder *b)

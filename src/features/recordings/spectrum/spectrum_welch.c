@@ -17,7 +17,7 @@
 #include "core/stats/select.h"
 #include "features/recordings/spectrum/spectrum.h"
 
-static const double USUAL_MAX_HZ = 5000.0;
+static const double USUAL_MOST_HZ = 5000.0;
 
 enum {
     ORDER = 6,
@@ -228,7 +228,7 @@ static double highest_frequency(const iw_recording *detours, double wanted_hz)
     const bool is_quanta = iw_probe_has_quanta(detours->probe) && detours->quantum_ns > 0;
     const double limit_hz = is_quanta ? 0.5e9 / (double)detours->quantum_ns : INFINITY;
 
-    return fmin(wanted_hz > 0.0 ? wanted_hz : USUAL_MAX_HZ, limit_hz);
+    return fmin(wanted_hz > 0.0 ? wanted_hz : USUAL_MOST_HZ, limit_hz);
 }
 
 /* How often quanta really came, over all CPUs. */

@@ -10,7 +10,7 @@
 
 #include "core/base/order.h"
 
-enum { VALUES_MAX = 10000 };
+enum { MOST_VALUES = 10000 };
 
 /* ---- texts and paths ---- */
 
@@ -82,10 +82,10 @@ iw_status iwi_axis_values_append(const iw_log *log, struct iwi_axis_values *valu
 
 static iw_status append(const struct iwi_yaml_value *item, struct iwi_axis_values *values, double value)
 {
-    return values->count < VALUES_MAX
+    return values->count < MOST_VALUES
                ? iwi_axis_values_append(item->yaml->log, values, value)
                : iwi_yaml_refuse(item, IW_ERR_RANGE, "there are more than %d values; take larger steps",
-                                 VALUES_MAX);
+                                 MOST_VALUES);
 }
 
 /* "64KiB", "2^1..2^20", "16..256 step x2" */

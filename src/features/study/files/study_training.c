@@ -20,7 +20,7 @@
 #include "kit/files/io/input.h"
 #include "kit/files/recording/noise_file.h"
 
-enum { VALUES_MAX = 1000 };
+enum { MOST_VALUES = 1000 };
 
 /* ---- combinations of settings ---- */
 
@@ -198,10 +198,10 @@ static iw_status check_value(const struct iwi_yaml_value *item, const iw_study_s
         return iwi_yaml_refuse(item, IW_ERR_RANGE, "a value needs one line of up to %d bytes without ';'",
                                IWI_SETTING_BYTES);
     }
-    return setting->count < VALUES_MAX
+    return setting->count < MOST_VALUES
                ? IW_OK
                : iwi_yaml_refuse(item, IW_ERR_RANGE, "there are more than %d values; take larger steps",
-                                 VALUES_MAX);
+                                 MOST_VALUES);
 }
 
 /* `sources` of jitter, else NULL. */
@@ -506,13 +506,13 @@ static const struct iwi_yaml_row own_rows[] = {
 };
 
 /* A name is that of the pattern in a study. */
-static size_t make_rows(struct iwi_yaml_row rows[IWI_YAML_KEYS_MAX])
+static size_t make_rows(struct iwi_yaml_row rows[IWI_MOST_YAML_KEYS])
 {
     size_t count = sizeof own_rows / sizeof own_rows[0];
     const char *key;
 
     memcpy(rows, own_rows, sizeof own_rows);
-    for (size_t i = 0; (key = iw_training_key(i)) != NULL && count < IWI_YAML_KEYS_MAX - 1; i++) {
+    for (size_t i = 0; (key = iw_training_key(i)) != NULL && count < IWI_MOST_YAML_KEYS - 1; i++) {
         if (strcmp(key, "name") != 0) {
             rows[count++] = (struct iwi_yaml_row)IWI_YAML_ROW(struct iwi_study_item, key, work, read_axis);
         }
@@ -525,7 +525,7 @@ static size_t make_rows(struct iwi_yaml_row rows[IWI_YAML_KEYS_MAX])
 iw_status iwi_study_read_training(struct iwi_study_reader *reader, const yaml_node_t *node,
                                   struct iwi_study_item *item)
 {
-    struct iwi_yaml_row rows[IWI_YAML_KEYS_MAX];
+    struct iwi_yaml_row rows[IWI_MOST_YAML_KEYS];
     struct iwi_yaml_map map;
     char name[256];
     const char *text;

@@ -12,7 +12,7 @@
 #include "core/net/net.h"
 #include "kit/files/io/input.h"
 
-enum { PARTS_MAX = 1000, DEFAULT_TRIALS = 100, DEFAULT_BYTES = 1 };
+enum { MOST_PARTS = 1000, DEFAULT_TRIALS = 100, DEFAULT_BYTES = 1 };
 
 /* ---- release ---- */
 
@@ -130,11 +130,11 @@ static iw_status set_defaults(struct iwi_study_reader *reader)
 static iw_status count_parts(const struct iwi_yaml_value *list, size_t *count_p)
 {
     *count_p = list != NULL ? iwi_yaml_items(list) : 0;
-    return list == NULL || (list->node->type == YAML_SEQUENCE_NODE && *count_p > 0 && *count_p <= PARTS_MAX)
+    return list == NULL || (list->node->type == YAML_SEQUENCE_NODE && *count_p > 0 && *count_p <= MOST_PARTS)
                ? IW_OK
                : iwi_yaml_fail(list->yaml, list->line, IW_ERR_FORMAT,
                                "key '%s' needs a list of 1 to %d items, each behind a '-'", list->row->key,
-                               PARTS_MAX);
+                               MOST_PARTS);
 }
 
 static iw_status make_room(struct iwi_study_reader *reader, size_t system_count, size_t work_count)

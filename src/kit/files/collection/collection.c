@@ -190,9 +190,9 @@ static iw_status read_entries(const struct iwi_yaml_value *value, void *at)
     if (value->node->type != YAML_SEQUENCE_NODE) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT, "expected a list");
     }
-    if (count > IWI_COLLECTED_MOST) {
+    if (count > IWI_MOST_COLLECTED) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE, "%zu entries; at most %d", count,
-                             IWI_COLLECTED_MOST);
+                             IWI_MOST_COLLECTED);
     }
     all->entries = iwi_new_array(value->yaml->log, count, sizeof *all->entries);
     if (all->entries == NULL) {

@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 
-enum { IWI_COLLECTED_NAME_BYTES = 60, IWI_COLLECTED_MOST = 10000 };
+enum { IWI_COLLECTED_NAME_BYTES = 60, IWI_MOST_COLLECTED = 10000 };
 
 /* `file` stands for the text in messages. */
 IW_NODISCARD iw_status iwi_collection_read_memory(const iw_log *log, const char *file, const char *data,

@@ -17,10 +17,10 @@
 #define IWI_GOAL_MAGIC_SPENT UINT64_C(2342)
 
 /* With the largest G that iw_net_check() lets pass, one message stays far from the end of iw_time. */
-#define IWI_GOAL_MAX_BYTES (UINT64_C(1) << 40)
+#define IWI_GOAL_MOST_BYTES (UINT64_C(1) << 40)
 
 /* Highest cpu or nic id: struct iwi_schedule counts them in 8 bits. */
-#define IWI_GOAL_MAX_ID 254
+#define IWI_GOAL_MOST_ID 254
 
 /* Fewer ranks than this may lack blocks in any number; more need a file of at least as many bytes. */
 #define IWI_GOAL_FREE_RANKS (UINT64_C(1) << 20)

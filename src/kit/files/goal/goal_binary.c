@@ -59,13 +59,13 @@ static iw_status check_node(const struct goal_reader *reader, const struct goal_
 {
     const uint32_t index = (uint32_t)((p - view->node) / IWI_GOAL_NODE_BYTES);
 
-    if (node->cpu > reader->max_cpu || node->nic > reader->max_nic || node->cpu > IWI_GOAL_MAX_ID ||
-        node->nic > IWI_GOAL_MAX_ID) {
+    if (node->cpu > reader->max_cpu || node->nic > reader->max_nic || node->cpu > IWI_GOAL_MOST_ID ||
+        node->nic > IWI_GOAL_MOST_ID) {
         return goal_fail_at(
             reader, IW_ERR_FORMAT, p + IWI_GOAL_NODE_CPU,
             "rank %" PRIu32 " operation %" PRIu32 ": cpu %u or nic %u is above the highest, %u and %u",
-            view->rank, index, node->cpu, node->nic, (unsigned)iwi_min(reader->max_cpu, IWI_GOAL_MAX_ID),
-            (unsigned)iwi_min(reader->max_nic, IWI_GOAL_MAX_ID));
+            view->rank, index, node->cpu, node->nic, (unsigned)iwi_min(reader->max_cpu, IWI_GOAL_MOST_ID),
+            (unsigned)iwi_min(reader->max_nic, IWI_GOAL_MOST_ID));
     }
     if (node->kind != IWI_CALC && node->peer >= reader->ranks &&
         !(node->kind == IWI_RECV && node->peer == IWI_ANY)) {
@@ -82,7 +82,7 @@ static iw_status read_amount(const struct goal_reader *reader, const char *p, st
     const bool is_calc = node->kind == IWI_CALC;
     const uint64_t value = iwi_goal_get_u64(p);
     const uint64_t unit_ps = is_calc ? (uint64_t)reader->source->unit_ps : 1;
-    const uint64_t max = is_calc ? IW_TIME_INPUT_MAX / unit_ps : IWI_GOAL_MAX_BYTES;
+    const uint64_t max = is_calc ? IW_TIME_INPUT_MAX / unit_ps : IWI_GOAL_MOST_BYTES;
 
     if (value > max) {
         return goal_fail_at(reader, IW_ERR_RANGE, p, "the %s %" PRIu64 " is larger than %" PRIu64,

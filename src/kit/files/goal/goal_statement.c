@@ -274,9 +274,9 @@ static iw_status read_id(struct iwi_goal_text *text, const char *what, uint8_t *
     uint64_t value = 0;
 
     IW_TRY(iwi_goal_read_number(&text->scan, what, UINT64_MAX, &value));
-    if (value > IWI_GOAL_MAX_ID) {
+    if (value > IWI_GOAL_MOST_ID) {
         return iwi_goal_fail_operation(text, &text->here, "%s %" PRIu64 " is above %d", what, value,
-                                       IWI_GOAL_MAX_ID);
+                                       IWI_GOAL_MOST_ID);
     }
     *id_p = (uint8_t)value;
     return IW_OK;
@@ -350,7 +350,7 @@ static iw_status read_peer(struct iwi_goal_text *text, struct iwi_node *node)
 
 static iw_status read_message(struct iwi_goal_text *text, struct iwi_node *node)
 {
-    IW_TRY(iwi_goal_read_number(&text->scan, "the message size", IWI_GOAL_MAX_BYTES, &node->amount));
+    IW_TRY(iwi_goal_read_number(&text->scan, "the message size", IWI_GOAL_MOST_BYTES, &node->amount));
     IW_TRY(goal_read_keyword(&text->scan, "b"));
     IW_TRY(goal_read_keyword(&text->scan, node->kind == IWI_SEND ? "to" : "from"));
     return read_peer(text, node);

@@ -52,7 +52,7 @@ void iwi_out_make_room(struct iwi_out *out)
     }
     if (out->status == IW_OK) {
         out->status =
-            iwi_grow(out->log, (void **)&out->buffer, &out->capacity, out->used + IWI_OUT_RESERVE_MAX, 1);
+            iwi_grow(out->log, (void **)&out->buffer, &out->capacity, out->used + IWI_MOST_OUT_RESERVE, 1);
     }
     if (out->status != IW_OK) {
         out->used = 0;
@@ -66,10 +66,10 @@ void iwi_out_print(struct iwi_out *out, const char *format, ...)
     int length;
 
     va_start(args, format);
-    length = vsnprintf(at, IWI_OUT_RESERVE_MAX, format, args);
+    length = vsnprintf(at, IWI_MOST_OUT_RESERVE, format, args);
     va_end(args);
     if (length > 0) {
-        out->used += (size_t)iwi_min(length, IWI_OUT_RESERVE_MAX - 1);
+        out->used += (size_t)iwi_min(length, IWI_MOST_OUT_RESERVE - 1);
     }
 }
 

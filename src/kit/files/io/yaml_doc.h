@@ -75,7 +75,7 @@ struct iwi_yaml_row {
 #define IWI_YAML_ROWS(table) (table), sizeof(table) / sizeof *(table)
 #define IWI_YAML_UNKNOWN "unknown"
 
-enum { IWI_YAML_KEYS_MAX = 80 };
+enum { IWI_MOST_YAML_KEYS = 80 };
 
 /* A mapping as it was found. */
 struct iwi_yaml_map {
@@ -83,7 +83,7 @@ struct iwi_yaml_map {
     size_t line;
     const struct iwi_yaml_row *rows;
     size_t count;
-    struct iwi_yaml_value found[IWI_YAML_KEYS_MAX]; /* of each row */
+    struct iwi_yaml_value found[IWI_MOST_YAML_KEYS]; /* of each row */
 };
 
 /* Finds the keys of a mapping. Unknown keys and keys given twice are errors. */

@@ -88,7 +88,7 @@ iw_status iw_net_open(const iw_log *log, const char *name_or_path, const char *l
 #define PS_PER_US 1e6
 #define LONGEST_US 3.6e9 /* an hour, as in network files */
 
-enum { SIZES_MAX = 256 };
+enum { MOST_SIZES = 256 };
 
 struct found {
     struct iwi_ping_times times;
@@ -125,7 +125,7 @@ static iw_status find_size(struct reader *r, uint64_t bytes, struct found **foun
         }
     }
     if (at == r->count) {
-        if (r->count == SIZES_MAX) {
+        if (r->count == MOST_SIZES) {
             return fail(r, IW_ERR_RANGE, "there are more than 256 sizes");
         }
         IW_TRY(iwi_grow(r->log, (void **)&r->found, &r->capacity, r->count + 1, sizeof *r->found));

@@ -13,7 +13,7 @@
 #include "core/net/net.h"
 #include "kit/files/io/input.h"
 
-enum { LEVELS_MAX = IW_NET_INNER_MAX + 1 };
+enum { MOST_LEVELS = IW_NET_INNER_MAX + 1 };
 
 /* A level, or a network without levels. */
 struct part {
@@ -277,7 +277,7 @@ static iw_status read_nics(const struct iwi_yaml_value *value, iw_net *net)
 
 struct levels {
     size_t count;
-    struct part parts[LEVELS_MAX]; /* from inside out */
+    struct part parts[MOST_LEVELS]; /* from inside out */
 };
 
 static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, struct levels *levels)
@@ -412,9 +412,9 @@ static iw_status read_levels(const struct iwi_yaml_map *map, const char *wanted,
     size_t level = 0;
 
     IW_TRY(read_placement(iwi_yaml_get(map, "placement"), &placement));
-    if (count == 0 || count > LEVELS_MAX) {
+    if (count == 0 || count > MOST_LEVELS) {
         return iwi_yaml_fail(map->yaml, list->line, IW_ERR_RANGE, "there are %zu levels; 1 to %d are read",
-                             count, LEVELS_MAX);
+                             count, MOST_LEVELS);
     }
     for (size_t i = 0; i < count; i++) {
         IW_TRY(read_level(map->yaml, iwi_yaml_nth(list, i).node, &levels));

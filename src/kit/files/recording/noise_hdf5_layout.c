@@ -337,7 +337,7 @@ static hsize_t chunk_for(size_t expected, bool is_live)
     if (expected == 0) {
         return is_live ? LIVE_CHUNK : SMALL_CHUNK;
     }
-    return expected < IWI_H5_MAX_OWN_CHUNK ? expected : IWI_H5_MAX_OWN_CHUNK;
+    return expected < IWI_H5_MOST_OWN_CHUNK ? expected : IWI_H5_MOST_OWN_CHUNK;
 }
 
 iw_status iwi_h5_create_dataset(const struct iwi_h5 *h5, const char *where, hid_t type, hsize_t chunk)

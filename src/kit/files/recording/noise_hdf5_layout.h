@@ -16,7 +16,7 @@
 #define IWI_H5_NO_ID ((hid_t)-1)
 
 /* Bytes that one byte of deflate's output can stand for: 258 in two bits. */
-#define IWI_H5_MAX_PACKING 1032
+#define IWI_H5_MOST_PACKING 1032
 
 /* A file and where to complain about it. */
 struct iwi_h5 {
@@ -28,7 +28,7 @@ struct iwi_h5 {
 
 /* Elements of the largest chunks that we write. Large ones pack better; each column that is open keeps one in
  * memory. */
-enum { IWI_H5_MAX_OWN_CHUNK = 64 * 1024 };
+enum { IWI_H5_MOST_OWN_CHUNK = 64 * 1024 };
 
 /* Element types, in the file always little-endian. */
 enum iwi_h5_kind { IWI_H5_I64, IWI_H5_U32, IWI_H5_U64, IWI_H5_F64, IWI_H5_U16 };

@@ -21,13 +21,13 @@
 /* ---- datasets; what the file says of them is checked before memory is taken ---- */
 
 /* HDF5 takes memory for a whole chunk at a time. */
-enum { MAX_CHUNK_ELEMENTS = 1 << 20, MAX_PATH_BYTES = 256 };
+enum { MOST_CHUNK_ELEMENTS = 1 << 20, MOST_PATH_BYTES = 256 };
 
 /* Is each step of the path a hard link? Others may lead to other files. */
 iw_status iwi_h5_require(const struct iwi_h5 *h5, const char *where)
 {
     const size_t length = strlen(where);
-    char step[MAX_PATH_BYTES];
+    char step[MOST_PATH_BYTES];
 
     for (size_t i = 1; i <= length && i < sizeof step; i++) {
         H5L_info_t link;
@@ -76,7 +76,7 @@ static const char *layout_fault(hid_t properties)
     hsize_t chunk;
 
     if (layout == H5D_CHUNKED) {
-        if (H5Pget_chunk(properties, 1, &chunk) != 1 || chunk > MAX_CHUNK_ELEMENTS) {
+        if (H5Pget_chunk(properties, 1, &chunk) != 1 || chunk > MOST_CHUNK_ELEMENTS) {
             return "has chunks of more than 1 Mi elements: write it with smaller ones";
         }
         return has_known_filters(properties) ? NULL
@@ -152,7 +152,7 @@ static iw_status allocate(struct iwi_h5 *h5, const char *where, const struct sha
     if (__builtin_mul_overflow(count, element_bytes, &bytes)) {
         bytes = UINT64_MAX;
     }
-    if (bytes / IWI_H5_MAX_PACKING > shape->stored_bytes) {
+    if (bytes / IWI_H5_MOST_PACKING > shape->stored_bytes) {
         return iwi_fail(h5->log, IW_ERR_FORMAT,
                         "'%s': %s claims %" PRIu64 " elements, but the file has stored only %" PRIu64
                         " bytes for it",
@@ -208,7 +208,7 @@ iw_status iwi_h5_read_dataset(struct iwi_h5 *h5, const char *where, hid_t type, 
 enum { PATH_BYTES = 64, NAME_BYTES = 12 };
 
 /* More CPUs than any node has; a file may name one CPU's data many times. */
-enum { MAX_CPUS = 1 << 16 };
+enum { MOST_CPUS = 1 << 16 };
 
 /* ---- sources ---- */
 
@@ -368,10 +368,10 @@ static herr_t list_cpu(hid_t group, const char *name, const H5L_info_t *info, vo
 
     (void)group;
     (void)info;
-    if (!parse_cpu(name, &cpu) || list->count == MAX_CPUS) {
+    if (!parse_cpu(name, &cpu) || list->count == MOST_CPUS) {
         list->status = iwi_fail(h5->log, IW_ERR_FORMAT,
                                 "'%s': /cpu/%.80s is not the number of a CPU, or there are more than %d",
-                                h5->path, name, MAX_CPUS);
+                                h5->path, name, MOST_CPUS);
     } else {
         list->status =
             iwi_grow(h5->log, (void **)&list->cpus, &list->capacity, list->count + 1, sizeof *list->cpus);
@@ -706,7 +706,7 @@ iw_status iwi_h5_read_file(const iw_log *log, const char *path, const struct iwi
     iw_status status;
 
     IW_TRY(check_head(log, path, words, &head));
-    h5.budget_bytes = head.file_bytes * IWI_H5_MAX_PACKING;
+    h5.budget_bytes = head.file_bytes * IWI_H5_MOST_PACKING;
     status = open_file(&h5, &head);
     if (status == IW_OK) {
         status = check_format(&h5, words);

@@ -16,7 +16,7 @@
 enum { PATH_BYTES = 64 };
 
 /* Room for the structure of a file of many CPUs, and for what is written when it is closed. */
-enum { STRUCTURE_BYTES = 1 << 20, STRUCTURE_BYTES_PER_CPU = 1 << 14, MAX_ELEMENT_BYTES = 8 };
+enum { STRUCTURE_BYTES = 1 << 20, STRUCTURE_BYTES_PER_CPU = 1 << 14, MOST_ELEMENT_BYTES = 8 };
 
 struct cpu_out {
     uint32_t cpu;
@@ -56,7 +56,7 @@ static uint64_t flush_bytes(const struct cpu_out *out)
     for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
         const uint64_t rows = out->rows[iwi_h5_columns[i].table];
 
-        bytes += (rows < IWI_H5_MAX_OWN_CHUNK ? rows : IWI_H5_MAX_OWN_CHUNK) * MAX_ELEMENT_BYTES;
+        bytes += (rows < IWI_H5_MOST_OWN_CHUNK ? rows : IWI_H5_MOST_OWN_CHUNK) * MOST_ELEMENT_BYTES;
     }
     return bytes;
 }
@@ -128,7 +128,7 @@ static iw_status append(struct iwi_noise_writer *writer, struct cpu_out *out, co
 {
     const size_t counts[IWI_H5_TABLES] = {batch->count, batch->part_count, batch->sample_count};
 
-    IW_TRY(reserve(writer, flush_bytes(out) + (counts[0] + counts[1] + counts[2]) * 3 * MAX_ELEMENT_BYTES));
+    IW_TRY(reserve(writer, flush_bytes(out) + (counts[0] + counts[1] + counts[2]) * 3 * MOST_ELEMENT_BYTES));
     for (size_t i = 0; i < IWI_H5_COLUMNS; i++) {
         const size_t count = counts[iwi_h5_columns[i].table];
 

@@ -102,7 +102,7 @@ static iw_status read_about(struct iwi_h5 *h5, iw_timeline *timeline)
     if (about->ranks == 0 || timeline->end_ps < 0) {
         return bad(h5, "it has no ranks, or ends before it begins");
     }
-    if (timeline->end_ps > IWI_TIMELINE_MAX_END_PS || timeline->step_count > MOST_STEPS) {
+    if (timeline->end_ps > IWI_TIMELINE_MOST_END_PS || timeline->step_count > MOST_STEPS) {
         return bad(h5, "it is longer than 40 hours, or has more steps than can be counted");
     }
     iwi_about_set_grid(about);
@@ -234,8 +234,8 @@ static iw_status read_plane(struct iwi_h5 *h5, const char *channel, int state, c
 
 static bool is_possible(const struct iwi_level *level, uint32_t ranks)
 {
-    return level->rows > 0 && level->rows <= IWI_TIMELINE_MAX_SIDE && level->columns > 0 &&
-           level->columns <= IWI_TIMELINE_MAX_SIDE && level->ranks_per_row > 0 &&
+    return level->rows > 0 && level->rows <= IWI_TIMELINE_MOST_SIDE && level->columns > 0 &&
+           level->columns <= IWI_TIMELINE_MOST_SIDE && level->ranks_per_row > 0 &&
            (ranks - 1) / level->ranks_per_row + 1 == level->rows && level->bin_ps > 0 &&
            level->bin_ps <= iwi_level_most_bin(level->columns);
 }
@@ -320,9 +320,9 @@ bool iw_timeline_is_file(const char *path)
 static iw_status write_column(const struct iwi_h5 *h5, const char *where, enum iwi_h5_kind kind,
                               uint64_t count, const void *values)
 {
-    const hsize_t size = count, chunk = count == 0                     ? 1
-                                        : count < IWI_H5_MAX_OWN_CHUNK ? count
-                                                                       : IWI_H5_MAX_OWN_CHUNK;
+    const hsize_t size = count, chunk = count == 0                      ? 1
+                                        : count < IWI_H5_MOST_OWN_CHUNK ? count
+                                                                        : IWI_H5_MOST_OWN_CHUNK;
     iw_status status = IW_OK;
     hid_t dataset;
 

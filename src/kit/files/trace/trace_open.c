@@ -268,7 +268,7 @@ static iw_status trace_refuse_unfinished(const iw_log *log, const char *path)
 
 enum kind { KIND_NONE, KIND_OTF2, KIND_ALLPROF };
 
-enum { PEEK_BYTES = 8192, RANKS_MAX = 1 << 20 };
+enum { PEEK_BYTES = 8192, MOST_RANKS = 1 << 20 };
 
 /* ---- telling apart ---- */
 
@@ -390,7 +390,7 @@ static long rank_of(const char *path, const struct pattern *pattern, const char 
         return -1;
     }
     rank = strtol(digits, &end, 10);
-    return strcmp(end, path + pattern->end) == 0 && rank >= 0 && rank < RANKS_MAX ? rank : -1;
+    return strcmp(end, path + pattern->end) == 0 && rank >= 0 && rank < MOST_RANKS ? rank : -1;
 }
 
 struct files {
