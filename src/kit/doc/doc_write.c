@@ -8,6 +8,7 @@
 #include <idlewave/status.h>
 
 #include "core/base/base.h"
+#include "core/noise/spec.h"
 #include "kit/doc/doc.h"
 #include "kit/files/io/input.h"
 #include "kit/schema/json_util.h"
@@ -241,10 +242,13 @@ static json_t *describe(const struct iwi_kind *kind)
 
 iw_status iw_doc_write_schema(const iw_log *log, const char *kind, FILE *out)
 {
+    char names[512];
+
     for (size_t i = 0; iwi_kinds[i] != NULL; i++) {
         if (strcmp(iwi_kinds[i]->name, kind) == 0) {
             return iwi_json_write(log, describe(iwi_kinds[i]), out, "the schema");
         }
     }
-    return iwi_fail(log, IW_ERR_USAGE, "there is no kind of result '%s'", kind);
+    return iwi_fail(log, IW_ERR_USAGE, "there is no kind of result '%s': write one of %s", kind,
+                    iwi_list_usages(iw_doc_kind_name, names, sizeof names));
 }
