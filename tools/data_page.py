@@ -12,7 +12,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "validation" / "data"
-MOST_CELLS = 50
+MOST_CELLS = 30
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 

@@ -151,14 +151,15 @@ def write(folder, found, repeat, network):
     text = [f"Each job repeats its collective {repeat} times on `{network}`, with one rank per recorded CPU. *Inside*: the mean slowdown from "
             "recording j lies in the 95 % interval from recording i; with equal errors 83 % would be inside if noise stayed as it was. *Agree*: both means "
             "differ by no more than both intervals allow; 95 % if noise stayed as it was. Only estimates are compared. A bound of i holds if the mean "
-            "from j is not below it. `tools/real_dates.py` has all definitions.",
-            "Dates of one machine come from different nodes, mostly: what differs may be the node, the kernel, the resolution of the clock or the day.",
+            "from j is not below it. Tables of dates i and j have in row i, column j: jobs inside, and jobs that agree, of those compared; x: slowdown of j by that "
+            "of i, geometric mean. `tools/real_dates.py` has all definitions.",
+            "Dates of one machine come mostly from different nodes, so node, kernel and resolution of the clock may differ too.",
             "## By machine", by_machine(found["pairs"]), "## By distance in time", by_distance(found["pairs"], found["files"])]
     if steady:
         text += [f"## By program, {' and '.join(STEADY)}", by_program(steady)]
     text += ["## At equal resolution\nDetours shorter than the coarsest threshold of the machine are left out of all its recordings.", by_machine(found["equal"])]
     for machine, pairs in found["pairs"].items():
-        text += [f"## Dates i and j: {machine}\nRow i, column j: jobs inside, and jobs that agree, of those compared; x: slowdown of j by that of i, geometric mean.",
+        text += [f"## Dates i and j: {machine}",
                  matrix(pairs)]
     if found["pooled"]:
         text += ["## Several recordings\nHow often k recordings cover the mean from one that was left out, and (in brackets) the median of upper by lower "

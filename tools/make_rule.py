@@ -148,11 +148,10 @@ def host_rows(runs):
 
 def write(arguments, runs):
     count = sum(detour["is_undisturbed"] for those in runs.values() for run in those for detour in run.detours)
-    text = [f"{count} detours of 150, 250 and 350 us. Loss: how much later than usual the receiver has the message; residual: loss less what the rule says. All in us.",
+    text = [f"{count} detours of 150, 250 and 350 us. Loss: how much later than usual the receiver has the message; residual: loss less what the rule says; the last columns are its quantiles. All in us.",
             data_page.table(("MPI", "waiting", "detour", "detours", "loss by the rule, mean", "loss measured, mean", "residual, median (95 %)",
                              *(f"{100 * share:.0f} %" for share in QUANTILES)), result_rows(runs)),
-            "(The last columns are quantiles of the residual.)",
-            "Of all times those count in which both ranks began together and the detour was made; the table above has those in which nobody else kept a rank from its CPU "
+            "Only times in which both ranks began together and the detour was made count; the first table has those in which nobody else kept a rank from its CPU "
             f"for {KEPT_MOST_NS / 1e3:.0f} us or more. With the others, medians are:",
             data_page.table(("MPI", "waiting", "load of the machine", "messages", "detours on time", "undisturbed", "medians of all: work, slack, wait, straddle",
                              "detour later than planned, median (5 to 95 %)"), host_rows(runs))]
