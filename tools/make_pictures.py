@@ -4,11 +4,11 @@
 SPDX-License-Identifier: BSD-3-Clause
 
 Usage: make_pictures.py --bin DIR [--check] [NAME ...]
-    NAME      only these, "wave.png"
+    NAME      replace only these, "wave.png"
     --check   change nothing: every picture of docs/pictures is in the gallery, and every command makes its picture
 
-A block "sh picture" is run by bash in an empty folder, with DIR first on PATH and examples/ beside it; what it writes under the
-name of the next picture of the page becomes that picture. Other blocks name the tool that makes a picture, and are not run.
+Blocks "sh picture" are run by bash, one after the other in one folder, with DIR first on PATH and examples/ beside them; what one
+writes under the name of the next picture of the page becomes that picture.
 """
 
 import argparse
@@ -28,18 +28,17 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(pictures/([^)\s]+)\)")
 def blocks_of(text):
     """(name of the picture, commands or None) of each picture of the gallery."""
     found, commands = [], None
-    for match in re.finditer(r"^```sh( picture)?\n(.*?)^```$|" + IMAGE.pattern, text, re.M | re.S):
-        if match.group(3) is None:
-            commands = match.group(2) if match.group(1) else None
+    for match in re.finditer(r"^```sh picture\n(.*?)^```$|" + IMAGE.pattern, text, re.M | re.S):
+        if match.group(2) is None:
+            commands = match.group(1)
         else:
-            found.append((match.group(3), commands))
+            found.append((match.group(2), commands))
             commands = None
     return found
 
 
 def make(commands, name, options, folder):
     """None, or what is wrong; the picture is folder/name."""
-    os.symlink(ROOT / "examples", folder / "examples")
     environment = dict(os.environ, PATH=f"{options.bin.resolve()}:{os.environ['PATH']}", IDLEWAVE_CONFIG="")
     done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -57,14 +56,13 @@ def main(arguments):
     pictures = blocks_of((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8"))
     errors = [f"docs/pictures/{path.name}: is not in docs/gallery.md" for path in sorted(PICTURES.iterdir())
               if path.name not in {name for name, _ in pictures} and not path.name.startswith("badge-")]
-    for name, commands in pictures:
-        if commands is None or (options.names and name not in options.names):
-            continue
-        with tempfile.TemporaryDirectory(prefix="idlewave-picture-") as scratch:
-            problem = make(commands, name, options, pathlib.Path(scratch))
+    with tempfile.TemporaryDirectory(prefix="idlewave-picture-") as scratch:
+        os.symlink(ROOT / "examples", pathlib.Path(scratch) / "examples")
+        for name, commands in pictures:
+            problem = make(commands, name, options, pathlib.Path(scratch)) if commands else None
             if problem:
                 errors.append(f"docs/gallery.md: {name}: {problem}")
-            elif not options.check:
+            elif commands and not options.check and (not options.names or name in options.names):
                 shutil.copyfile(pathlib.Path(scratch) / name, PICTURES / name)
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
