@@ -159,8 +159,7 @@ def write(folder, found, repeat, network):
         text += [f"## By program, {' and '.join(STEADY)}", by_program(steady)]
     text += ["## At equal resolution\nDetours shorter than the coarsest threshold of the machine are left out of all its recordings.", by_machine(found["equal"])]
     for machine, pairs in found["pairs"].items():
-        text += [f"## Dates i and j: {machine}",
-                 matrix(pairs)]
+        text += [f"## Dates i and j: {machine}", matrix(pairs)]
     if found["pooled"]:
         text += ["## Several recordings\nHow often k recordings cover the mean from one that was left out, and (in brackets) the median of upper by lower "
                  "end. Later: the one left out came after all others. Over all choices the range covers (k - 1)/(k + 1) by mere counting, whatever the machine: "

@@ -148,7 +148,8 @@ def host_rows(runs):
 
 def write(arguments, runs):
     count = sum(detour["is_undisturbed"] for those in runs.values() for run in those for detour in run.detours)
-    text = [f"{count} detours of 150, 250 and 350 us. Loss: how much later than usual the receiver has the message; residual: loss less what the rule says; the last columns are its quantiles. All in us.",
+    text = [f"{count} detours of 150, 250 and 350 us. Loss: how much later than usual the receiver has the message; residual: loss less "
+            "what the rule says; the last columns are its quantiles. All in us.",
             data_page.table(("MPI", "waiting", "detour", "detours", "loss by the rule, mean", "loss measured, mean", "residual, median (95 %)",
                              *(f"{100 * share:.0f} %" for share in QUANTILES)), result_rows(runs)),
             "Only times in which both ranks began together and the detour was made count; the first table has those in which nobody else kept a rank from its CPU "

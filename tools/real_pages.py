@@ -207,7 +207,8 @@ def write(folder, rows, digest, published):
     tool, counted = "real_machines.py", [row for row in rows if not in_view(row)]
     text = [note(digest) + f" {len(counted)} cases count; {len(rows) - len(counted)} were in view and do not. A case is a program of one session on one "
             "node count. Inside: how many of the measured p50, p90, p99 and means lie in their 95 % interval. Width: upper by lower end, median. "
-            "Error: mean absolute natural logarithm of predicted by measured.", "By machine, quantity, number of nodes, collective and bytes:",
+            "Error: mean absolute natural logarithm of predicted by measured.",
+            "By machine, quantity, number of nodes, collective and bytes:",
             scores(counted, "machine", lambda row: row["machine"]), of_quantities(counted), scores(counted, "nodes", lambda row: row["nodes"]),
             scores(counted, "collective", lambda row: row["collective"]), scores(counted, "bytes", lambda row: row["bytes"])]
     data_page.write(folder, "real-machines-summary", "Real machines: how many predictions hold", tool, PAGE, "\n\n".join(text))
