@@ -192,20 +192,6 @@ void iwi_thread_switch(struct iwi_thread *thread, uint64_t now_ns)
     thread->gap_cpu_ns = thread->polls = thread->poll_ns = 0;
 }
 
-void iwi_tracer_switch(bool is_on)
-{
-    if (iwi_tracer.failure != 0) {
-        return;
-    }
-    iwi_tracer.is_on = is_on;
-    struct iwi_thread *thread = iwi_self != NULL ? iwi_self : iwi_thread_begin();
-    if (thread != NULL && !thread->is_inside && thread->is_writing != is_on) {
-        uint64_t now_ns = iwi_wall_ns();
-        iwi_thread_switch(thread, now_ns);
-        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
-    }
-}
-
 void iwi_threads_init(void)
 {
     has_thread_end = pthread_key_create(&thread_end, end_thread) == 0;

@@ -207,6 +207,20 @@ struct iwi_thread *iwi_thread_begin(void)
     return iwi_tracer.state == IWI_TRACER_RUNNING && iwi_tracer.failure == 0 ? iwi_thread_take() : NULL;
 }
 
+void iwi_tracer_switch(bool is_on)
+{
+    if (iwi_tracer.failure != 0) {
+        return;
+    }
+    iwi_tracer.is_on = is_on;
+    struct iwi_thread *thread = iwi_self != NULL ? iwi_self : iwi_thread_begin();
+    if (thread != NULL && !thread->is_inside && thread->is_writing != is_on) {
+        uint64_t now_ns = iwi_wall_ns();
+        iwi_thread_switch(thread, now_ns);
+        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
+    }
+}
+
 __attribute__((destructor)) static void tell_if_unfinished(void)
 {
     if (iwi_tracer.state == IWI_TRACER_RUNNING && iwi_tracer.pid == getpid() && iwi_tracer.rank == 0) {
