@@ -80,6 +80,102 @@ IWI_STEP void iwi_waits_sort(struct iwi_wait_block *block, uint32_t rows, size_t
     }
 }
 
+/* ---- compute phases of all ranks ---- */
+
+enum { STRIDE = 8, BLOCK = 512 };
+
+/* Element i, of which `done` would pass the next detour. */
+static iw_time finish_one(struct iwi_flow *flow, size_t i, iw_time start, iw_time done)
+{
+    return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
+                              &flow->next_detour[i], start, done - start, NULL);
+}
+
+/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
+ * becomes the true one. */
+static void flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start,
+                            iw_time *done)
+{
+    const iw_time *next = flow->next_detour + i;
+
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, flow->next_detour + i, start, count);
+    }
+    for (size_t n = 0; n < count; n += STRIDE) {
+        const size_t end = n + STRIDE < count ? n + STRIDE : count;
+        iw_time slack = 0;
+
+        for (size_t k = n; k < end; k++) {
+            slack |= next[k] - done[k];
+        }
+        for (size_t k = n; slack < 0 && k < end; k++) {
+            if (next[k] < done[k]) {
+                done[k] = finish_one(flow, i + k, start[k], done[k]);
+            }
+        }
+    }
+}
+
+/* Elements i ... i + count - 1 work for d. */
+IWI_VECTOR_VERSIONS static void work_all(struct iwi_flow *flow, size_t i, size_t count, iw_time d)
+{
+    iw_time *restrict cpu = flow->cpu + i;
+    const iw_time *restrict next = flow->next_detour + i;
+    iw_time start[BLOCK];
+    iw_time slack = 0;
+
+    for (size_t n = 0; n < count; n++) {
+        start[n] = cpu[n];
+        cpu[n] += d;
+        slack |= next[n] - cpu[n];
+    }
+    if (slack < 0) {
+        flow_finish_all(flow, i, count, start, cpu);
+    }
+}
+
+bool iwi_flow_has_even_phases(const struct iwi_flow *flow)
+{
+    const struct iwi_job *job = flow->job;
+
+    return flow->cores == 1 && job->node_factors == NULL && flow->cpu_split == NULL &&
+           flow->watch.open == NULL && !(job->noise != NULL && iwi_noise_has_phases(job->noise));
+}
+
+/* Ranks rank ... end - 1, of which none has a delay. */
+static void phase_of_many(struct iwi_flow *flow, uint32_t rank, uint32_t end, iw_time amount)
+{
+    const size_t last = iwi_flow_at(flow, end);
+
+    for (size_t i = iwi_flow_at(flow, rank); i < last; i += BLOCK) {
+        work_all(flow, i, last - i < BLOCK ? last - i : BLOCK, iwi_max(amount, flow->job->memory_ps));
+    }
+}
+
+void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount)
+{
+    const struct iwi_job *job = flow->job;
+    const uint32_t end = flow->first_rank + flow->ranks;
+    const size_t delays = job->has_delays ? job->program->delay_count : 0;
+    uint32_t rank = flow->first_rank;
+
+    for (; !iwi_flow_has_even_phases(flow) && rank < end; rank++) {
+        iwi_flow_phase(flow, rank, phase, amount);
+    }
+    for (size_t k = 0; k < delays && rank < end; k++) { /* by rank */
+        const iw_delay *delay = &job->program->delays[k];
+
+        if (delay->step == phase + 1 && delay->rank >= rank && delay->rank < end) {
+            phase_of_many(flow, rank, delay->rank, amount);
+            iwi_flow_phase(flow, delay->rank, phase, amount);
+            rank = delay->rank + 1;
+        }
+    }
+    phase_of_many(flow, rank, end, amount);
+}
+
+/* ---- halos ---- */
+
 /* Where a pass is in each direction, and what it needs next from elsewhere. */
 struct places {
     struct iwi_bands of[IWI_GRID_FAN];
@@ -196,7 +292,7 @@ static void send_hit(struct iwi_flow *flow, size_t i, size_t count, iw_time gap,
     for (size_t n = 0; n < count; n++) {
         start[n] = flow->send_gap[i + n] - gap;
     }
-    iwi_flow_finish_all(flow, i, count, start, flow->cpu + i);
+    flow_finish_all(flow, i, count, start, flow->cpu + i);
     memcpy(sent, flow->cpu + i, count * sizeof *sent);
 }
 
@@ -319,7 +415,7 @@ IWI_STEP void receive_row(const struct iwi_halo_grid *grid, size_t i, size_t cou
         slack |= next[n] - cpu[n];
     }
     if (slack < 0) {
-        iwi_flow_finish_all(flow, i, count, start, cpu);
+        flow_finish_all(flow, i, count, start, cpu);
     }
 }
 

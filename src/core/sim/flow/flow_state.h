@@ -129,10 +129,6 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
 /* The same on all ranks. */
 void iwi_flow_phase_all(struct iwi_flow *flow, uint64_t phase, iw_time amount);
 
-/* Elements i ... i + count - 1 work from start[n] on; done[n] is the end if nothing comes in between, and
- * becomes the true one. */
-void iwi_flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start, iw_time *done);
-
 /* Phases are the same work on every rank that has no delay, and nobody looks at single ranks. */
 bool iwi_flow_has_even_phases(const struct iwi_flow *flow);
 
