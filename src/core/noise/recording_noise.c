@@ -126,7 +126,7 @@ static iw_status name_label(const iw_log *log, struct labels *labels, size_t lab
     if (labels->names[label] == NULL) {
         return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the name of a noise source");
     }
-    return IW_OK;
+    return IW_OK; /* NOLINT(clang-analyzer-unix.Malloc): the labels have it now */
 }
 
 /* The largest source without a label; source_count if all that took time have one. */
@@ -625,6 +625,7 @@ static iw_status build(struct builder *b, iw_noise *noise)
 
 static void hand_over(struct builder *b, iw_noise *noise)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the noise has the names of all labels that count */
     for (size_t label = 0; label < b->labels.count; label++) {
         const struct iwi_noise_source source = {
             .ops = label == 0 ? &iwi_source_recording : &iwi_source_recording_part,
