@@ -11,6 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/base/opts.h"
+#include "features/explain/arrivals/visits.h"
 #include "features/explain/json/json_items.h"
 #include "features/explain/stragglers/pipeline.h"
 
@@ -33,37 +34,47 @@ static void keep_error(void *arg, iw_log_level level, const char *text)
 
 /* ---- parts ---- */
 
+/* `trace_p`: takes the trace of an MPI program for the other part, or is NULL. */
 static iw_status find_waits(const iw_log *log, const char *const *paths, size_t count,
-                            const iw_explain_opts *opts, iw_explanation *explanation)
+                            const iw_explain_opts *opts, iw_explanation *explanation, iw_trace **trace_p)
 {
     iw_visits *visits = NULL;
     iw_status status = iw_visits_open(log, paths, count, &visits);
 
     if (status == IW_OK) {
+        if (trace_p != NULL) {
+            *trace_p = visits->trace;
+        } else {
+            iw_trace_free(visits->trace);
+        }
+        visits->trace = NULL;
         status = iw_waits_run(log, paths[0], visits, opts->waits, &explanation->waits);
     }
     iw_visits_free(visits);
     return status;
 }
 
-static iw_status find_system(const iw_log *log, const char *const *paths, size_t count,
+/* `trace`: NULL if it is not open yet. */
+static iw_status find_system(const iw_log *log, const char *const *paths, size_t count, const iw_trace *trace,
                              iw_explanation *explanation)
 {
     iw_recording **kernel = NULL;
-    iw_trace *trace = NULL;
+    iw_trace *opened = NULL;
     size_t kernel_count = 0;
-    iw_status status;
+    iw_status status = IW_OK;
 
     if (count > 1) {
         return iwi_fail(log, IW_ERR_USAGE, "what the system took is in one folder, that of the trace");
     }
     IW_TRY(iw_blame_load(log, paths[0], &kernel, &kernel_count));
-    status = iw_trace_open(log, paths[0], &trace);
-    if (status == IW_OK) {
-        status = iw_blame_run(log, paths[0], trace, (const iw_recording *const *)kernel, kernel_count,
-                              &explanation->system);
+    if (trace == NULL) {
+        status = iw_trace_open(log, paths[0], &opened);
     }
-    iw_trace_free(trace);
+    if (status == IW_OK) {
+        status = iw_blame_run(log, paths[0], trace != NULL ? trace : opened,
+                              (const iw_recording *const *)kernel, kernel_count, &explanation->system);
+    }
+    iw_trace_free(opened);
     iw_recordings_free(kernel, kernel_count);
     return status;
 }
@@ -144,20 +155,25 @@ static iw_status find_traced(const iw_log *log, const char *const *paths, size_t
 {
     struct keeper keeper = {.log = log};
     const iw_log kept = {keep_error, &keeper};
+    iw_trace *trace = NULL;
     iw_status status, other;
 
     if (count > 1 || !has_kernel(paths[0])) {
-        return find_waits(log, paths, count, opts, explanation);
+        return find_waits(log, paths, count, opts, explanation, NULL);
     }
-    status = find_waits(&kept, paths, count, opts, explanation);
+    status = find_waits(&kept, paths, count, opts, explanation, &trace);
     if (status == IW_ERR_NOMEM) {
+        iw_trace_free(trace);
         return iwi_fail(log, status, "%s", keeper.error);
     }
     if (status != IW_OK) {
         iwi_warn(log, "%s", keeper.error);
-        return find_system(log, paths, count, explanation);
     }
-    other = find_system(&kept, paths, count, explanation);
+    other = find_system(status == IW_OK ? &kept : log, paths, count, trace, explanation);
+    iw_trace_free(trace);
+    if (status != IW_OK) {
+        return other;
+    }
     if (other == IW_ERR_NOMEM) {
         return iwi_fail(log, other, "%s", keeper.error);
     }
@@ -171,8 +187,8 @@ static iw_status find_parts(const iw_log *log, const char *const *paths, size_t 
                             const iw_explain_opts *opts, iw_explanation *explanation)
 {
     switch (opts->only) {
-    case IW_EXPLAIN_WAITS: return find_waits(log, paths, count, opts, explanation);
-    case IW_EXPLAIN_SYSTEM: return find_system(log, paths, count, explanation);
+    case IW_EXPLAIN_WAITS: return find_waits(log, paths, count, opts, explanation, NULL);
+    case IW_EXPLAIN_SYSTEM: return find_system(log, paths, count, NULL, explanation);
     case IW_EXPLAIN_STRAGGLERS: return find_stragglers(log, paths, count, opts, explanation);
     default:
         return count == 1 && is_timeline(paths[0]) ? find_stragglers(log, paths, count, opts, explanation)

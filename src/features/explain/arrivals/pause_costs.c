@@ -1,7 +1,6 @@
 /* Reruns without each cause, and without each cause on single ranks and nodes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,6 @@
 #include "features/explain/arrivals/rerun.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "core/base/order.h"
 
 /* ---- what each activity waited for: the latest of what it may have needed ---- */
 

@@ -3,6 +3,8 @@
  */
 #include "features/explain/arrivals/visits.h"
 
+#include <idlewave/program.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,7 @@ void iwi_visits_release(struct iwi_visits *visits)
     free(visits->pauses);
     free(visits->steps);
     free(visits->host_waits);
+    iw_trace_free(visits->trace);
     iwi_index_release(&visits->rank_index);
     iwi_lookup_release(&visits->group_table);
     *visits = (struct iwi_visits){.log = visits->log};

@@ -125,6 +125,7 @@ struct iwi_visit_step {
 
 struct iwi_visits {
     const iw_log *log;
+    struct iw_trace *trace; /* what they are made of, of an MPI program; NULL */
     struct iwi_visit_rank *ranks;
     struct iwi_visit_group *groups;
     struct iwi_visit *visits; /* by group, kind, sequence, rank once finished */

@@ -427,7 +427,7 @@ static iw_status read_mpi(const iw_log *log, const char *const *paths, size_t co
     if (status == IW_OK) {
         status = iwi_visits_of_trace(log, trace, visits);
     }
-    iw_trace_free(trace);
+    visits->trace = trace;
     return status;
 }
 

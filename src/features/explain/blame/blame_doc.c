@@ -226,13 +226,16 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
                  blame->watched_ranks, blame->ranks);
     }
     if (blame->events_lost > 0) {
-        iwi_item(doc, "%" PRIu64 " kernel events were lost: some detours are missing.", blame->events_lost);
+        iwi_item(doc, "%" PRIu64 " kernel event%s lost: some detours are missing.", blame->events_lost,
+                 blame->events_lost == 1 ? " was" : "s were");
     }
     if (blame->unordered > 0) {
+        const bool is_one = blame->unordered == 1;
+
         iwi_item(doc,
-                 "%" PRIu64
-                 " waits ended before what they waited for began, by the clocks; they were not followed.",
-                 blame->unordered);
+                 "%" PRIu64 " wait%s ended before what %s waited for began, by the clocks; %s not followed.",
+                 blame->unordered, iwi_s(blame->unordered), is_one ? "it" : "they",
+                 is_one ? "it was" : "they were");
     }
 }
 
@@ -316,7 +319,4 @@ const struct iwi_kind iwi_explain_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_blame_doc(const iw_blame *blame)
-{
-    return (iw_doc){&iwi_explain_kind, blame};
-}
+IWI_DOC(iw_blame_doc, iw_blame, iwi_explain_kind)

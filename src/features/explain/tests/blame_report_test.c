@@ -195,9 +195,11 @@ static void how_sure_it_is_follows_from_what_was_seen(void **state)
     s.blame.unordered = 6;
     assert_says(&s, "how much computing varies by itself is not known, since no computation was repeated.");
     assert_says(&s, "Only 3 of 4 ranks were watched: what the others lost counts as computing.");
-    assert_says(&s, "1 kernel events were lost: some detours are missing.");
+    assert_says(&s, "1 kernel event was lost: some detours are missing.");
     assert_says(&s,
                 "6 waits ended before what they waited for began, by the clocks; they were not followed.");
+    s.blame.unordered = 1;
+    assert_says(&s, "1 wait ended before what it waited for began, by the clocks; it was not followed.");
 }
 
 int main(void)

@@ -406,7 +406,4 @@ const struct iwi_kind iwi_waits_kind = {
     .check = check,
 };
 
-iw_doc iw_waits_doc(const iw_waits *waits)
-{
-    return (iw_doc){&iwi_waits_kind, waits};
-}
+IWI_DOC(iw_waits_doc, iw_waits, iwi_waits_kind)

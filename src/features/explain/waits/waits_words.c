@@ -383,9 +383,9 @@ static void say_clocks(struct iwi_document *doc, const iw_waits *waits)
                  below->rank, iwi_ns_short(doc, fabs(below->usual_late_ns)));
     }
     if (waits->unordered > 0) {
-        iwi_item(doc,
-                 "%s waits ended before the awaited rank came, by the clocks; they count up to their end.",
-                 iwi_count(doc, waits->unordered));
+        iwi_item(doc, "%s wait%s ended before the awaited rank came, by the clocks; %s end.",
+                 iwi_count(doc, waits->unordered), iwi_s(waits->unordered),
+                 waits->unordered == 1 ? "it counts up to its" : "they count up to their");
     }
 }
 
