@@ -42,6 +42,10 @@ struct verb {
     int (*run)(struct ui *ui, const void *values, const struct opt_args *args);
 };
 
+/* Options of a verb: an array of groups; the values they begin with, of the type that `run` gets. */
+#define VERB_GROUPS(of) .groups = (of), .group_count = sizeof(of) / sizeof((of)[0])
+#define VERB_DEFAULTS(of) .defaults = &(of), .values_size = sizeof(of)
+
 extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_whatif, verb_report,
     verb_noise, verb_net, verb_bench, verb_model, verb_training, verb_wave, verb_trace, verb_explain,
     verb_replay, verb_verify, verb_check, verb_watch, verb_fleet, verb_get, verb_config, verb_help, verb_man,

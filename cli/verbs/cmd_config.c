@@ -240,11 +240,9 @@ const struct verb verb_config = {
     .description = description,
     .argument_name = "VERB",
     .argument_help = "the verb whose options are listed: simulate, 'noise show'",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct show_config_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 2,
     .run = run,
 };

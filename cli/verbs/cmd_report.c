@@ -366,12 +366,10 @@ const struct verb verb_report = {
     .argument_name = "FILE",
     .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
                      "JSON of any result",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .most_used = "output format ranks time",
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct report_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

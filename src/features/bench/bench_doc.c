@@ -631,10 +631,7 @@ const struct iwi_kind iwi_bench_kind = {
     .check = check,
 };
 
-iw_doc iw_bench_doc(const iw_bench_result *result)
-{
-    return (iw_doc){&iwi_bench_kind, result};
-}
+IWI_DOC(iw_bench_doc, iw_bench_result, iwi_bench_kind)
 
 /* ---- other files ---- */
 

@@ -257,7 +257,4 @@ const struct iwi_kind iwi_memory_kind = {
     .check = check,
 };
 
-iw_doc iw_memory_doc(const iw_memory_curve *curve)
-{
-    return (iw_doc){&iwi_memory_kind, curve};
-}
+IWI_DOC(iw_memory_doc, iw_memory_curve, iwi_memory_kind)

@@ -465,7 +465,4 @@ const struct iwi_kind iwi_check_kind = {
     .check = check_file,
 };
 
-iw_doc iw_check_doc(const iw_check *check)
-{
-    return (iw_doc){&iwi_check_kind, check};
-}
+IWI_DOC(iw_check_doc, iw_check, iwi_check_kind)

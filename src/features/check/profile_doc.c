@@ -156,10 +156,7 @@ const struct iwi_kind iwi_profile_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_profile_doc(const iw_profile *profile)
-{
-    return (iw_doc){&iwi_profile_kind, profile};
-}
+IWI_DOC(iw_profile_doc, iw_profile, iwi_profile_kind)
 
 iw_status iw_profile_open(const iw_log *log, const char *path, iw_doc_file **file_p,
                           const iw_profile **profile_p)

@@ -196,7 +196,4 @@ const struct iwi_kind iwi_explanation_kind = {
     .write_csv = write_csv,
 };
 
-iw_doc iw_explanation_doc(const iw_explanation *explanation)
-{
-    return (iw_doc){&iwi_explanation_kind, explanation};
-}
+IWI_DOC(iw_explanation_doc, iw_explanation, iwi_explanation_kind)

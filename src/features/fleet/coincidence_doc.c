@@ -341,7 +341,4 @@ const struct iwi_kind iwi_coincidence_kind = {
     .check = check,
 };
 
-iw_doc iw_coincidence_doc(const iw_coincidence *coincidence)
-{
-    return (iw_doc){&iwi_coincidence_kind, coincidence};
-}
+IWI_DOC(iw_coincidence_doc, iw_coincidence, iwi_coincidence_kind)

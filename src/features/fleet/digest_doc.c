@@ -243,7 +243,4 @@ const struct iwi_kind iwi_digest_kind = {
     .check = check,
 };
 
-iw_doc iw_digest_doc(const iw_digest *digest)
-{
-    return (iw_doc){&iwi_digest_kind, digest};
-}
+IWI_DOC(iw_digest_doc, iw_digest, iwi_digest_kind)

@@ -538,7 +538,4 @@ const struct iwi_kind iwi_fleet_kind = {
     .check = check,
 };
 
-iw_doc iw_fleet_doc(const iw_fleet *fleet)
-{
-    return (iw_doc){&iwi_fleet_kind, fleet};
-}
+IWI_DOC(iw_fleet_doc, iw_fleet, iwi_fleet_kind)

@@ -295,7 +295,4 @@ const struct iwi_kind iwi_history_kind = {
     .check = check,
 };
 
-iw_doc iw_history_doc(const iw_history *history)
-{
-    return (iw_doc){&iwi_history_kind, history};
-}
+IWI_DOC(iw_history_doc, iw_history, iwi_history_kind)

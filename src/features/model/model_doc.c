@@ -768,7 +768,4 @@ const struct iwi_kind iwi_model_kind = {
     .check = check,
 };
 
-iw_doc iw_model_doc(const iw_model_report *report)
-{
-    return (iw_doc){&iwi_model_kind, report};
-}
+IWI_DOC(iw_model_doc, iw_model_report, iwi_model_kind)

@@ -543,3 +543,16 @@ iw_status iw_window_model_answer(const iw_log *log, const iw_window_model *model
     *dominant_p = of_all.dominant;
     return IW_OK;
 }
+
+/* ---- what an answer rests on ---- */
+
+static const char *const supports[] = {
+    [IW_SUPPORT_EXACT] = "closed form",  [IW_SUPPORT_RECURSION] = "recursion",
+    [IW_SUPPORT_OBSERVED] = "recording", [IW_SUPPORT_TAIL] = "tail",
+    [IW_SUPPORT_REFUSED] = "refused",
+};
+
+const char *iw_support_name(iw_support support)
+{
+    return support < sizeof supports / sizeof supports[0] ? supports[support] : NULL;
+}

@@ -487,7 +487,4 @@ const struct iwi_kind iwi_machine_kind = {
     .check = check,
 };
 
-iw_doc iw_net_machine_doc(const iw_net_machine *machine)
-{
-    return (iw_doc){&iwi_machine_kind, machine};
-}
+IWI_DOC(iw_net_machine_doc, iw_net_machine, iwi_machine_kind)

@@ -487,10 +487,7 @@ const struct iwi_kind iwi_net_kind = {
     .check = iwi_net_measured_check,
 };
 
-iw_doc iw_net_doc(const iw_net_measured *measured)
-{
-    return (iw_doc){&iwi_net_kind, measured};
-}
+IWI_DOC(iw_net_doc, iw_net_measured, iwi_net_kind)
 
 const iw_net_measured *iw_net_of_doc(iw_doc doc)
 {

@@ -230,10 +230,7 @@ const struct iwi_kind iwi_record_kind = {
     .check = check,
 };
 
-iw_doc iw_record_doc(const iw_record_report *report)
-{
-    return (iw_doc){&iwi_record_kind, report};
-}
+IWI_DOC(iw_record_doc, iw_record_report, iwi_record_kind)
 
 iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording, const char *file,
                                 iw_record_report *report)

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/base/attribute_text.h"
 #include "core/base/base.h"
@@ -374,10 +373,7 @@ const struct iwi_kind iwi_noise_edit_kind = {
     .check = check_edit,
 };
 
-iw_doc iw_edit_doc(const iw_edit_report *report)
-{
-    return (iw_doc){&iwi_noise_edit_kind, report};
-}
+IWI_DOC(iw_edit_doc, iw_edit_report, iwi_noise_edit_kind)
 
 /* ---- recordings ---- */
 
@@ -659,7 +655,4 @@ const struct iwi_kind iwi_noise_kind = {
     .write_csv = write_csv,
 };
 
-iw_doc iw_noise_doc(const iw_noise_report *report)
-{
-    return (iw_doc){&iwi_noise_kind, report};
-}
+IWI_DOC(iw_noise_doc, iw_noise_report, iwi_noise_kind)

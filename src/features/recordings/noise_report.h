@@ -14,6 +14,11 @@
  * is NULL then. */
 IW_NODISCARD iw_status iwi_noise_cost_find(const iw_recording *recording, iw_noise_cost *cost_p);
 
+/* The share of durations that are at least so long, ascending, each length once; thinned towards the short
+ * ones. To be freed. */
+IW_NODISCARD iw_status iwi_duration_points_new(const iw_log *log, const int64_t *sorted_ns, size_t count,
+                                               iw_duration_point **points_p, size_t *point_count_p);
+
 /* ---- the figures of recordings ---- */
 
 /* The picture of the report has at least one point. Detours over time, by source or, for media without

@@ -1,7 +1,6 @@
 /* Mitigations of interrupts: where they go, queues of devices, watchdogs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/base.h"

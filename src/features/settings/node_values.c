@@ -3,12 +3,10 @@
  */
 #include "features/settings/node.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/attribute_text.h"
 #include "core/base/base.h"
 #include "core/base/sysfile.h"
 

@@ -264,10 +264,7 @@ const struct iwi_kind iwi_verify_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_verify_doc(const iw_verify *verify)
-{
-    return (iw_doc){&iwi_verify_kind, verify};
-}
+IWI_DOC(iw_verify_doc, iw_verify, iwi_verify_kind)
 
 /* ---- for logs ---- */
 

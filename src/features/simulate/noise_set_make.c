@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <idlewave/files.h>
 #include <idlewave/recording.h>

@@ -469,10 +469,7 @@ const struct iwi_kind iwi_forecast_kind = {
     .write_doc = write_forecast,
 };
 
-iw_doc iw_forecast_doc(const iw_forecast *forecast)
-{
-    return (iw_doc){&iwi_forecast_kind, forecast};
-}
+IWI_DOC(iw_forecast_doc, iw_forecast, iwi_forecast_kind)
 
 /* ======== simulations ======== */
 
@@ -688,7 +685,4 @@ const struct iwi_kind iwi_simulate_kind = {
     .check = simulation_check,
 };
 
-iw_doc iw_simulation_doc(const iw_simulation *simulation)
-{
-    return (iw_doc){&iwi_simulate_kind, simulation};
-}
+IWI_DOC(iw_simulation_doc, iw_simulation, iwi_simulate_kind)

@@ -3,7 +3,6 @@
  *
  * The order makes the file the same whoever ran which shard, and in which order they are joined.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

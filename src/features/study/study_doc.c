@@ -83,10 +83,7 @@ const struct iwi_kind iwi_study_run_kind = {
     .check = check_run,
 };
 
-iw_doc iw_study_run_doc(const iw_study_outcome *outcome)
-{
-    return (iw_doc){&iwi_study_run_kind, outcome};
-}
+IWI_DOC(iw_study_run_doc, iw_study_outcome, iwi_study_run_kind)
 
 /* ======== an estimate ======== */
 
@@ -190,10 +187,7 @@ const struct iwi_kind iwi_study_estimate_kind = {
     .check = check_estimate,
 };
 
-iw_doc iw_study_estimate_doc(const iw_study_estimate *estimate)
-{
-    return (iw_doc){&iwi_study_estimate_kind, estimate};
-}
+IWI_DOC(iw_study_estimate_doc, iw_study_estimate, iwi_study_estimate_kind)
 
 /* ======== comparisons ======== */
 
@@ -461,7 +455,4 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_study_kind = {.name = "study", .schema = &study_schema, .write_doc = write_doc};
 
-iw_doc iw_study_doc(const iw_study_results *results)
-{
-    return (iw_doc){&iwi_study_kind, results};
-}
+IWI_DOC(iw_study_doc, iw_study_results, iwi_study_kind)

@@ -133,7 +133,7 @@ static void add_slowdown(struct iwi_figure *figure, const iw_cell_result *cell)
     char median[IWI_NUMBER_SIZE], range[IWI_RANGE_SIZE];
 
     iwi_figure_cell(figure, "%s", isnan(slowdown) ? "-" : iwi_slowdown_text(slowdown, median));
-    if (isnan(slowdown) || isnan(cell->makespan_ns.median_low)) {
+    if (cell == NULL || isnan(slowdown) || isnan(cell->makespan_ns.median_low)) {
         iwi_figure_cell(figure, "-");
         return;
     }

@@ -2,12 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 #include "core/base/base.h"
-#include "core/base/nearest.h"
 #include "features/training/step_plan.h"
 #include "features/training/training.h"
 

@@ -5,7 +5,6 @@
  * rank: 0 host, 1 to 3 the lanes, 4 signals, from 5 on messages between stages that are under way.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/base.h"
 #include "core/noise/node_speed.h"

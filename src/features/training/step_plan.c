@@ -3,9 +3,7 @@
  */
 #include "features/training/step_plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/base.h"
 

@@ -680,7 +680,4 @@ const struct iwi_kind iwi_training_kind = {
     .check = check,
 };
 
-iw_doc iw_training_doc(const iw_training_result *result)
-{
-    return (iw_doc){&iwi_training_kind, result};
-}
+IWI_DOC(iw_training_doc, iw_training_result, iwi_training_kind)

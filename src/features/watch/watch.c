@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/measure.h>
-#include <idlewave/time.h>
 #include <idlewave/watch.h>
 
 #include <stdio.h>

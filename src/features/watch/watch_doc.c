@@ -271,10 +271,7 @@ const struct iwi_kind iwi_watch_kind = {
     .check = check,
 };
 
-iw_doc iw_watch_doc(const iw_watch_report *report)
-{
-    return (iw_doc){&iwi_watch_kind, report};
-}
+IWI_DOC(iw_watch_doc, iw_watch_report, iwi_watch_kind)
 
 iw_status iw_watch_report_init(const iw_log *log, const iw_watch_result *result, const char *file,
                                iw_watch_report *report)

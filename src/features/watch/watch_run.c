@@ -5,7 +5,6 @@
 
 #include <idlewave/time.h>
 
-#include <errno.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>

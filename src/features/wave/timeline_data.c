@@ -8,7 +8,6 @@
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "core/base/order.h"
 #include "features/wave/timeline_report.h"
 #include "features/wave/wave_report.h"
 #include "kit/schema/json_util.h"

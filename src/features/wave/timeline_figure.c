@@ -4,13 +4,11 @@
  * As in the paper: work is white, an injected delay blue, idle time red.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/wave.h>
 
 #include "core/base/base.h"
-#include "core/base/order.h"
 #include "features/wave/timeline_report.h"
 #include "kit/figure/figure.h"
 #include "kit/figure/figure_text.h"

@@ -402,7 +402,4 @@ const struct iwi_kind iwi_trace_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_traced_run_doc(const iw_traced_run *run)
-{
-    return (iw_doc){&iwi_trace_kind, run};
-}
+IWI_DOC(iw_traced_run_doc, iw_traced_run, iwi_trace_kind)

@@ -453,7 +453,4 @@ const struct iwi_kind iwi_wave_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_waves_doc(const iw_waves *waves)
-{
-    return (iw_doc){&iwi_wave_kind, waves};
-}
+IWI_DOC(iw_waves_doc, iw_waves, iwi_wave_kind)

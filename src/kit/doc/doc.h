@@ -51,6 +51,13 @@ struct iwi_kind {
     const struct iwi_asset *style, *scripts[2]; /* of its pages, behind those of all; or NULL */
 };
 
+/* Defines the function of a public header that gives the document of a subject of that kind. */
+#define IWI_DOC(function, T, kind)         \
+    iw_doc function(const T *subject)      \
+    {                                      \
+        return (iw_doc){&(kind), subject}; \
+    }
+
 /* All kinds that have JSON; ends with NULL. A new one is a line in features/tables.c. */
 extern const struct iwi_kind *const iwi_kinds[];
 

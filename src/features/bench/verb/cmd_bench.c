@@ -157,11 +157,9 @@ static const struct verb verb_bench_memory = {
     .summary = "measure memory bandwidth, of one core and of all",
     .synopsis = memory_synopsis,
     .description = memory_description,
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = memory_examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct bench_memory_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 0,
     .run = run_memory,
 };

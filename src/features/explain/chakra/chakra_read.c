@@ -4,11 +4,9 @@
 #include <chakra_schema.pb-c.h>
 #include <ctype.h>
 #include <protobuf-c/protobuf-c.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
 #include "features/explain/chakra/chakra.h"
 #include "features/explain/json/json_items.h"
 

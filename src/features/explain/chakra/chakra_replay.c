@@ -6,7 +6,6 @@
  * as long as it took: leave = the latest of start + duration, enter = leave - duration.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/heap.h"
 #include "core/base/order.h"

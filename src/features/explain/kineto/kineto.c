@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/order.h"
 #include "features/explain/kineto/kineto_parts.h"

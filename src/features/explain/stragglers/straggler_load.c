@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "features/explain/stragglers/pipeline.h"
 #include "kit/files/io/input.h"

@@ -315,7 +315,4 @@ const struct iwi_kind iwi_stragglers_kind = {
     .check = check,
 };
 
-iw_doc iw_stragglers_doc(const iw_stragglers *result)
-{
-    return (iw_doc){&iwi_stragglers_kind, result};
-}
+IWI_DOC(iw_stragglers_doc, iw_stragglers, iwi_stragglers_kind)

@@ -107,11 +107,9 @@ const struct verb verb_fleet_coincidence = {
     .description = description,
     .argument_name = "DIR",
     .argument_help = "a folder of recordings (HDF5), one per node, made at the same time",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct coincidence_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* `idlewave fleet digest`: the noise of nodes in a few kilobytes each, for fleets.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,11 +130,9 @@ const struct verb verb_fleet_digest = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "recordings (HDF5), files of digests, or folders of them",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct digest_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = MOST_PATHS,
     .run = run,
 };

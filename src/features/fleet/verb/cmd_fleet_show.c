@@ -196,11 +196,9 @@ const struct verb verb_fleet_show = {
         "is set up, from its digest.",
     .argument_name = "FILE",
     .argument_help = "a file of digests",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct show_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

@@ -1,8 +1,6 @@
 /* `idlewave model`: how noise slows a phase of work and a barrier, by formula instead of simulation.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
-
 #include <idlewave/idlewave.h>
 
 #include "features/model/verb/model_opts.h"
@@ -118,11 +116,9 @@ const struct verb verb_model = {
     .summary = "compute by formula how noise slows phases, for any number of ranks",
     .synopsis = synopsis,
     .description = description,
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .most_used = "compute ranks noise net check format",
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct model_opts),
+    VERB_DEFAULTS(defaults),
     .run = run,
 };

@@ -14,7 +14,7 @@
 
 #include "core/base/base.h"
 #include "features/record/attribution/attribution.h"
-#include "features/record/kernel/kernel_events_record.h"
+#include "features/record/kernel/kernel_events.h"
 #include "features/record/kernel/tracefs.h"
 #include "features/record/kernel/tracefs_instance.h"
 #include "kit/machine/softirq_name.h"

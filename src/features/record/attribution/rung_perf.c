@@ -9,10 +9,9 @@
 
 #include "core/base/base.h"
 #include "features/record/attribution/attribution.h"
-#include "features/record/clock/clock_bridge.h"
+#include "features/record/clock/clock.h"
 #include "features/record/kernel/kernel_events.h"
-#include "features/record/kernel/perf_open.h"
-#include "features/record/kernel/perf_ring.h"
+#include "features/record/kernel/perf.h"
 #include "features/record/kernel/tracefs.h"
 
 /* Records have about 60 to 100 bytes: the larger one holds some ten thousand. */

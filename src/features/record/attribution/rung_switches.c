@@ -7,9 +7,8 @@
 
 #include "core/base/base.h"
 #include "features/record/attribution/attribution.h"
-#include "features/record/clock/clock_bridge.h"
-#include "features/record/kernel/perf_open.h"
-#include "features/record/kernel/perf_ring.h"
+#include "features/record/clock/clock.h"
+#include "features/record/kernel/perf.h"
 
 /* A record has 16 bytes: the larger one holds 8 Ki leaves and returns, 4 s of 2000 a second. With one a CPU
  * it stays below what kernel.perf_event_mlock_kb (516 a CPU and user) grants by default. */

@@ -6,9 +6,9 @@
 #ifndef IWI_CLOCK_H
 #define IWI_CLOCK_H
 
-#include <stdbool.h>
-
 #include <idlewave/log.h>
+
+#include <stdbool.h>
 
 #include "features/record/probe/loops.h"
 
@@ -60,5 +60,24 @@ uint64_t iwi_clock_now(const struct iwi_clock *clock);
 double iwi_clock_ns(const struct iwi_clock *clock, double ticks);
 int64_t iwi_clock_whole_ns(const struct iwi_clock *clock, uint64_t ticks); /* rounded to nearest */
 uint64_t iwi_clock_ticks(const struct iwi_clock *clock, int64_t ns);
+
+/* ---- instants of CLOCK_MONOTONIC_RAW in ticks of the clock ---- */
+
+/* The rate between them is constant but known only so well: ties are taken again and again, and instants
+ * between two ties are interpolated, so that the error stays that of a tie (some ten ns).
+ */
+
+struct iwi_clock_bridge {
+    const struct iwi_clock *clock;
+    struct iwi_tie earlier, later;
+};
+
+void iwi_clock_bridge_begin(struct iwi_clock_bridge *bridge, const struct iwi_clock *clock);
+
+/* Ties again; call before instants up to now are asked for. */
+void iwi_clock_bridge_renew(struct iwi_clock_bridge *bridge);
+
+/* Instants before the earlier tie or after the later one are extrapolated. */
+uint64_t iwi_clock_bridge_ticks(const struct iwi_clock_bridge *bridge, int64_t raw_ns);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "features/record/clock/clock_bridge.h"
+#include "features/record/clock/clock.h"
 #include "features/record/kernel/kernel_events.h"
 
 /* ---- the guard: puts things back whatever happens to this process: a small process that waits for its end

@@ -3,7 +3,6 @@
  */
 #include "features/record/probe/probe.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>

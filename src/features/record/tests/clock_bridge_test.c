@@ -1,7 +1,7 @@
 /* Instants of CLOCK_MONOTONIC_RAW on other clocks: near ties, between them, and long after them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/clock/clock_bridge.h"
+#include "features/record/clock/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

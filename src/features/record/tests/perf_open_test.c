@@ -1,7 +1,7 @@
 /* Opening of perf events where something stands in the way: permissions, limits.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/kernel/perf_open.h"
+#include "features/record/kernel/perf.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Ring buffers of perf, made by hand: records anywhere, whole, damaged, too many.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/kernel/perf_ring.h"
+#include "features/record/kernel/perf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "fake_rung.h"
-#include "features/record/kernel/kernel_events_record.h"
+#include "features/record/kernel/kernel_events.h"
 #include "features/record/kernel/tracefs.h"
 #include "support/fake_root.h"
 

@@ -11,7 +11,7 @@
 #include "core/base/opts.h"
 #include "core/numeric/numeric.h"
 #include "core/stats/sort_ns.h"
-#include "features/recordings/duration_points.h"
+#include "features/recordings/noise_report.h"
 #include "kit/facts/recording_stats.h"
 
 /* ---- a recording as a coarser probe would have seen it ---- */

@@ -377,7 +377,4 @@ const struct iwi_kind iwi_noise_compare_kind = {
     .check = check,
 };
 
-iw_doc iw_compare_doc(const iw_noise_comparison *comparison)
-{
-    return (iw_doc){&iwi_noise_compare_kind, comparison};
-}
+IWI_DOC(iw_compare_doc, iw_noise_comparison, iwi_noise_compare_kind)

@@ -11,8 +11,8 @@
 #include "core/stats/periodicity.h"
 #include "core/stats/sort_ns.h"
 #include "features/recordings/compare/compare.h"
-#include "features/recordings/duration_points.h"
 #include "features/recordings/fit/fit.h"
+#include "features/recordings/noise_report.h"
 
 /* ---- beats of a period that is known, and what comes between them ---- */
 

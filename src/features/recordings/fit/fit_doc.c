@@ -467,7 +467,4 @@ const struct iwi_kind iwi_fit_kind = {
     .check = check,
 };
 
-iw_doc iw_fit_doc(const iw_noise_fit *fit)
-{
-    return (iw_doc){&iwi_fit_kind, fit};
-}
+IWI_DOC(iw_fit_doc, iw_noise_fit, iwi_fit_kind)

@@ -440,7 +440,4 @@ const struct iwi_kind iwi_noise_spectrum_kind = {
     .write_csv = write_csv,
 };
 
-iw_doc iw_noise_spectrum_doc(const iw_noise_spectrum *spectrum)
-{
-    return (iw_doc){&iwi_noise_spectrum_kind, spectrum};
-}
+IWI_DOC(iw_noise_spectrum_doc, iw_noise_spectrum, iwi_noise_spectrum_kind)

@@ -1,7 +1,6 @@
 /* `idlewave noise compare`: is one recording noisier than another, beyond chance, and because of what?
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <idlewave/idlewave.h>
@@ -125,11 +124,9 @@ const struct verb verb_noise_compare = {
     .description = description,
     .argument_name = "A B",
     .argument_help = "two recordings (HDF5)",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct compare_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 2,
     .run = run,
 };

@@ -190,11 +190,9 @@ const struct verb verb_noise_convert = {
     .lists = {written_format, only_read_format, format_of_one_cpu},
     .argument_name = "IN OUT",
     .argument_help = "files; - is standard input or output, where the format is text",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct convert_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 2,
     .run = run,
 };

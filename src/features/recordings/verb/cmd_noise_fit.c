@@ -1,8 +1,6 @@
 /* `idlewave noise fit`: which laws describe recorded noise, as specs for simulations.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
-
 #include <idlewave/idlewave.h>
 
 #include "features/recordings/verb/noise_verbs.h"
@@ -81,11 +79,9 @@ const struct verb verb_noise_fit = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a recording (HDF5)",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct fit_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

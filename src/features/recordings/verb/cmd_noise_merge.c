@@ -109,11 +109,9 @@ const struct verb verb_noise_merge = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "recordings (HDF5)",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct merge_values),
+    VERB_DEFAULTS(defaults),
     .most_arguments = MOST_FILES,
     .run = run,
 };

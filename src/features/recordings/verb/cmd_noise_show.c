@@ -1,10 +1,6 @@
 /* `idlewave noise show`: what a recording says, for people or programs, and as a picture.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <idlewave/idlewave.h>
 
 #include "features/recordings/verb/noise_verbs.h"
@@ -115,11 +111,9 @@ const struct verb verb_noise_show = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a recording (HDF5)",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct show_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

@@ -108,11 +108,9 @@ const struct verb verb_noise_spectrum = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a recording (HDF5)",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct spectrum_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

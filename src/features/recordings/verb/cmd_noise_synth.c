@@ -93,11 +93,9 @@ const struct verb verb_noise_synth = {
     .lists = {iw_noise_clocked_usage, iw_noise_duration_usage},
     .argument_name = "SPEC",
     .argument_help = "noise, up to eight times",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct synth_values),
+    VERB_DEFAULTS(defaults),
     .most_arguments = IW_NOISE_MAX_SOURCES,
     .run = run,
 };

@@ -360,7 +360,4 @@ const struct iwi_kind iwi_fidelity_kind = {
     .write_doc = write_doc,
 };
 
-iw_doc iw_fidelity_doc(const iw_fidelity_report *report)
-{
-    return (iw_doc){&iwi_fidelity_kind, report};
-}
+IWI_DOC(iw_fidelity_doc, iw_fidelity_report, iwi_fidelity_kind)

@@ -4,7 +4,6 @@
 #include <idlewave/idlewave.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "features/simulate/verb/simulate_set.h"

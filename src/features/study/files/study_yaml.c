@@ -3,7 +3,6 @@
  */
 #include "features/study/files/study_yaml.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

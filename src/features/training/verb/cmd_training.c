@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <idlewave/idlewave.h>
@@ -237,12 +236,10 @@ const struct verb verb_training = {
     .description = description,
     .argument_name = "FILE",
     .argument_help = "a training program in YAML, or a workload of SimAI; options alone will do",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .most_used = "model tp dp pp microbatches step-rate noise cost format",
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct training_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };

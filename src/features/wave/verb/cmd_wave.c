@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -181,12 +180,10 @@ const struct verb verb_wave = {
     .description = description,
     .argument_name = "FILE|TRACE",
     .argument_help = "a timeline (HDF5), or a trace as 'idlewave trace' makes it",
-    .groups = groups,
-    .group_count = sizeof groups / sizeof groups[0],
+    VERB_GROUPS(groups),
     .most_used = "threshold distance periodic format plot",
     .examples = examples,
-    .defaults = &defaults,
-    .values_size = sizeof(struct wave_opts),
+    VERB_DEFAULTS(defaults),
     .most_arguments = 1,
     .run = run,
 };
