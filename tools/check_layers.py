@@ -70,7 +70,7 @@ PLUG_POINTS = {
     "iwi_kinds": "declared by kit/doc, filled by src/features/tables.c",
     "iwi_net_readers": "declared by kit/files, filled by src/features/tables.c",
     "iwi_trace_readers": "declared by kit/files, filled by src/features/tables.c",
-    "poll": "of cli/process/patient_polls.c: takes the place of libc's",
+    "poll": "of cli/process/sleeping_polls.c: takes the place of libc's",
     "verbs": "declared by cli/options, filled by cli/verbs.c",
     "verbs_left_out": "the same",
 }

@@ -21,7 +21,7 @@ static iw_status write_folder(const iw_log *log, iw_doc doc, const char *path)
 
 iw_status report_write_doc(const iw_log *log, iw_doc doc, const struct report_target *target)
 {
-    iw_doc_look look = shown_look();
+    iw_doc_style look = shown_look();
 
     look.has_colour = target->has_colour;
     switch (target->format) {

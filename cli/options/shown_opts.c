@@ -57,9 +57,9 @@ static bool has_colour(void)
            strcmp(terminal, "dumb") != 0;
 }
 
-iw_doc_look shown_look(void)
+iw_doc_style shown_look(void)
 {
-    return (iw_doc_look){.has_colour = has_colour(), .is_ascii = is_ascii()};
+    return (iw_doc_style){.has_colour = has_colour(), .is_ascii = is_ascii()};
 }
 
 int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc)
@@ -68,7 +68,7 @@ int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc)
                                             [OUTPUT_JSON] = IW_DOC_JSON,
                                             [OUTPUT_CSV] = IW_DOC_CSV,
                                             [OUTPUT_HTML] = IW_DOC_HTML};
-    const iw_doc_look look = shown_look();
+    const iw_doc_style look = shown_look();
     const iw_status drawn = opts->plot != NULL ? iw_doc_plot(&ui->log, doc, opts->plot) : IW_OK;
     iw_status status = drawn;
 

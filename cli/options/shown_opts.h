@@ -45,7 +45,7 @@ extern const struct opt shown_rows[];
 int shown_write(struct ui *ui, const struct shown_opts *opts, iw_doc doc);
 
 /* What the terminal can show. */
-iw_doc_look shown_look(void);
+iw_doc_style shown_look(void);
 
 /* The row of what a verb makes: -o, --output. `what` says what it is, and where it goes by default. */
 #define SHOWN_OUTPUT_ROW(values, field, meta, what) \

@@ -93,7 +93,7 @@ static iw_status make(struct ui *ui, const struct program_opts *opts, const iw_n
     }
     status = iw_program_from_trace(&ui->log, source->trace, &trace_opts, program_p);
     if (status == IW_OK) {
-        status = iw_trace_recall(&ui->log, source->trace, &trace_opts, &source->traced);
+        status = iw_trace_describe_program(&ui->log, source->trace, &trace_opts, &source->traced);
     }
     free(algorithms);
     return status;

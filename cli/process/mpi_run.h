@@ -53,6 +53,6 @@ int mpi_run_end(struct mpi_run *mpi_run, int code);
 
 /* Before MPI starts: messages go over sockets (unless the user has set something else), on which the calling
  * thread sleeps from now on, in each poll that finds nothing, until something comes. */
-void patient_polls_use(void);
+void sleeping_polls_use(void);
 
 #endif

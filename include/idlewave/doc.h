@@ -38,15 +38,15 @@ typedef enum iw_doc_format {
 } iw_doc_format;
 
 /** How a text looks; zeros for the usual. */
-typedef struct iw_doc_look {
+typedef struct iw_doc_style {
     unsigned columns; /* 0: 80 */
     bool has_colour;
     bool is_ascii; /* the terminal has no UTF-8 */
-} iw_doc_look;
+} iw_doc_style;
 
 /** `look` may be NULL. IW_ERR_USAGE for a format that the kind does not have, IW_ERR_IO, IW_ERR_NOMEM. */
 IW_API IW_NODISCARD iw_status iw_doc_write(const iw_log *log, iw_doc doc, iw_doc_format format,
-                                           const iw_doc_look *look, FILE *out);
+                                           const iw_doc_style *look, FILE *out);
 IW_API bool iw_doc_has_format(iw_doc doc, iw_doc_format format);
 
 /** Draws its figures: into a file that ends in .svg, .png, .pdf or .gp, or, for a path that ends in '/', as a

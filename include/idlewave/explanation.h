@@ -27,12 +27,12 @@
 extern "C" {
 #endif
 
-typedef enum iw_explain_part {
+typedef enum iw_explain_view {
     IW_EXPLAIN_ALL,        /* that the files can answer */
     IW_EXPLAIN_WAITS,      /* who made the others wait: traces of MPI programs, profiles of training */
     IW_EXPLAIN_SYSTEM,     /* what the operating system took: folders of 'trace --kernel' */
     IW_EXPLAIN_STRAGGLERS, /* what unequal workers cost: timelines of pipelined training */
-} iw_explain_part;
+} iw_explain_view;
 
 /** What is NULL was not asked for, or the files cannot say it. */
 typedef struct iw_explanation {
@@ -44,7 +44,7 @@ typedef struct iw_explanation {
 
 typedef struct iw_explain_opts {
     size_t size; /* IW_EXPLAIN_OPTS_INIT */
-    iw_explain_part only;
+    iw_explain_view only;
     const iw_waits_opts *waits;  /* NULL: the usual */
     const char *meta, *left_out; /* of stragglers, as iw_straggler_load() has them */
 } iw_explain_opts;

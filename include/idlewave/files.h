@@ -158,8 +158,8 @@ IW_API IW_NODISCARD iw_status iw_program_from_trace(const iw_log *log, const iw_
                                                     const iw_trace_opts *opts, iw_program **program_p);
 
 /** For a program made with these options. IW_ERR_NOMEM. */
-IW_API IW_NODISCARD iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace,
-                                              const iw_trace_opts *opts, iw_traced *traced_p);
+IW_API IW_NODISCARD iw_status iw_trace_describe_program(const iw_log *log, const iw_trace *trace,
+                                                        const iw_trace_opts *opts, iw_traced *traced_p);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ extern "C" {
 typedef enum iw_attribution {
     IW_ATTRIBUTION_AUTO, /* the best that works */
     IW_ATTRIBUTION_NONE,
-    IW_ATTRIBUTION_SWITCHES, /* this one or fail; as iw_rung */
+    IW_ATTRIBUTION_SWITCHES, /* this one or fail; as iw_attribution_level */
     IW_ATTRIBUTION_PERF,
     IW_ATTRIBUTION_TRACEFS,
     IW_ATTRIBUTION_OSNOISE

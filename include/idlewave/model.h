@@ -95,17 +95,17 @@ IW_API IW_NODISCARD iw_status iw_model_answer(const iw_log *log, const iw_law *l
                                               iw_model_row *row_p);
 
 /** Whose rule of thumb a number of ranks comes from. */
-typedef enum iw_half_rule {
-    IW_HALF_PAPERS, /* a formula that the papers print, where it holds */
-    IW_HALF_OWN,    /* one of ours, where the papers' does not hold */
-    IW_HALF_BOUND   /* none: where the lower bound of iw_model_doubled() has doubled */
-} iw_half_rule;
+typedef enum iw_doubling_rule {
+    IW_DOUBLING_PAPERS, /* a formula that the papers print, where it holds */
+    IW_DOUBLING_OWN,    /* one of ours, where the papers' does not hold */
+    IW_DOUBLING_BOUND   /* none: where the lower bound of iw_model_doubled() has doubled */
+} iw_doubling_rule;
 
-IW_API const char *iw_half_rule_name(iw_half_rule rule); /* NULL: there is none */
+IW_API const char *iw_doubling_rule_name(iw_doubling_rule rule); /* NULL: there is none */
 
 /** N_1/2: the fewest ranks on which a phase takes twice as long as on one, by a rule of thumb. */
 IW_API IW_NODISCARD iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law,
-                                                  const iw_model_question *question, iw_half_rule *rule_p,
+                                                  const iw_model_question *question, iw_doubling_rule *rule_p,
                                                   double *ranks_p);
 
 /** The fewest ranks on which a phase may take twice as long as on one, by the upper bound, and on which it
@@ -209,7 +209,7 @@ typedef struct iw_model_report {
     const iw_model_row *rows;
     size_t count;                       /* at least 1 */
     double half_ranks;                  /* iw_model_half_ranks(); NaN without a law */
-    iw_half_rule half_rule;             /* of it */
+    iw_doubling_rule half_rule;         /* of it */
     double first_doubled, last_doubled; /* iw_model_doubled(); NaN without a law */
     iw_model_chain chains[2];           /* iw_model_chains(); a growth of 0: there is no formula */
     /* noise of a recording: */

@@ -81,10 +81,10 @@ typedef enum iw_sync {
 #define IW_NOISE_MAX_SOURCES 8
 
 /** How the cores of a rank share a compute phase (docs/explanation/semantics.md, 13). */
-typedef enum iw_loop {
+typedef enum iw_loop_schedule {
     IW_LOOP_STATIC, /* each core has its part, and the phase ends with the last of them */
     IW_LOOP_DYNAMIC /* whichever core is free takes the next piece */
-} iw_loop;
+} iw_loop_schedule;
 
 #define IW_CORES_PER_RANK_MOST 1024
 
@@ -120,11 +120,12 @@ IW_API void iw_noise_align(iw_noise *noise, iw_sync sync, iw_time skew_ps, uint3
  *  noise of its own: core c of rank r is stream r * cores_per_rank + c of all sources. A node then has
  *  ranks_per_node * cores_per_rank cores; as recorded, as many ranks as have their cores on its CPUs, at
  * least one. */
-IW_API void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop loop);
+IW_API void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop_schedule loop);
 
 IW_API uint32_t iw_noise_cores_per_rank(const iw_noise *noise);
-IW_API iw_loop iw_noise_loop(const iw_noise *noise);
-IW_API const char *iw_loop_name(iw_loop loop); /* "static", "dynamic"; NULL: there is none */
+IW_API iw_loop_schedule iw_noise_loop(const iw_noise *noise);
+IW_API const char *iw_loop_schedule_name(
+    iw_loop_schedule loop); /* "static", "dynamic"; NULL: there is none */
 
 IW_API size_t iw_noise_source_count(const iw_noise *noise);
 IW_API const char *iw_noise_source_name(const iw_noise *noise, size_t source);

@@ -22,7 +22,7 @@ extern "C" {
 
 typedef struct iw_noise_set iw_noise_set; /* opaque: specs, recordings, folders of recordings */
 
-typedef struct iw_noise_part {
+typedef struct iw_noise_set_source {
     iw_class kind;                       /* unknown for specs */
     const char *name;                    /* as recordings have it; a spec itself */
     char text[IW_SOURCE_NAME_SIZE + 16]; /* "irq/eno1"; the spec, cut */
@@ -30,7 +30,7 @@ typedef struct iw_noise_part {
     double share;       /* of the time of the CPUs that ranks use; NaN where it depends on the work */
     int64_t longest_ns; /* its longest detour on these CPUs; 0 where it is not recorded */
     const iw_remedy *remedy;
-} iw_noise_part;
+} iw_noise_set_source;
 
 IW_API IW_NODISCARD iw_status iw_noise_set_new(const iw_log *log, iw_noise_set **set_p);
 IW_API void iw_noise_set_free(iw_noise_set *set);
@@ -61,7 +61,7 @@ IW_API const iw_wall_window *iw_noise_set_window(const iw_noise_set *set);
 /** As those of iw_noise. */
 
 /** Ranks with several cores, as iw_noise_share_phases() has it. */
-IW_API void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop);
+IW_API void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop_schedule loop);
 IW_API uint32_t iw_noise_set_cores_per_node(const iw_noise_set *set); /* of its ranks together */
 
 IW_API uint32_t iw_noise_set_ranks_per_node(const iw_noise_set *set);
@@ -69,8 +69,8 @@ IW_API uint32_t iw_noise_set_recorded_cpus(const iw_noise_set *set);
 IW_API const iw_cpu_set *iw_noise_set_cpus(const iw_noise_set *set);
 
 /** Those that took time, the largest share first. */
-IW_API size_t iw_noise_set_part_count(const iw_noise_set *set);
-IW_API const iw_noise_part *iw_noise_set_part(const iw_noise_set *set, size_t part);
+IW_API size_t iw_noise_set_source_count(const iw_noise_set *set);
+IW_API const iw_noise_set_source *iw_noise_set_source_at(const iw_noise_set *set, size_t part);
 
 /** Marks parts that fit a pattern ("irq/eno1", "eno1", "irq", with '*', '?', []; a spec as it was given).
  * IW_ERR_RANGE: none does; what there is is logged. */

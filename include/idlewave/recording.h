@@ -41,15 +41,15 @@ static inline bool iw_probe_has_quanta(iw_probe probe)
 }
 
 /** What told the sources apart; better ones later. */
-typedef enum iw_rung {
-    IW_RUNG_NONE,     /* nothing: all sources are unknown */
-    IW_RUNG_SWITCHES, /* perf's context-switch records of the own thread */
-    IW_RUNG_PERF,     /* perf tracepoints */
-    IW_RUNG_TRACEFS,  /* kernel events in a private tracefs instance */
-    IW_RUNG_OSNOISE,  /* the osnoise tracer */
-    IW_RUNG_BPF,      /* own programs in the kernel, which see whole detours */
-    IW_RUNGS
-} iw_rung;
+typedef enum iw_attribution_level {
+    IW_ATTRIBUTION_LEVEL_NONE,     /* nothing: all sources are unknown */
+    IW_ATTRIBUTION_LEVEL_SWITCHES, /* perf's context-switch records of the own thread */
+    IW_ATTRIBUTION_LEVEL_PERF,     /* perf tracepoints */
+    IW_ATTRIBUTION_LEVEL_TRACEFS,  /* kernel events in a private tracefs instance */
+    IW_ATTRIBUTION_LEVEL_OSNOISE,  /* the osnoise tracer */
+    IW_ATTRIBUTION_LEVEL_BPF,      /* own programs in the kernel, which see whole detours */
+    IW_ATTRIBUTION_LEVELS
+} iw_attribution_level;
 
 typedef enum iw_class {
     IW_CLASS_UNKNOWN,
@@ -98,7 +98,7 @@ typedef struct iw_attribute {
 
 typedef struct iw_recording {
     iw_probe probe;
-    iw_rung rung;
+    iw_attribution_level rung;
     int64_t quantum_ns; /* FWQ, FTQ; else 0 */
     size_t cpu_count;
     iw_detours *cpus;
@@ -125,7 +125,7 @@ IW_API IW_NODISCARD iw_status iw_recording_set(const iw_log *log, iw_recording *
 IW_API const char *iw_recording_get(const iw_recording *recording, const char *name);
 
 IW_API const char *iw_class_name(iw_class kind);
-IW_API const char *iw_rung_name(iw_rung rung);
+IW_API const char *iw_attribution_level_name(iw_attribution_level rung);
 IW_API const char *iw_probe_name(iw_probe probe);
 
 /** Adds the recording to what a simulation meets: rank r sees CPU (r mod ranks_per_node) mod cpu_count of the

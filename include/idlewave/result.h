@@ -127,7 +127,7 @@ typedef struct iw_simulation {
     iw_sync sync;
     uint32_t ranks_per_node, recorded_cpus; /* 0: the noise is not recorded */
     uint32_t cores_per_rank;                /* 0: there is no noise */
-    iw_loop loop;                           /* how they share compute phases */
+    iw_loop_schedule loop;                  /* how they share compute phases */
     const char *noise_cpus;                 /* those of the recording that are used; NULL: all */
     uint64_t delays;
     uint64_t compute_bytes; /* as in iw_origin, and so are the next two */

@@ -216,7 +216,7 @@ IW_API const char *iw_part_name(iw_part part);
  */
 
 /** One way of splitting the work. */
-typedef struct iw_way {
+typedef struct iw_split_plan {
     char refusal[160]; /* why it is not possible; "" if it is */
     uint32_t workers;  /* threads of all processes that have work */
     uint32_t lanes;
@@ -226,7 +226,7 @@ typedef struct iw_way {
     uint64_t exchanges;           /* with other members in a batch */
     double compute_s, exchange_s; /* of all its batches */
     uint64_t process_bytes;       /* memory of one process, for the state of ranks */
-} iw_way;
+} iw_split_plan;
 
 typedef struct iw_forecast {
     iw_engine engine;
@@ -236,7 +236,7 @@ typedef struct iw_forecast {
     uint64_t redrawn;  /* of the trials: for the interval of an extrapolation; whoever asks sets it */
     double message_s;  /* of one lane, on one core of this machine */
     double room_bytes; /* memory that one process can have on this machine */
-    iw_way trials_split, ranks_split;
+    iw_split_plan trials_split, ranks_split;
     iw_parallel chosen; /* never AUTO */
     char reason[160];   /* of the choice, in words */
 } iw_forecast;

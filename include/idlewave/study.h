@@ -37,7 +37,7 @@ typedef struct iw_study_system {
     iw_time skew_ps;
     uint32_t ranks_per_node; /* 0: as recorded */
     uint32_t cores_per_rank; /* 0: 1 */
-    iw_loop loop;
+    iw_loop_schedule loop;
     iw_align align;        /* of the nodes of folders */
     iw_cpu_set noise_cpus; /* of recordings only these; empty: all */
     bool is_extrapolated;  /* fitted laws stand in for recordings (iw_noise_set_extrapolate()) */

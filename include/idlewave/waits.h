@@ -71,7 +71,7 @@ typedef struct iw_waits_rank {
 } iw_waits_rank;
 
 /** The same over ranks of a node or stage, or over what is done in a group or by an operation. */
-typedef struct iw_waits_part {
+typedef struct iw_waits_group {
     char name[IW_WAITS_NAME_SIZE];
     uint32_t ranks;
     uint64_t
@@ -79,7 +79,7 @@ typedef struct iw_waits_part {
     double waiting_ns, transfer_ns; /* of the ranks, or in these encounters */
     double caused_ns;               /* nodes and stages; NaN of others */
     double imbalance_ns, noise_ns;  /* of the waiting, groups and operations; NaN of others */
-} iw_waits_part;
+} iw_waits_group;
 
 /** Pauses that the trace names, and what of the waiting they caused. */
 typedef struct iw_waits_cause {
@@ -146,7 +146,7 @@ typedef struct iw_waits {
     size_t ranks_count, node_count, stage_count, group_count, op_count, cause_count, change_count, time_count,
         row_count;
     iw_waits_rank *ranks; /* those that are named first, then the most caused first */
-    iw_waits_part *nodes, *stages, *groups, *ops;
+    iw_waits_group *nodes, *stages, *groups, *ops;
     iw_waits_cause *causes;
     iw_waits_change *changes; /* in order */
     size_t cost_count;

@@ -109,10 +109,10 @@ typedef struct iw_whatif {
     uint32_t ranks;
     uint32_t ranks_per_node, recorded_cpus; /* recorded_cpus 0: the noise is not recorded */
     uint32_t cores_per_rank;
-    iw_loop loop;
+    iw_loop_schedule loop;
     char noise_cpus[256]; /* those of the recording that are used; "": all */
     size_t source_count;
-    const iw_noise_part *sources; /* of the set */
+    const iw_noise_set_source *sources; /* of the set */
     uint64_t trials, seed;
     uint32_t redraws;
     iw_time noiseless_ps;

@@ -259,17 +259,17 @@ static void tell_end(const struct ending *ending, bool is_fine)
                 : "warning: the trace could not be written (another is in the folder now, or no memory)");
         return;
     }
-    iwi_say("%d ranks and %llu calls traced in '%s'", iwi_tracer.size, (unsigned long long)ending->calls,
+    iwi_doc_printf("%d ranks and %llu calls traced in '%s'", iwi_tracer.size, (unsigned long long)ending->calls,
             iwi_tracer.folder);
     if (ending->has_lost) {
-        iwi_tell("warning: the trace is incomplete: %s", ending->lost);
+        iwi_tracer_message("warning: the trace is incomplete: %s", ending->lost);
     }
     if (ending->has_spawned && !has_spawned_traces()) {
-        iwi_tell("warning: programs started by MPI_Comm_spawn are not in the trace; to trace them too, let the launcher "
+        iwi_tracer_message("warning: programs started by MPI_Comm_spawn are not in the trace; to trace them too, let the launcher "
                  "set what 'idlewave trace --show' prints, without that command before the program");
     }
     if (ending->opaque_calls > 0) {
-        iwi_say("warning: %llu of the calls (one-sided, files, ...) are opaque: only their time is known",
+        iwi_doc_printf("warning: %llu of the calls (one-sided, files, ...) are opaque: only their time is known",
                 (unsigned long long)ending->opaque_calls);
     }
 }

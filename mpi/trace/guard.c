@@ -151,7 +151,7 @@ static void start_again(const char *preload)
 static void tell_foreign(const struct foreign *foreign)
 {
     if (iwi_guard_is_first()) {
-        iwi_tell("not traced: a program of %s, and this is the tracer of " IW_MPI_NAME,
+        iwi_tracer_message("not traced: a program of %s, and this is the tracer of " IW_MPI_NAME,
                  foreign->mpi != NULL ? foreign->mpi : "another MPI");
     }
 }
@@ -198,7 +198,7 @@ void iwi_guard_mpi(void)
         return;
     }
     if (iwi_guard_is_first()) {
-        iwi_tell("%sthe program has loaded %s, but this is the tracer of " IW_MPI_NAME
+        iwi_tracer_message("%sthe program has loaded %s, but this is the tracer of " IW_MPI_NAME
                  "; 'idlewave trace --mpi' can name its MPI, whose launcher must start it",
                  is_strict() ? "" : "warning: ", foreign.mpi != NULL ? foreign.mpi : "another MPI");
     }
@@ -212,7 +212,7 @@ void iwi_guard_mpi(void)
 static void tell(void *arg, iw_log_level level, const char *text)
 {
     (void)level;
-    iwi_tell("%s%s", (const char *)arg, text);
+    iwi_tracer_message("%s%s", (const char *)arg, text);
 }
 
 bool iwi_guard_size(int size)

@@ -16,7 +16,7 @@
 struct iwi_tracer iwi_tracer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .is_on = true};
 __thread struct iwi_thread *iwi_self __attribute__((tls_model("initial-exec")));
 
-void iwi_tell(const char *format, ...)
+void iwi_tracer_message(const char *format, ...)
 {
     char line[8192];
     va_list args;
@@ -51,7 +51,7 @@ void iwi_tell_how_to_finish(const char *what)
         (void)snprintf(place, sizeof place, "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname + 1),
                        info.dli_fname);
     }
-    iwi_tell("%s; '%sidlewave-trace-finish %s' makes a trace of what was recorded", what, place,
+    iwi_tracer_message("%s; '%sidlewave-trace-finish %s' makes a trace of what was recorded", what, place,
              iwi_tracer.folder);
 }
 

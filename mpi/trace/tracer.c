@@ -32,7 +32,7 @@ static void read_environment(void)
     iwi_tracer.is_quiet = quiet != NULL && quiet[0] != '\0' && strcmp(quiet, "0") != 0;
     iwi_tracer.is_on = start == NULL || strcmp(start, "off") != 0;
     if (bytes != NULL && iw_parse_count(NULL, bytes, &window) != IW_OK && iwi_tracer.rank == 0) {
-        iwi_tell("IDLEWAVE_TRACE_BUFFER: '%s' is not a number of bytes; taking 1 MiB", bytes);
+        iwi_tracer_message("IDLEWAVE_TRACE_BUFFER: '%s' is not a number of bytes; taking 1 MiB", bytes);
         window = DEFAULT_WINDOW_BYTES;
     }
     window = window < LEAST_WINDOW_BYTES ? LEAST_WINDOW_BYTES : window;
@@ -78,7 +78,7 @@ static bool agree(bool is_fine, const char *text)
 
     (void)PMPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, iwi_tracer.comm);
     if (first == iwi_tracer.rank) {
-        iwi_tell("not traced: rank %d: %s", iwi_tracer.rank, text);
+        iwi_tracer_message("not traced: rank %d: %s", iwi_tracer.rank, text);
     }
     return first == iwi_tracer.size;
 }
@@ -136,7 +136,7 @@ static bool start_alone(bool has_threads)
     iwi_tracer.clock_begin = iwi_clock_identity((int64_t)iwi_wall_ns());
     if (!iwi_trace_folder_is_free(iwi_tracer.folder, text, sizeof text) ||
         !iwi_trace_folder_join(iwi_tracer.folder, text, sizeof text) || !prepare(has_threads)) {
-        iwi_tell("not traced: rank %d: %s", iwi_tracer.rank,
+        iwi_tracer_message("not traced: rank %d: %s", iwi_tracer.rank,
                  text[0] != '\0' ? text : iwi_tracer.failure_text);
         return false;
     }
@@ -227,13 +227,13 @@ __attribute__((destructor)) static void tell_if_unfinished(void)
         iwi_tell_how_to_finish("the program ended without MPI_Finalize");
     } else if (iwi_tracer.state == IWI_TRACER_NEW && iwi_tracer.was_called_before_init &&
                iwi_guard_is_first()) {
-        iwi_tell("not traced: MPI_Init was not called; MPI sessions are not supported");
+        iwi_tracer_message("not traced: MPI_Init was not called; MPI sessions are not supported");
     } else if (iwi_tracer.state == IWI_TRACER_NEW && iwi_guard_is_whole_program()) {
         const char *folder = getenv("IDLEWAVE_TRACE_DIR"); // NOLINT(concurrency-mt-unsafe): at the end
 
         /* of a script, the programs that it starts may have left their trace there */
         if (folder != NULL && (rmdir(folder) == 0 || errno == ENOENT) && iwi_guard_is_first()) {
-            iwi_tell("not traced: the program did not start MPI");
+            iwi_tracer_message("not traced: the program did not start MPI");
         }
     }
 }

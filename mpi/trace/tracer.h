@@ -106,13 +106,13 @@ void iwi_tracer_finish(void);
 void iwi_tracer_fail(int error, const char *what);
 
 /* "idlewave: ..." on stderr. */
-void iwi_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void iwi_tracer_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, unless quiet: what the user need not know. */
-#define iwi_say(...)                \
+#define iwi_doc_printf(...)                \
     do {                            \
         if (!iwi_tracer.is_quiet) { \
-            iwi_tell(__VA_ARGS__);  \
+            iwi_tracer_message(__VA_ARGS__);  \
         }                           \
     } while (0)
 

@@ -81,14 +81,14 @@ class ShellChecks(unittest.TestCase):
         self.assertIn("without the prefix iw_: more", output)
 
     def test_symbols_accepts_private_ones_of_core_under_the_whole_version(self):
-        both = "int iw_thing(int a) { return a; } int iwi_more(void) { return 0; }"
+        both = "int iw_thing(int a) { return a; } int iwi_doc_append(void) { return 0; }"
         public = "IDLEWAVE_1 { global: iw_*; local: *; };"
         code, output = self.check_symbols(both, "core", public + "IDLEWAVE_PRIVATE_1.2.3 { global: iwi_*; };")
         self.assertEqual(code, 0, output)
         self.setUp()
         code, output = self.check_symbols(both, "core", public + "IDLEWAVE_PRIVATE_1 { global: iwi_*; };")
         self.assertEqual(code, 1)
-        self.assertIn("as if it were not: iwi_more", output)
+        self.assertIn("as if it were not: iwi_doc_append", output)
         self.setUp()
         self.assertEqual(self.check_symbols(both, versions="IDLEWAVE_TOOLS_1 { global: iw*; local: *; };")[0], 1)
 

@@ -35,7 +35,7 @@ static void write_reports(const iw_study_results *results)
     char path[IWT_FUZZ_PATH_SIZE];
     unsigned errors = 0;
     const iw_log log = {iwt_fuzz_count_error, &errors};
-    const iw_doc_look look = {.has_colour = true};
+    const iw_doc_style look = {.has_colour = true};
     FILE *out = fopen("/dev/null", "we");
     iw_status status;
 

@@ -12,7 +12,7 @@ iw_mpi_program(slow_rank SOURCES programs/slow_rank.c programs/meet_asleep.c pro
 iw_mpi_program(wave_ring SOURCES programs/wave_ring.c)
 iw_mpi_program(wave_ring_asleep SOURCES programs/wave_ring.c programs/wait_asleep.c)
 # many ranks (tools/make_real_waves.py)
-iw_mpi_program(wave_ring_patient SOURCES programs/wave_ring.c ${PROJECT_SOURCE_DIR}/cli/process/patient_polls.c FLAGS -DWAIT_PATIENTLY)
+iw_mpi_program(wave_ring_patient SOURCES programs/wave_ring.c ${PROJECT_SOURCE_DIR}/cli/process/sleeping_polls.c FLAGS -DWAIT_PATIENTLY)
 foreach(mpi IN LISTS IW_MPIS)
   target_include_directories(wave_ring_patient_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
   target_link_libraries(wave_ring_patient_${mpi} PRIVATE ${CMAKE_DL_LIBS})

@@ -143,7 +143,7 @@ uint32_t iwt_trace_collective(struct iwt_made_trace *t, uint32_t rank, enum iwi_
     return request;
 }
 
-void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_trace_part *parts,
+void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_sent_piece *parts,
                      uint32_t count)
 {
     struct iw_trace *trace = &t->trace;

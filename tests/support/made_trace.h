@@ -37,7 +37,7 @@ uint32_t iwt_trace_collective(struct iwt_made_trace *t, uint32_t rank, enum iwi_
                               enum iwi_trace_op op, uint32_t comm, uint32_t root, uint64_t bytes);
 
 /* What the rank's last call, a collective, sends to whom. */
-void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_trace_part *parts,
+void iwt_trace_sizes(struct iwt_made_trace *t, uint32_t rank, const struct iwi_sent_piece *parts,
                      uint32_t count);
 
 /* ... or that its bytes are the true ones, of a v-form. */

@@ -20,14 +20,14 @@ extern "C" {
 IW_NODISCARD iw_status iw_folder_make(const iw_log *log, const char *path, char *name, size_t size);
 
 /** Files of a folder that belong to us. */
-typedef struct iw_folder_part {
+typedef struct iw_own_files {
     const char *sub; /* a folder in it, which goes too and may hold nothing else; NULL: itself */
     bool (*is_own)(const char *name); /* knows them */
-} iw_folder_part;
+} iw_own_files;
 
 /** Removes these files. If another file is in a `sub`, or one of ours is not a regular file, nothing is
  *  removed. IW_ERR_IO. */
-IW_NODISCARD iw_status iw_folder_clear(const iw_log *log, const char *path, const iw_folder_part *parts,
+IW_NODISCARD iw_status iw_folder_clear(const iw_log *log, const char *path, const iw_own_files *parts,
                                        size_t count);
 
 #ifdef __cplusplus

@@ -127,7 +127,7 @@ static iw_status refuse(const struct clearing *clearing, const char *sub, const 
 }
 
 /* The folder of a part; -1 without an error: it is not there. */
-static iw_status open_part(const struct clearing *clearing, const iw_folder_part *part, int *fd_p)
+static iw_status open_part(const struct clearing *clearing, const iw_own_files *part, int *fd_p)
 {
     *fd_p = openat(clearing->folder, part->sub != NULL ? part->sub : ".",
                    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -138,7 +138,7 @@ static iw_status open_part(const struct clearing *clearing, const iw_folder_part
     return IW_OK;
 }
 
-static iw_status check_part(const struct clearing *clearing, const iw_folder_part *part, int fd)
+static iw_status check_part(const struct clearing *clearing, const iw_own_files *part, int fd)
 {
     DIR *entries = list(fd);
     const struct dirent *entry;
@@ -160,10 +160,10 @@ static iw_status check_part(const struct clearing *clearing, const iw_folder_par
 
 static bool is_own_of(const char *name, const void *part)
 {
-    return ((const iw_folder_part *)part)->is_own(name);
+    return ((const iw_own_files *)part)->is_own(name);
 }
 
-static iw_status remove_part(const struct clearing *clearing, const iw_folder_part *part, int fd)
+static iw_status remove_part(const struct clearing *clearing, const iw_own_files *part, int fd)
 {
     int error = iwi_folder_clean(fd, is_own_of, part);
 
@@ -174,8 +174,8 @@ static iw_status remove_part(const struct clearing *clearing, const iw_folder_pa
     return error == 0 ? IW_OK : cannot_clear(clearing, error);
 }
 
-static iw_status each_part(const struct clearing *clearing, const iw_folder_part *parts, size_t count,
-                           iw_status (*visit)(const struct clearing *, const iw_folder_part *, int))
+static iw_status each_part(const struct clearing *clearing, const iw_own_files *parts, size_t count,
+                           iw_status (*visit)(const struct clearing *, const iw_own_files *, int))
 {
     iw_status status = IW_OK;
 
@@ -192,7 +192,7 @@ static iw_status each_part(const struct clearing *clearing, const iw_folder_part
 }
 
 __attribute__((visibility("hidden"))) iw_status iw_folder_clear(const iw_log *log, const char *path,
-                                                                const iw_folder_part *parts, size_t count)
+                                                                const iw_own_files *parts, size_t count)
 {
     struct clearing clearing = {.log = log, .path = path, .folder = -1};
     iw_status status;

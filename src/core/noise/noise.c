@@ -222,7 +222,7 @@ uint32_t iwi_ranks_of_node(uint32_t wanted, uint32_t recorded_cpus, uint32_t cor
     return wanted > 0 ? wanted : recorded > 0 ? recorded : 1;
 }
 
-void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop loop)
+void iw_noise_share_phases(iw_noise *noise, uint32_t cores_per_rank, iw_loop_schedule loop)
 {
     noise->cores_per_rank = (uint32_t)iwi_min(iwi_max(cores_per_rank, 1), IW_CORES_PER_RANK_MOST);
     noise->loop = loop;
@@ -234,14 +234,14 @@ uint32_t iw_noise_cores_per_rank(const iw_noise *noise)
     return noise->cores_per_rank;
 }
 
-const char *iw_loop_name(iw_loop loop)
+const char *iw_loop_schedule_name(iw_loop_schedule loop)
 {
     static const char *const names[] = {[IW_LOOP_STATIC] = "static", [IW_LOOP_DYNAMIC] = "dynamic"};
 
     return (unsigned)loop < sizeof names / sizeof names[0] ? names[loop] : NULL;
 }
 
-iw_loop iw_noise_loop(const iw_noise *noise)
+iw_loop_schedule iw_noise_loop(const iw_noise *noise)
 {
     return noise->loop;
 }

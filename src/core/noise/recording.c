@@ -27,7 +27,7 @@ const char *iw_class_name(iw_class kind)
     return NAME_OF(names, kind);
 }
 
-const char *iw_rung_name(iw_rung rung)
+const char *iw_attribution_level_name(iw_attribution_level rung)
 {
     static const char *const names[] = {"none", "switches", "perf", "tracefs", "osnoise", "bpf"};
 
@@ -323,7 +323,7 @@ iw_status iwi_recording_check(const iw_log *log, const char *name, const iw_reco
 {
     const struct checker c = {log, name, recording, fault};
 
-    if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_RUNGS ||
+    if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_ATTRIBUTION_LEVELS ||
         !is_time(recording->quantum_ns)) {
         return iwi_fail(log, fault, "'%s': probe %d, rung %d or a quantum of %" PRId64 " ns is unknown", name,
                         (int)recording->probe, (int)recording->rung, recording->quantum_ns);

@@ -168,7 +168,7 @@ struct iw_noise {
     iw_time skew_ps;
     uint32_t wanted_per_node; /* ranks of a node; 0: as recorded */
     uint32_t cores_per_rank;  /* at least 1 */
-    iw_loop loop;
+    iw_loop_schedule loop;
     iw_cpu_set only_cpus; /* of recordings; empty: all */
     iw_align align;       /* of several recordings */
     bool has_one_offset;  /* all copies of a node's CPUs have that of the node */

@@ -97,7 +97,7 @@ struct iwi_comm {
 /* What a rank sends to one partner in a collective; a size list is a sequence of these, in the order of
  * sending.
  */
-struct iwi_trace_part {
+struct iwi_sent_piece {
     uint32_t peer; /* rank in the communicator */
     uint64_t bytes;
 };
@@ -136,7 +136,7 @@ struct iw_trace {
     uint32_t comm_count;
     struct iwi_size_list *size_lists;
     uint32_t size_list_count;
-    struct iwi_trace_part *parts;
+    struct iwi_sent_piece *parts;
     uint64_t part_count;
     bool has_cpu_time;
     bool is_training; /* a run of training: of collectives, not MPI; nonblocking ones go on by themselves */

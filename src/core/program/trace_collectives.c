@@ -76,7 +76,7 @@ static void put_list(const struct maker *m, uint32_t from, uint32_t number, stru
     const struct iwi_size_list *list = &m->trace->size_lists[number];
 
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct iwi_trace_part *part = &m->trace->parts[list->first + i];
+        const struct iwi_sent_piece *part = &m->trace->parts[list->first + i];
 
         put(m, from, part->peer, part->bytes, room, count_p);
     }

@@ -82,9 +82,9 @@ static const char *bench_op_text(struct iwi_document *doc, const iw_bench_result
 {
     const iw_bench_samples *samples = result->samples;
 
-    return samples->op == IW_BENCH_BARRIER
-               ? "barrier"
-               : iwi_say(doc, "%s of %" PRIu64 " bytes", iw_bench_op_name(samples->op), samples->bytes);
+    return samples->op == IW_BENCH_BARRIER ? "barrier"
+                                           : iwi_doc_printf(doc, "%s of %" PRIu64 " bytes",
+                                                            iw_bench_op_name(samples->op), samples->bytes);
 }
 
 /* "3.90 % to 4.70 %"; "" if it is not known. */
@@ -93,8 +93,8 @@ static const char *bench_interval(struct iwi_document *doc, iw_estimate slowdown
     char range[IWI_RANGE_SIZE];
 
     return isfinite(slowdown.low) && isfinite(slowdown.high)
-               ? iwi_say(doc, "%s",
-                         iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
+               ? iwi_doc_printf(doc, "%s",
+                                iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
                : "";
 }
 
@@ -106,8 +106,8 @@ static const char *slower_than(struct iwi_document *doc, iw_estimate slowdown, c
     const char *interval = bench_interval(doc, slowdown);
     char slower[IWI_PHRASE_SIZE];
 
-    return iwi_say(doc, "%s %s (mean%s%s)", iwi_slower_text(slowdown.value, slower), than,
-                   interval[0] != '\0' ? "; 95 % CI " : "", interval);
+    return iwi_doc_printf(doc, "%s %s (mean%s%s)", iwi_slower_text(slowdown.value, slower), than,
+                          interval[0] != '\0' ? "; 95 % CI " : "", interval);
 }
 
 static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
@@ -115,15 +115,15 @@ static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
     const iw_bench_injection *injection = &result->injection;
     char nodes[IW_NODES_TEXT_SIZE];
 
-    iwi_more(doc, " With injected noise (");
+    iwi_doc_append(doc, " With injected noise (");
     for (size_t i = 0; i < injection->source_count; i++) {
-        iwi_more(doc, "%s%s", i > 0 ? " + " : "", injection->sources[i]);
+        iwi_doc_append(doc, "%s%s", i > 0 ? " + " : "", injection->sources[i]);
     }
     iw_nodes_text(injection->ranks_per_node, 1, injection->recorded_cpus,
                   injection->cpus[0] != '\0' ? injection->cpus : NULL, nodes);
-    iwi_more(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
-             iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),
-             slower_than(doc, result->slowdown, "without"));
+    iwi_doc_append(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
+                   iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),
+                   slower_than(doc, result->slowdown, "without"));
 }
 
 static void say_prediction(struct iwi_document *doc, const iw_bench_result *result)
@@ -142,18 +142,18 @@ static void say_prediction(struct iwi_document *doc, const iw_bench_result *resu
                 slower_than(doc, simulated->slowdown, "without"), 100.0 * fabs(simulated->difference),
                 simulated->difference < 0.0 ? "below" : "above");
     if (isfinite(simulated->ratio) && simulated->ratio > 0.0) {
-        iwi_more(doc, ", a factor of %.3g", simulated->ratio);
+        iwi_doc_append(doc, ", a factor of %.3g", simulated->ratio);
     }
-    iwi_more(doc, ". %s", agreements[simulated->agreement]);
+    iwi_doc_append(doc, ". %s", agreements[simulated->agreement]);
     if (isfinite(simulated->expected.low)) {
-        iwi_more(doc, " A run as long as this one should show %s, in 95 of 100 cases.",
-                 bench_interval(doc, simulated->expected));
+        iwi_doc_append(doc, " A run as long as this one should show %s, in 95 of 100 cases.",
+                       bench_interval(doc, simulated->expected));
     }
     if (simulated->is_beyond_chance) {
-        iwi_more(doc, " They are further apart than both 95 %% intervals together explain.");
+        iwi_doc_append(doc, " They are further apart than both 95 %% intervals together explain.");
     }
     if (result->injection.injected_share < result->own_share) {
-        iwi_more(doc, " The host's own noise is larger than what was injected: little can be said.");
+        iwi_doc_append(doc, " The host's own noise is larger than what was injected: little can be said.");
     }
 }
 
@@ -165,19 +165,21 @@ static void bench_say_verdict(struct iwi_document *doc, const iw_bench_result *r
 
     iwi_verdict(doc, "%s", "");
     if (samples->warning[0] != '\0') {
-        iwi_more(doc, "NOT VALID: %s, so times contain the scheduler. ", samples->warning);
+        iwi_doc_append(doc, "NOT VALID: %s, so times contain the scheduler. ", samples->warning);
     }
-    iwi_more(
+    iwi_doc_append(
         doc, "A phase of %s %sand %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work undisturbed.",
         iwi_ns(doc, result->quantum_ns), samples->work == IW_BENCH_SLEEP ? "of sleep " : "",
         samples->op == IW_BENCH_ALLREDUCE ? "an" : "a", bench_op_text(doc, result), iwi_ns(doc, mean_ns),
-        samples->ranks, iwi_s(samples->ranks), iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
+        samples->ranks, iwi_plural_s(samples->ranks),
+        iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
     if (result->times[IW_BENCH_NOISY].count > 0) {
         say_noisy(doc, result);
     }
     if (result->baseline.path[0] != '\0') {
-        iwi_more(doc, " The slowest rank of a phase %s.",
-                 slower_than(doc, result->baseline.slowdown, iwi_say(doc, "in '%s'", result->baseline.path)));
+        iwi_doc_append(doc, " The slowest rank of a phase %s.",
+                       slower_than(doc, result->baseline.slowdown,
+                                   iwi_doc_printf(doc, "in '%s'", result->baseline.path)));
     }
     if (result->simulated.trials > 0) {
         say_prediction(doc, result);
@@ -193,12 +195,12 @@ static void say_phase_words(struct iwi_document *doc, const iw_bench_result *res
     iwi_item(doc, "%" PRIu64 " phases%s", samples->phases,
              samples->has_noise ? ", half of them with noise" : "");
     if (samples->stride > 1) {
-        iwi_more(doc, ", of which one in %" PRIu64 " was kept", samples->stride);
+        iwi_doc_append(doc, ", of which one in %" PRIu64 " was kept", samples->stride);
     }
-    iwi_more(doc,
-             "; of each, the slowest rank counts. Another %" PRIu64
-             " at the beginnings of blocks were left out.",
-             samples->left_out);
+    iwi_doc_append(doc,
+                   "; of each, the slowest rank counts. Another %" PRIu64
+                   " at the beginnings of blocks were left out.",
+                   samples->left_out);
     if (isnan(result->times[IW_BENCH_QUIET].qtbt.mean_ns.low)) {
         iwi_item(doc, "Too few blocks of phases for intervals: a longer run has them.");
         return;
@@ -207,30 +209,31 @@ static void say_phase_words(struct iwi_document *doc, const iw_bench_result *res
              "Intervals: 95 %% of means, bootstrap of %sblocks of %" PRIu64 " phases, widened as Student's.",
              samples->has_noise ? "pairs of " : "", samples->block_phases);
     if (isfinite(result->pair_slowdown)) {
-        iwi_more(doc, " The median of the pairs is a slowdown of %s.",
-                 iwi_slowdown_percent(doc, result->pair_slowdown));
+        iwi_doc_append(doc, " The median of the pairs is a slowdown of %s.",
+                       iwi_slowdown_percent(doc, result->pair_slowdown));
     }
 }
 
 static void say_injected(struct iwi_document *doc, const iw_bench_injection *injection)
 {
-    iwi_more(doc, "; %s of the time was injected as noise, %s was planned",
-             iwi_percent(doc, injection->injected_share), iwi_percent(doc, injection->planned_share));
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, "; %s of the time was injected as noise, %s was planned",
+                   iwi_percent(doc, injection->injected_share), iwi_percent(doc, injection->planned_share));
+    iwi_doc_append(doc, ".");
     iwi_item(doc,
              "%s of the noise's detours and %s of their time kept place and duration; detours shorter than "
              "%s here, or too close to the one before, were merged.",
              iwi_percent(doc, injection->as_recorded_event_share),
              iwi_percent(doc, injection->as_recorded_share), iwi_ns(doc, injection->floor_ns));
     if (injection->skipped_share > 0.0) {
-        iwi_more(doc, " %s of the planned time was skipped: it had passed before it could be taken.",
-                 iwi_percent(doc, injection->skipped_share));
+        iwi_doc_append(doc, " %s of the planned time was skipped: it had passed before it could be taken.",
+                       iwi_percent(doc, injection->skipped_share));
     }
     if (injection->cut_short_count > 0) {
-        iwi_more(doc,
-                 " In %" PRIu64 " blocks of a rank a detour did not end as planned and was ended, with none "
-                 "after it: they have less noise than planned.",
-                 injection->cut_short_count);
+        iwi_doc_append(doc,
+                       " In %" PRIu64
+                       " blocks of a rank a detour did not end as planned and was ended, with none "
+                       "after it: they have less noise than planned.",
+                       injection->cut_short_count);
     }
 }
 
@@ -245,7 +248,7 @@ static void bench_say_notes(struct iwi_document *doc, const iw_bench_result *res
     if (result->samples->has_noise) {
         say_injected(doc, &result->injection);
     } else {
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     }
     if (result->time_scale > 1.0) {
         iwi_item(doc,
@@ -525,17 +528,17 @@ static void say_quantiles(struct iwi_document *doc, const iw_bench_result *resul
     const struct iwi_column columns[] = {
         {"", IWI_WORDS}, {is_noisy ? "without noise" : "time", IWI_NUMBER}, {"with noise", IWI_NUMBER}};
 
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     iwi_table(doc, "How long phases take (work and operation)", columns, is_noisy ? 3 : 2);
     for (size_t i = 0; i < IW_BENCH_QUANTILES; i++) {
         iwi_row(doc,
                 i == 0                        ? "shortest"
                 : i + 1 == IW_BENCH_QUANTILES ? "longest"
-                                              : iwi_say(doc, "%g %%", 100.0 * iw_bench_quantile(i)),
+                                              : iwi_doc_printf(doc, "%g %%", 100.0 * iw_bench_quantile(i)),
                 iwi_ns(doc, result->times[IW_BENCH_QUIET].qtbt.quantile_ns[i]),
                 iwi_ns(doc, result->times[IW_BENCH_NOISY].qtbt.quantile_ns[i]));
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* Their times are as they ran. */
@@ -557,8 +560,8 @@ static void say_ranks(struct iwi_document *doc, const iw_bench_result *result)
     for (uint32_t i = 0; i < result->samples->ranks; i++) {
         const iw_bench_rank *rank = &result->samples->of_rank[i];
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, i), rank->host, iwi_ns(doc, rank->undisturbed_ns * scale),
-                iwi_ns(doc, rank->qt_ns[IW_BENCH_QUIET] * scale),
+        iwi_row(doc, iwi_doc_printf(doc, "%" PRIu32, i), rank->host,
+                iwi_ns(doc, rank->undisturbed_ns * scale), iwi_ns(doc, rank->qt_ns[IW_BENCH_QUIET] * scale),
                 iwi_ns(doc, rank->bt_ns[IW_BENCH_QUIET] * scale),
                 iwi_ns(doc, rank->qt_ns[IW_BENCH_NOISY] * scale),
                 iwi_ns(doc, rank->bt_ns[IW_BENCH_NOISY] * scale));
@@ -569,20 +572,20 @@ static void say_origin(struct iwi_document *doc, const iw_bench_result *result)
 {
     const iw_bench_samples *samples = result->samples;
 
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_section(doc, "origin", "How it was measured");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     iwi_row(doc, "command", result->command != NULL ? result->command : "-");
     iwi_row(doc, "ranks",
-            iwi_say(doc, "%" PRIu32 " on %" PRIu32 " host%s", samples->ranks, samples->hosts,
-                    iwi_s(samples->hosts)));
-    iwi_row(doc, "MPI", iwi_say(doc, "%s: %s", samples->mpi, samples->mpi_version));
+            iwi_doc_printf(doc, "%" PRIu32 " on %" PRIu32 " host%s", samples->ranks, samples->hosts,
+                           iwi_plural_s(samples->hosts)));
+    iwi_row(doc, "MPI", iwi_doc_printf(doc, "%s: %s", samples->mpi, samples->mpi_version));
     iwi_row(doc, "clock", samples->clock);
     iwi_row(doc, "took", iwi_ns(doc, samples->seconds * 1e9));
     if (has_noise(result)) {
         iwi_row(doc, "injected by", result->injection.back_end);
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void show_histogram(struct iwi_document *doc, const iw_bench_result *result, int kind)
@@ -602,13 +605,13 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Benchmark: %s", bench_op_text(doc, result));
     iwi_subtitle(doc, "Phases of work and an operation, on %" PRIu32 " rank%s", result->samples->ranks,
-                 iwi_s(result->samples->ranks));
+                 iwi_plural_s(result->samples->ranks));
     bench_say_verdict(doc, result);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_histogram(doc, result, IW_BENCH_QUIET);
     show_histogram(doc, result, IW_BENCH_NOISY);
     iwi_section(doc, "times", "How long phases take");
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     if (has_noisy(result)) {
         say_phases(doc, result);
     }

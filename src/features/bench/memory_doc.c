@@ -77,17 +77,17 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 static const char *gb(struct iwi_document *doc, double bytes_per_s)
 {
-    return iwi_say(doc, "%.3g GB/s", bytes_per_s / 1e9);
+    return iwi_doc_printf(doc, "%.3g GB/s", bytes_per_s / 1e9);
 }
 
 static const char *gb_range(struct iwi_document *doc, const iw_estimate *value)
 {
-    return iwi_say(doc, "%.3g to %.3g", value->low / 1e9, value->high / 1e9);
+    return iwi_doc_printf(doc, "%.3g to %.3g", value->low / 1e9, value->high / 1e9);
 }
 
 static const char *mib(struct iwi_document *doc, uint64_t bytes)
 {
-    return iwi_say(doc, "%.0f MiB", (double)bytes / 0x1p20);
+    return iwi_doc_printf(doc, "%.0f MiB", (double)bytes / 0x1p20);
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
@@ -103,14 +103,15 @@ static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
         doc, "One core moves %s, all %" PRIu32 " cores together %s: ", gb(doc, curve->core_bytes_per_s.value),
         curve->cores, gb(doc, curve->domain_bytes_per_s.value));
     if (curve->verdict == IW_MEMORY_SATURATES) {
-        iwi_more(doc, "memory saturates from %" PRIu32 " cores on.", curve->saturated_from);
+        iwi_doc_append(doc, "memory saturates from %" PRIu32 " cores on.", curve->saturated_from);
     } else if (curve->verdict == IW_MEMORY_SCALES) {
-        iwi_more(doc, "memory does not saturate here.");
+        iwi_doc_append(doc, "memory does not saturate here.");
     } else if (curve->is_disturbed) {
-        iwi_more(doc, "cannot tell whether memory saturates, since others used these CPUs. Try again when "
-                      "less runs here.");
+        iwi_doc_append(doc,
+                       "cannot tell whether memory saturates, since others used these CPUs. Try again when "
+                       "less runs here.");
     } else {
-        iwi_more(doc, "cannot tell whether memory saturates.");
+        iwi_doc_append(doc, "cannot tell whether memory saturates.");
     }
 }
 
@@ -163,9 +164,10 @@ static void say_points(struct iwi_document *doc, const iw_memory_curve *curve)
         const iw_memory_point *point = &curve->points[i];
         const double each = point->bytes_per_s.value / (double)point->cores;
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, point->cores),
-                iwi_say(doc, "%.3g", point->bytes_per_s.value / 1e9), gb_range(doc, &point->bytes_per_s),
-                iwi_say(doc, "%.3g", each / 1e9), iwi_say(doc, "%.3g", point->model_bytes_per_s / 1e9));
+        iwi_row(doc, iwi_doc_printf(doc, "%" PRIu32, point->cores),
+                iwi_doc_printf(doc, "%.3g", point->bytes_per_s.value / 1e9),
+                gb_range(doc, &point->bytes_per_s), iwi_doc_printf(doc, "%.3g", each / 1e9),
+                iwi_doc_printf(doc, "%.3g", point->model_bytes_per_s / 1e9));
         iwi_bar(doc, (iw_estimate){point->bytes_per_s.value, NAN, NAN});
     }
 }
@@ -176,13 +178,15 @@ static void say_arrays(struct iwi_document *doc, const iw_memory_curve *curve)
 
     iwi_item(doc, "The arrays have %s together, ", mib(doc, curve->array_bytes));
     if (curve->cache_bytes == 0) {
-        iwi_more(doc, "but the machine does not tell how large its caches are.");
+        iwi_doc_append(doc, "but the machine does not tell how large its caches are.");
     } else if (times < FEW_CACHES) {
-        iwi_more(doc, "%.2g times the caches of these cores (%s): part of the data never came from memory.",
-                 times, mib(doc, curve->cache_bytes));
+        iwi_doc_append(doc,
+                       "%.2g times the caches of these cores (%s): part of the data never came from memory.",
+                       times, mib(doc, curve->cache_bytes));
     } else {
-        iwi_more(doc, "%.3g times the caches of these cores (%s): of the data at most %s came from these.",
-                 times, mib(doc, curve->cache_bytes), iwi_percent_short(doc, 1.0 / times));
+        iwi_doc_append(doc,
+                       "%.3g times the caches of these cores (%s): of the data at most %s came from these.",
+                       times, mib(doc, curve->cache_bytes), iwi_percent_short(doc, 1.0 / times));
     }
     iwi_item(doc, "Bytes are those of the STREAM triad, a[i] = b[i] + s c[i]: 24 for each i. What the "
                   "hardware reads before it writes is not counted; count the bytes of your phases alike.");
@@ -194,15 +198,16 @@ static void say_disturbances(struct iwi_document *doc, const iw_memory_curve *cu
              "Medians of %s windows of %s, all numbers of cores in turn; intervals by stretches of the run. ",
              iwi_count(doc, curve->windows), iwi_ns_round(doc, curve->window_s * 1e9));
     if (curve->is_disturbed) {
-        iwi_more(doc,
-                 "Others had one of the CPUs in %s of them: too few are left, so that all count, and the "
-                 "numbers are too low.",
-                 iwi_percent_short(doc, (double)curve->disturbed_windows / (double)curve->windows));
+        iwi_doc_append(
+            doc,
+            "Others had one of the CPUs in %s of them: too few are left, so that all count, and the "
+            "numbers are too low.",
+            iwi_percent_short(doc, (double)curve->disturbed_windows / (double)curve->windows));
     } else if (curve->disturbed_windows > 0) {
-        iwi_more(doc, "%s of them do not count: others had one of the CPUs for over 2 %% of the time.",
-                 iwi_count(doc, curve->disturbed_windows));
+        iwi_doc_append(doc, "%s of them do not count: others had one of the CPUs for over 2 %% of the time.",
+                       iwi_count(doc, curve->disturbed_windows));
     } else {
-        iwi_more(doc, "No other process had one of the CPUs.");
+        iwi_doc_append(doc, "No other process had one of the CPUs.");
     }
     if (strcmp(curve->hypervisor, "none") != 0) {
         iwi_item(doc,
@@ -236,9 +241,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_subtitle(doc, "%s, NUMA node %" PRIu32 ", CPUs %s", curve->cpu_model, curve->numa_node,
                  iw_cpu_set_text(&curve->cpus, list, sizeof list));
     say_verdict(doc, curve);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_curve(doc, curve);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     say_points(doc, curve);
     iwi_section(doc, "certainty", "How sure");
     say_model(doc, curve);

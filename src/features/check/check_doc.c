@@ -138,18 +138,19 @@ static void say_basis(struct iwi_document *doc, const iw_check *check)
 
     if (!has_measured(check)) {
         iwi_paragraph(doc, "Kernel %s. Noise was not measured: programs run on the %zu CPU%s.",
-                      kernel_of(check), facts->cpu_count, iwi_s(facts->cpu_count));
+                      kernel_of(check), facts->cpu_count, iwi_plural_s(facts->cpu_count));
         return;
     }
     iwi_paragraph(doc, "Kernel %s. %zu CPU%s %s for %s, sources %s.", kernel_of(check), facts->cpu_count,
-                  iwi_s(facts->cpu_count),
+                  iwi_plural_s(facts->cpu_count),
                   check->is_watched ? "watched, where programs wanted them," : "measured",
                   iwi_ns_round(doc, facts->watched_ns / cpus),
-                  facts->rung != IW_RUNG_NONE ? iwi_say(doc, "identified with %s", iw_rung_name(facts->rung))
-                  : facts->has_sources        ? "named"
-                                              : "not identified");
+                  facts->rung != IW_ATTRIBUTION_LEVEL_NONE
+                      ? iwi_doc_printf(doc, "identified with %s", iw_attribution_level_name(facts->rung))
+                  : facts->has_sources ? "named"
+                                       : "not identified");
     if (has_taken(check)) {
-        iwi_more(doc, " All of it took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
+        iwi_doc_append(doc, " All of it took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
     }
 }
 
@@ -175,7 +176,7 @@ static void list_requirements(struct iwi_document *doc, const iw_check *check)
 /* Always in percent, as the limit is: beside it "4.77x" would be another number. */
 static const char *percent_text(struct iwi_document *doc, double share)
 {
-    return iwi_say(doc, "%s %%", iwi_short_percent(share, 3).text);
+    return iwi_doc_printf(doc, "%s %%", iwi_short_percent(share, 3).text);
 }
 
 static const char *interval_text(struct iwi_document *doc, const iw_check_job *job)
@@ -193,9 +194,10 @@ static const char *slower_text(struct iwi_document *doc, const iw_check_job *job
         return percent_text(doc, job->slowdown.value);
     }
     if (job->slowdown.low > 0.0) {
-        return iwi_say(doc, "> %s", percent_text(doc, job->slowdown.low));
+        return iwi_doc_printf(doc, "> %s", percent_text(doc, job->slowdown.low));
     }
-    return iwi_has_most(job) ? iwi_say(doc, "< %s", percent_text(doc, job->most_slowdown)) : "not known";
+    return iwi_has_most(job) ? iwi_doc_printf(doc, "< %s", percent_text(doc, job->most_slowdown))
+                             : "not known";
 }
 
 static void add_job(struct iwi_document *doc, const iw_check_job *job)
@@ -208,8 +210,8 @@ static void add_job(struct iwi_document *doc, const iw_check_job *job)
     }
     iwi_row(doc, job->name, slower_text(doc, job), interval_text(doc, job), job->worst,
             has_worst(job)
-                ? iwi_say(doc, "%s%s", is_bound ? "> " : "",
-                          iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
+                ? iwi_doc_printf(doc, "%s%s", is_bound ? "> " : "",
+                                 iwi_short_percent(is_bound ? job->saving.low : job->saving.value, 3).text)
                 : "");
 }
 
@@ -220,7 +222,7 @@ static const char *net_of(struct iwi_document *doc, const iw_check *check)
 
     for (size_t i = 0; i < check->job_count; i++) {
         if (check->jobs[i].net[0] != '\0') {
-            return iwi_say(doc, "%s", iwi_net_words(check->jobs[i].net, net));
+            return iwi_doc_printf(doc, "%s", iwi_net_words(check->jobs[i].net, net));
         }
     }
     return "such nodes";
@@ -251,7 +253,7 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
     if (check->job_count == 0) {
         return;
     }
-    iwi_section(doc, "jobs", iwi_say(doc, "What this noise costs jobs on %s", net_of(doc, check)));
+    iwi_section(doc, "jobs", iwi_doc_printf(doc, "What this noise costs jobs on %s", net_of(doc, check)));
     IWI_TABLE(doc, "By how much jobs are slower than without noise, and the source whose removal saves most",
               {"job", IWI_WORDS}, {"slower", IWI_NUMBER}, {"95 % CI", IWI_WORDS}, {"worst source", IWI_WORDS},
               {"saves (points)", IWI_NUMBER});
@@ -301,7 +303,7 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
     if (!has_measured(check)) {
         return;
     }
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     for (size_t i = 0; facts->has_sources && i < facts->source_count && i < LARGEST; i++) {
         const iw_noise_origin *origin = &facts->sources[i];
 
@@ -310,15 +312,15 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
                       {"longest", IWI_NUMBER});
         }
         iwi_row(doc,
-                iwi_say(doc, "%s%s%s", iwi_origin_class(origin), origin->source.name[0] != '\0' ? " " : "",
-                        origin->source.name),
+                iwi_doc_printf(doc, "%s%s%s", iwi_origin_class(origin),
+                               origin->source.name[0] != '\0' ? " " : "", origin->source.name),
                 iwi_percent_short(doc, origin->row.share), iwi_ns_short(doc, origin->row.max_ns));
     }
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_noise_figures(doc, &check->noise);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, facts);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* ---- all of it ---- */
@@ -442,13 +444,13 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_advice(doc, check);
     say_noise(doc, check);
     if (!iwi_is_of_another_node(check)) {
-        iwi_only(doc, IWI_ON_PAGES);
+        iwi_only_in(doc, IWI_ON_PAGES);
         iwi_list_mitigations(doc, check->verify);
-        iwi_only(doc, IWI_EVERYWHERE);
+        iwi_only_in(doc, IWI_EVERYWHERE);
     }
     say_certainty(doc, check);
     if (check->command != NULL) {
-        iwi_only(doc, IWI_ON_PAGES);
+        iwi_only_in(doc, IWI_ON_PAGES);
         iwi_section(doc, "command", "Made by");
         iwi_code(doc, "%s", check->command);
     }

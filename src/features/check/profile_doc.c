@@ -119,7 +119,7 @@ static void list_limits(struct iwi_document *doc, const iw_profile *profile)
         const iw_profile_job *job = &profile->jobs[i];
 
         iwi_row(doc, job->name, iwi_slower(doc, job->most_slowdown),
-                iwi_say(doc, "slower on %u ranks", job->ranks));
+                iwi_doc_printf(doc, "slower on %u ranks", job->ranks));
     }
     iwi_unfold(doc);
 }
@@ -130,9 +130,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Profile of %s", profile->host);
     iwi_verdict(doc, "%zu setting%s and %zu limit%s are required, as learned from %s.",
-                profile->setting_count, iwi_s(profile->setting_count),
+                profile->setting_count, iwi_plural_s(profile->setting_count),
                 profile->job_count + (has_most_lost(profile) ? 1 : 0),
-                iwi_s(profile->job_count + (has_most_lost(profile) ? 1 : 0)), profile->host);
+                iwi_plural_s(profile->job_count + (has_most_lost(profile) ? 1 : 0)), profile->host);
     iwi_note(doc, "Kernel %s.", profile->kernel);
     iwi_section(doc, "settings", "Settings");
     IWI_TABLE(doc, "", {"mitigation", IWI_WORDS}, {"setting", IWI_WORDS});

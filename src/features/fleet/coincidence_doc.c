@@ -52,7 +52,7 @@ static void show_figure(struct iwi_document *doc, const iw_coincidence *c,
         return;
     }
     status = iwi_figure_new(
-        doc->log, iwi_say(doc, "Nodes hit at once by %s", iwi_fleet_source_name(doc, &source->source)),
+        doc->log, iwi_doc_printf(doc, "Nodes hit at once by %s", iwi_fleet_source_name(doc, &source->source)),
         &figure);
     if (status == IW_OK) {
         figure->x = (struct iwi_figure_axis){.label = "Time from the beginning",
@@ -154,8 +154,8 @@ static const char *clock_words(struct iwi_document *doc, int64_t wall_ns)
     if (gmtime_r(&seconds, &utc) == NULL) {
         return "-";
     }
-    return iwi_say(doc, "%02d:%02d:%02d.%03d", utc.tm_hour, utc.tm_min, utc.tm_sec,
-                   (int)(wall_ns / 1000000 % 1000));
+    return iwi_doc_printf(doc, "%02d:%02d:%02d.%03d", utc.tm_hour, utc.tm_min, utc.tm_sec,
+                          (int)(wall_ns / 1000000 % 1000));
 }
 
 static const char *date_words(struct iwi_document *doc, int64_t wall_ns)
@@ -165,8 +165,8 @@ static const char *date_words(struct iwi_document *doc, int64_t wall_ns)
 
     return gmtime_r(&seconds, &utc) == NULL
                ? "-"
-               : iwi_say(doc, "%04d-%02d-%02d %02d:%02d:%02d", utc.tm_year + 1900, utc.tm_mon + 1,
-                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+               : iwi_doc_printf(doc, "%04d-%02d-%02d %02d:%02d:%02d", utc.tm_year + 1900, utc.tm_mon + 1,
+                                utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
 /* A minute, an hour, ...: what crontabs and timers say. To within a thousandth; NULL: another. */
@@ -197,16 +197,17 @@ static void say_when(struct iwi_document *doc, const iw_coincidence_source *sour
     if (name != NULL) {
         const int64_t whole_ns = llround((double)source->period_ns * 1e-9) * INT64_C(1000000000);
 
-        iwi_more(doc, ", every %s, %s past it", name, iwi_ns_round(doc, (double)(first_ns % whole_ns)));
+        iwi_doc_append(doc, ", every %s, %s past it", name, iwi_ns_round(doc, (double)(first_ns % whole_ns)));
     } else if (source->period_ns > 0) {
-        iwi_more(doc, ", every %s, first at %s", iwi_ns_short(doc, (double)source->period_ns),
-                 clock_words(doc, first_ns));
+        iwi_doc_append(doc, ", every %s, first at %s", iwi_ns_short(doc, (double)source->period_ns),
+                       clock_words(doc, first_ns));
     } else {
         for (size_t i = 0; i < source->listed_count && i < NAMED_INSTANTS; i++) {
-            iwi_more(doc, "%s%s", i == 0 ? ", at " : ", ", clock_words(doc, source->instants[i].wall_ns));
+            iwi_doc_append(doc, "%s%s", i == 0 ? ", at " : ", ",
+                           clock_words(doc, source->instants[i].wall_ns));
         }
         if (source->instant_count > NAMED_INSTANTS) {
-            iwi_more(doc, " and %zu other times", source->instant_count - NAMED_INSTANTS);
+            iwi_doc_append(doc, " and %zu other times", source->instant_count - NAMED_INSTANTS);
         }
     }
 }
@@ -215,13 +216,13 @@ static void say_source(struct iwi_document *doc, const iw_coincidence *c, const 
 {
     iwi_item(doc, "%s", iwi_fleet_source_name(doc, &source->source));
     if (source->nodes_together >= 2) {
-        iwi_more(doc, " hits %" PRIu32 " of %zu nodes together", source->nodes_together, c->node_count);
+        iwi_doc_append(doc, " hits %" PRIu32 " of %zu nodes together", source->nodes_together, c->node_count);
     } else {
-        iwi_more(doc, " hits nodes together more often than chance does");
+        iwi_doc_append(doc, " hits nodes together more often than chance does");
     }
     say_when(doc, source);
-    iwi_more(doc, ": %s of what could coincide does, within %s.", iwi_percent(doc, source->together),
-             iwi_ns_round(doc, (double)source->width_ns));
+    iwi_doc_append(doc, ": %s of what could coincide does, within %s.", iwi_percent(doc, source->together),
+                   iwi_ns_round(doc, (double)source->width_ns));
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
@@ -245,8 +246,8 @@ static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
         iwi_verdict(doc,
                     "%zu source%s hit%s the %zu nodes together, so they are not independent: %s of the "
                     "time is lost to %s.",
-                    c->found_count, iwi_s(c->found_count), c->found_count == 1 ? "s" : "", c->node_count,
-                    iwi_percent_short(doc, share), c->found_count == 1 ? "it" : "them");
+                    c->found_count, iwi_plural_s(c->found_count), c->found_count == 1 ? "s" : "",
+                    c->node_count, iwi_percent_short(doc, share), c->found_count == 1 ? "it" : "them");
     }
 }
 
@@ -278,7 +279,7 @@ static void show_sources(struct iwi_document *doc, const iw_coincidence *c)
                 iwi_count(doc, s->occurrences), iwi_percent_short(doc, s->share),
                 s->is_tested ? iwi_percent_short(doc, fmax(s->together, 0.0)) : "",
                 s->is_tested ? iwi_ns_round(doc, (double)s->width_ns) : "",
-                s->is_tested ? iwi_say(doc, "%.2g", s->p) : "", period_words(doc, s));
+                s->is_tested ? iwi_doc_printf(doc, "%.2g", s->p) : "", period_words(doc, s));
     }
 }
 
@@ -295,7 +296,7 @@ static void say_certainty(struct iwi_document *doc, const iw_coincidence *c)
         iwi_item(doc,
                  "Nothing synchronises the clocks of %zu node%s. Clocks that differ hide coincidence and "
                  "never feign it: start chronyd or ntpd there and record again.",
-                 c->window.unsynchronised, iwi_s(c->window.unsynchronised));
+                 c->window.unsynchronised, iwi_plural_s(c->window.unsynchronised));
     } else {
         iwi_item(doc,
                  "Clocks err by up to %s by their own estimates. Clocks that differ hide coincidence and "
@@ -322,11 +323,11 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         say_source(doc, c, &c->sources[i]);
     }
     say_advice(doc, c);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     for (size_t i = 0; i < c->found_count && i < c->source_count && i < MOST_FIGURES; i++) {
         show_figure(doc, c, &c->sources[i]);
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     show_sources(doc, c);
     say_certainty(doc, c);
 }

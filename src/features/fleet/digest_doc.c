@@ -203,11 +203,11 @@ static void show_lengths(struct iwi_document *doc, const iw_digest *digest)
         return;
     }
     iwi_section(doc, "lengths", "How long detours are");
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     show_bars(doc, &digest->sources[0], first, last);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_figure(doc, &digest->sources[0], first, last);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
@@ -216,7 +216,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const size_t cpus = digest->cpu_count;
 
     iwi_title(doc, "Digest of %s", digest->node);
-    iwi_subtitle(doc, "%zu CPU%s, watched for %s each", cpus, iwi_s(cpus),
+    iwi_subtitle(doc, "%zu CPU%s, watched for %s each", cpus, iwi_plural_s(cpus),
                  iwi_ns_round(doc, watched_ns(digest) / fmax((double)cpus, 1.0)));
     say_verdict(doc, digest);
     if (digest->sources[0].count > 0) {

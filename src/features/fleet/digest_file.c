@@ -309,7 +309,8 @@ static iw_status take_head(struct cursor *c, iw_digest **digest_p)
     digest = *digest_p;
     digest->start_ns = take_signed(c);
     digest->probe = (iw_probe)take_up_to(c, IW_PROBES - 1, "the probe is unknown");
-    digest->rung = (iw_rung)take_up_to(c, IW_RUNGS - 1, "the rung of attribution is unknown");
+    digest->rung =
+        (iw_attribution_level)take_up_to(c, IW_ATTRIBUTION_LEVELS - 1, "the rung of attribution is unknown");
     digest->threshold_ns = (double)take_number(c) / 1000.0;
     count = take_count(c);
     for (size_t i = 0; i < count && c->fault == NULL; i++) {

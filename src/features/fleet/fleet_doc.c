@@ -28,13 +28,13 @@ static void name_outliers(struct iwi_document *doc, const iw_fleet *fleet)
     for (size_t i = 0; i < fleet->finding_count && named < NAMED_NODES; i++) {
         if (strcmp(fleet->findings[i].node, last) != 0) {
             last = fleet->findings[i].node;
-            iwi_more(doc, "%s%s", named++ == 0 ? ": " : ", ", last);
+            iwi_doc_append(doc, "%s%s", named++ == 0 ? ": " : ", ", last);
         }
     }
     if (named < fleet->outlier_count) {
-        iwi_more(doc, " and %zu more", fleet->outlier_count - named);
+        iwi_doc_append(doc, " and %zu more", fleet->outlier_count - named);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static void say_usual(struct iwi_document *doc, const iw_fleet *fleet)
@@ -44,17 +44,17 @@ static void say_usual(struct iwi_document *doc, const iw_fleet *fleet)
     const char *least = iwi_percent_short(doc, is_small ? share->min : share->q1),
                *most = iwi_percent_short(doc, is_small ? share->max : share->q3);
 
-    iwi_more(doc, " %s loses %s of its time to noise", fleet->node_count == 1 ? "It" : "The median node",
-             iwi_percent_short(doc, share->median));
+    iwi_doc_append(doc, " %s loses %s of its time to noise",
+                   fleet->node_count == 1 ? "It" : "The median node", iwi_percent_short(doc, share->median));
     if (fleet->node_count > 1) {
         const bool are_equal = strcmp(least, most) == 0;
 
-        iwi_more(doc, " (%s %s%s%s)", is_small ? "all nodes" : "half of the nodes",
-                 are_equal ? "about that much" : least, are_equal ? "" : " to ", are_equal ? "" : most);
+        iwi_doc_append(doc, " (%s %s%s%s)", is_small ? "all nodes" : "half of the nodes",
+                       are_equal ? "about that much" : least, are_equal ? "" : " to ", are_equal ? "" : most);
     }
-    iwi_more(doc, "; it has detours at %s on a CPU, and its longest takes %s.",
-             iwi_rate(doc, fleet->spread[IW_FLEET_RATE].median),
-             iwi_ns_short(doc, fleet->spread[IW_FLEET_LONGEST].median));
+    iwi_doc_append(doc, "; it has detours at %s on a CPU, and its longest takes %s.",
+                   iwi_rate(doc, fleet->spread[IW_FLEET_RATE].median),
+                   iwi_ns_short(doc, fleet->spread[IW_FLEET_LONGEST].median));
 }
 
 /* How many nodes stand out, and what the fleet is like. */
@@ -80,9 +80,9 @@ static void say_value(struct iwi_document *doc, const iw_fleet_finding *f)
     const char *value = iwi_fleet_amount(doc, f->metric, f->value);
 
     switch (f->metric) {
-    case IW_FLEET_SHARE: iwi_more(doc, " takes %s of the time", value); break;
-    case IW_FLEET_RATE: iwi_more(doc, " comes %s", value); break;
-    default: iwi_more(doc, " takes up to %s at a time", value);
+    case IW_FLEET_SHARE: iwi_doc_append(doc, " takes %s of the time", value); break;
+    case IW_FLEET_RATE: iwi_doc_append(doc, " comes %s", value); break;
+    default: iwi_doc_append(doc, " takes up to %s at a time", value);
     }
 }
 
@@ -91,19 +91,19 @@ static void say_others(struct iwi_document *doc, const iw_fleet *fleet, const iw
     const double factor = f->value / f->median;
 
     if (f->median > 0.0) {
-        iwi_more(doc, ", %.*f times the fleet's median (%s)", factor < 10.0 ? 1 : 0, factor,
-                 iwi_fleet_amount(doc, f->metric, f->median));
+        iwi_doc_append(doc, ", %.*f times the fleet's median (%s)", factor < 10.0 ? 1 : 0, factor,
+                       iwi_fleet_amount(doc, f->metric, f->median));
     } else {
-        iwi_more(doc, "; %zu of %zu nodes ha%s it%s", f->having_count, fleet->node_count,
-                 f->having_count == 1 ? "s" : "ve", f->has_cpu ? " there" : "");
+        iwi_doc_append(doc, "; %zu of %zu nodes ha%s it%s", f->having_count, fleet->node_count,
+                       f->having_count == 1 ? "s" : "ve", f->has_cpu ? " there" : "");
     }
     if (f->others_count > 0 && f->others_max > 0.0) {
-        iwi_more(doc, "; the other %zu have %s at most", f->others_count,
-                 iwi_fleet_amount(doc, f->metric, f->others_max));
+        iwi_doc_append(doc, "; the other %zu have %s at most", f->others_count,
+                       iwi_fleet_amount(doc, f->metric, f->others_max));
     } else if (f->others_count > 0) {
-        iwi_more(doc, ", the other %zu none", f->others_count);
+        iwi_doc_append(doc, ", the other %zu none", f->others_count);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 /* "n0713, CPU 3: irq/eno1 takes ..., 57 times the fleet's median ...", and what to do. */
@@ -113,15 +113,17 @@ static void fleet_say_finding(struct iwi_document *doc, const iw_fleet *fleet, c
 
     iwi_item(doc, "%s", f->node);
     if (f->has_cpu) {
-        iwi_more(doc, ", CPU %" PRIu32, f->cpu);
+        iwi_doc_append(doc, ", CPU %" PRIu32, f->cpu);
     }
-    iwi_more(doc, ": %s", f->is_all ? "noise" : iwi_fleet_source_name(doc, &f->source));
+    iwi_doc_append(doc, ": %s", f->is_all ? "noise" : iwi_fleet_source_name(doc, &f->source));
     say_value(doc, f);
     say_others(doc, fleet, f);
     if (f->is_all) {
-        iwi_more(doc, " No single source stands out: compare with a good node by 'idlewave noise compare'.");
+        iwi_doc_append(doc,
+                       " No single source stands out: compare with a good node by 'idlewave noise compare'.");
     } else {
-        iwi_more(doc, " %c%s: %s.", toupper((unsigned char)remedy->name[0]), remedy->name + 1, remedy->how);
+        iwi_doc_append(doc, " %c%s: %s.", toupper((unsigned char)remedy->name[0]), remedy->name + 1,
+                       remedy->how);
     }
 }
 
@@ -141,13 +143,13 @@ static void fleet_say_difference(struct iwi_document *doc, const iw_fleet_differ
 
 static void say_group(struct iwi_document *doc, const iw_fleet_group *group, bool is_first)
 {
-    iwi_more(doc, "%s %s on %zu node%s", is_first ? "" : ";",
-             group->value[0] != '\0' ? group->value : "not said", group->node_count,
-             iwi_s(group->node_count));
+    iwi_doc_append(doc, "%s %s on %zu node%s", is_first ? "" : ";",
+                   group->value[0] != '\0' ? group->value : "not said", group->node_count,
+                   iwi_plural_s(group->node_count));
     for (size_t i = 0; i < group->first_count && !is_first; i++) {
-        iwi_more(doc, "%s%s", i == 0 ? " (" : ", ", group->first[i]);
+        iwi_doc_append(doc, "%s%s", i == 0 ? " (" : ", ", group->first[i]);
     }
-    iwi_more(doc, is_first ? "" : (group->node_count > group->first_count ? ", ...)" : ")"));
+    iwi_doc_append(doc, is_first ? "" : (group->node_count > group->first_count ? ", ...)" : ")"));
 }
 
 /* Each fact that not all nodes share: "kernel: 6.1.0-18 on 990 nodes, 6.6 on 10 nodes (n0001, ...)". */
@@ -165,7 +167,7 @@ static void fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet)
             }
         }
         if (end - begin > LISTED_VALUES) {
-            iwi_more(doc, "; and %zu other values", end - begin - LISTED_VALUES);
+            iwi_doc_append(doc, "; and %zu other values", end - begin - LISTED_VALUES);
         }
     }
 }
@@ -405,12 +407,12 @@ static void show_distribution(struct iwi_document *doc, const iw_fleet *fleet)
     for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
         show_spread(doc, fleet, metric);
     }
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     iwi_fleet_show_bars(doc, fleet);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_fleet_show_figure(doc, fleet, IW_FLEET_SHARE);
     iwi_fleet_show_figure(doc, fleet, IW_FLEET_LONGEST);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void show_sources(struct iwi_document *doc, const iw_fleet *fleet)
@@ -446,11 +448,11 @@ static void show_lengths(struct iwi_document *doc, const iw_fleet *fleet)
             "On all CPUs of a node; right to a factor of two, the longest exactly. Others: the median of "
             "the nodes that have the source and do not stand out with it.");
     }
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_fleet_show_lengths_figure(doc, fleet);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_fleet_show_source_lengths(doc, fleet);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void show_nodes(struct iwi_document *doc, const iw_fleet *fleet)
@@ -492,8 +494,8 @@ static void say_unreadable(struct iwi_document *doc, const iw_fleet *fleet)
     const size_t count = fleet->unreadable_count, shown = shown_of(doc, count, IWI_FOLD_ROWS);
 
     iwi_section(doc, "unreadable",
-                iwi_say(doc, "%zu file%s could not be read and %s left out", count, iwi_s(count),
-                        count == 1 ? "is" : "are"));
+                iwi_doc_printf(doc, "%zu file%s could not be read and %s left out", count,
+                               iwi_plural_s(count), count == 1 ? "is" : "are"));
     for (size_t i = 0; i < shown; i++) {
         iwi_item(doc, "%s", fleet->unreadable[i].reason);
     }
@@ -505,7 +507,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_fleet *fleet = subject;
 
     iwi_title(doc, "Noise of the nodes in %s", fleet->name);
-    iwi_subtitle(doc, "%zu node%s", fleet->node_count, iwi_s(fleet->node_count));
+    iwi_subtitle(doc, "%zu node%s", fleet->node_count, iwi_plural_s(fleet->node_count));
     iwi_say_caveats(doc, &fleet->caveats, NULL);
     fleet_say_verdict(doc, fleet);
     say_findings(doc, fleet);
@@ -513,9 +515,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
         show_distribution(doc, fleet);
         show_sources(doc, fleet);
         show_lengths(doc, fleet);
-        iwi_only(doc, IWI_ON_PAGES);
+        iwi_only_in(doc, IWI_ON_PAGES);
         show_nodes(doc, fleet);
-        iwi_only(doc, IWI_EVERYWHERE);
+        iwi_only_in(doc, IWI_EVERYWHERE);
     } else {
         show_nodes(doc, fleet);
         show_sources(doc, fleet);

@@ -17,7 +17,8 @@ static const double NODE_FROM = -0.08, NODE_TO = 0.12, OTHERS_FROM = 0.18, OTHER
 
 static const char *name_of(struct iwi_document *doc, const iw_fleet_finding *f)
 {
-    return iwi_say(doc, "%s %s", f->node, f->is_all ? "all sources" : iwi_fleet_source_name(doc, &f->source));
+    return iwi_doc_printf(doc, "%s %s", f->node,
+                          f->is_all ? "all sources" : iwi_fleet_source_name(doc, &f->source));
 }
 
 static const char *length(struct iwi_document *doc, double length_ns)
@@ -186,8 +187,8 @@ static const char *bin_names(struct iwi_document *doc, const struct histogram *h
         return "";
     }
     (void)iwi_plain_name(h->first[bin]->name, LABEL_COLUMNS, name);
-    return h->outliers[bin] > 1 ? iwi_say(doc, "%s +%zu", name, h->outliers[bin] - 1)
-                                : iwi_say(doc, "%s", name);
+    return h->outliers[bin] > 1 ? iwi_doc_printf(doc, "%s +%zu", name, h->outliers[bin] - 1)
+                                : iwi_doc_printf(doc, "%s", name);
 }
 
 /* Nodes that stand out lie in the colour of noise over all of their bin; the noisiest first, since there may
@@ -303,6 +304,6 @@ const char *iwi_fleet_amount(struct iwi_document *doc, iw_fleet_metric metric, d
 
 const char *iwi_fleet_source_name(struct iwi_document *doc, const iw_source *source)
 {
-    return iwi_say(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? "/" : "",
-                   source->name);
+    return iwi_doc_printf(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? "/" : "",
+                          source->name);
 }

@@ -113,7 +113,7 @@ static const char *say_date(struct iwi_document *doc, int64_t start_ns)
 {
     char date[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", date_text(start_ns, date));
+    return iwi_doc_printf(doc, "%s", date_text(start_ns, date));
 }
 
 static const char *name_of(struct iwi_document *doc, bool is_all, const iw_source *source)
@@ -140,9 +140,9 @@ static void say_verdict(struct iwi_document *doc, const iw_history *h)
         iwi_verdict(doc, "The fleet did not change since %s, but %s%s did.", say_date(doc, h->change_ns),
                     h->changed_nodes[0].name, h->changed_node_count == 1 ? "" : " and others");
     }
-    iwi_more(doc, " The median node lost %s of its time to noise from %s on, and %s from %s on.",
-             iwi_percent_short(doc, first->share.median), say_date(doc, first->start_ns),
-             iwi_percent_short(doc, last->share.median), say_date(doc, last->start_ns));
+    iwi_doc_append(doc, " The median node lost %s of its time to noise from %s on, and %s from %s on.",
+                   iwi_percent_short(doc, first->share.median), say_date(doc, first->start_ns),
+                   iwi_percent_short(doc, last->share.median), say_date(doc, last->start_ns));
 }
 
 static void say_change(struct iwi_document *doc, const iw_history_change *c)
@@ -152,9 +152,9 @@ static void say_change(struct iwi_document *doc, const iw_history_change *c)
         "%s: %s of the time before, %s after, %s times as much (95 %% interval %s to %s), on %zu node%s.",
         name_of(doc, c->is_all, &c->source), iwi_percent_short(doc, c->before),
         iwi_percent_short(doc, c->after), iwi_factor(doc, c->factor.value), iwi_factor(doc, c->factor.low),
-        iwi_factor(doc, c->factor.high), c->node_count, iwi_s(c->node_count));
+        iwi_factor(doc, c->factor.high), c->node_count, iwi_plural_s(c->node_count));
     if (!c->is_all && c->after > c->before) {
-        iwi_more(doc, " Against it: %s.", iw_remedy_of(c->source.kind, c->source.name)->how);
+        iwi_doc_append(doc, " Against it: %s.", iw_remedy_of(c->source.kind, c->source.name)->how);
     }
 }
 
@@ -164,13 +164,13 @@ static void say_node(struct iwi_document *doc, const iw_history *h, const iw_his
     iwi_item(doc, "%s: %s, %s of the time", n->name, name_of(doc, n->is_all, &n->source),
              iwi_percent_short(doc, n->after));
     if (n->before < 0.1 * h->opts.matters) {
-        iwi_more(doc, "; hardly any before.");
+        iwi_doc_append(doc, "; hardly any before.");
     } else {
-        iwi_more(doc, " after %s: %s times the change of the median node.", iwi_percent_short(doc, n->before),
-                 iwi_factor(doc, n->factor));
+        iwi_doc_append(doc, " after %s: %s times the change of the median node.",
+                       iwi_percent_short(doc, n->before), iwi_factor(doc, n->factor));
     }
     if (!n->is_all) {
-        iwi_more(doc, " Against it: %s.", iw_remedy_of(n->source.kind, n->source.name)->how);
+        iwi_doc_append(doc, " Against it: %s.", iw_remedy_of(n->source.kind, n->source.name)->how);
     }
 }
 
@@ -247,7 +247,8 @@ static void say_certainty(struct iwi_document *doc, const iw_history *h)
                  "Each node is compared with itself: %zu of %zu nodes have recordings on both sides, in %zu "
                  "period%s "
                  "before and %zu after.",
-                 h->paired_count, h->node_count, h->before_count, iwi_s(h->before_count), h->after_count);
+                 h->paired_count, h->node_count, h->before_count, iwi_plural_s(h->before_count),
+                 h->after_count);
         iwi_item(doc,
                  "Of histories without a change at most 1 in %.4g gets any alarm, over all %s comparisons. A "
                  "change of the "
@@ -264,7 +265,8 @@ static void say_certainty(struct iwi_document *doc, const iw_history *h)
                  h->undated_count == 1 ? "is" : "are");
     }
     if (h->unreadable_count > 0) {
-        iwi_item(doc, "%zu file%s could not be read.", h->unreadable_count, iwi_s(h->unreadable_count));
+        iwi_item(doc, "%zu file%s could not be read.", h->unreadable_count,
+                 iwi_plural_s(h->unreadable_count));
     }
 }
 
@@ -273,15 +275,15 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_history *h = subject;
 
     iwi_title(doc, "Noise over time in %s", h->name);
-    iwi_subtitle(doc, "%zu node%s, %zu period%s", h->node_count, iwi_s(h->node_count), h->period_count,
-                 iwi_s(h->period_count));
+    iwi_subtitle(doc, "%zu node%s, %zu period%s", h->node_count, iwi_plural_s(h->node_count), h->period_count,
+                 iwi_plural_s(h->period_count));
     iwi_say_caveats(doc, &h->caveats, NULL);
     say_verdict(doc, h);
     say_findings(doc, h);
     show_periods(doc, h);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_figure(doc, h);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     say_certainty(doc, h);
 }
 

@@ -65,7 +65,7 @@ struct iwi_law_ops {
     /* Writes the SPEC of simulations that draws from it; NULL: the one that it was made of. */
     void (*noise_spec)(const iw_law *law, char *buf, size_t size);
     /* N_1/2 by the formula of the papers, or where that does not hold by one of ours. NULL: there is none. */
-    double (*half_ranks)(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p);
+    double (*half_ranks)(const iw_law *law, const iw_model_question *question, iw_doubling_rule *rule_p);
 };
 
 extern const struct iwi_law_ops iwi_law_exp, iwi_law_phase_exp, iwi_law_pareto, iwi_law_phase_pareto,

@@ -39,11 +39,11 @@ static double tail(const iw_law *law, double x_ns)
 /* 2/f, f = p T / (w + p T) the share of all time: where the linear rise p T N / 2 has reached w. The papers
  * do not say that this takes T >= w. Shorter detours alone never double the work; ours is where they and the
  * network do together: N + 1 = 2^((w - T)/(2 tau)), without noise the papers' 2^(w/(2 tau)). */
-static double half_ranks(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p)
+static double half_ranks(const iw_law *law, const iw_model_question *question, iw_doubling_rule *rule_p)
 {
     const double w = question->work_ns, lost = law->u.bernoulli.probability * law->u.bernoulli.time_ns;
 
-    *rule_p = lost > 0 && law->u.bernoulli.time_ns < w ? IW_HALF_OWN : IW_HALF_PAPERS;
+    *rule_p = lost > 0 && law->u.bernoulli.time_ns < w ? IW_DOUBLING_OWN : IW_DOUBLING_PAPERS;
     if (law->u.bernoulli.time_ns < w || lost <= 0) {
         return exp2((w - (lost > 0 ? law->u.bernoulli.time_ns : 0)) / (2 * question->latency_ns)) - 1;
     }

@@ -51,11 +51,11 @@ static void noise_spec(const iw_law *law, char *buf, size_t size)
 }
 
 /* exp(1 / (f/(1-f) + 2 tau / (w ln 2))) */
-static double half_ranks(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p)
+static double half_ranks(const iw_law *law, const iw_model_question *question, iw_doubling_rule *rule_p)
 {
     const double w = question->work_ns;
 
-    *rule_p = IW_HALF_PAPERS;
+    *rule_p = IW_DOUBLING_PAPERS;
     return exp(1 / (law->u.exp.mean_ns / w + 2 * question->latency_ns / (w * M_LN2)));
 }
 

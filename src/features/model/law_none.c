@@ -29,10 +29,10 @@ static double tail(const iw_law *law, double x_ns)
 }
 
 /* N + 1 = 2^(w/(2 tau)) */
-static double half_ranks(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p)
+static double half_ranks(const iw_law *law, const iw_model_question *question, iw_doubling_rule *rule_p)
 {
     (void)law;
-    *rule_p = IW_HALF_PAPERS;
+    *rule_p = IW_DOUBLING_PAPERS;
     return exp2(question->work_ns / (2 * question->latency_ns)) - 1;
 }
 

@@ -111,13 +111,13 @@ static void noise_spec(const iw_law *law, char *buf, size_t size)
 
 /* min(2 [(1-f)/(f c)]^A, 2^(w/(2 tau)+2)), c = ((A-1)/A)^(1-1/A). With A <= 1 the papers have no rule: the
  * slowest of any number of ranks, of one too, has no mean. */
-static double half_ranks(const iw_law *law, const iw_model_question *question, iw_half_rule *rule_p)
+static double half_ranks(const iw_law *law, const iw_model_question *question, iw_doubling_rule *rule_p)
 {
     const double a = law->u.pareto.shape, w = question->work_ns;
     const double network = exp2(w / (2 * question->latency_ns) + 2);
     double share;
 
-    *rule_p = a > 1 ? IW_HALF_PAPERS : IW_HALF_OWN;
+    *rule_p = a > 1 ? IW_DOUBLING_PAPERS : IW_DOUBLING_OWN;
     if (a <= 1 || law->u.pareto.least_ns <= 0) {
         return law->u.pareto.least_ns > 0 ? 1.0 : network;
     }

@@ -46,7 +46,7 @@ static bool leaves_out_messages(const iw_model_report *report)
 
 static const char *plain(struct iwi_document *doc, const char *name, size_t columns)
 {
-    return iwi_say(doc, "%s", iwi_plain_name(name, columns, (char[IWI_NAME_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_plain_name(name, columns, (char[IWI_NAME_SIZE]){0}));
 }
 
 /* ---- verdict ---- */
@@ -60,23 +60,23 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
     if (row == NULL) {
         return;
     }
-    ranks = iwi_say(doc, "%s rank%s%s%s", any_ranks(doc, (double)row->ranks), iwi_s(row->ranks),
-                    report->net != NULL ? " of " : "",
-                    report->net != NULL ? iwi_net_words(plain(doc, report->net, 40), net) : "");
+    ranks = iwi_doc_printf(doc, "%s rank%s%s%s", any_ranks(doc, (double)row->ranks), iwi_plural_s(row->ranks),
+                           report->net != NULL ? " of " : "",
+                           report->net != NULL ? iwi_net_words(plain(doc, report->net, 40), net) : "");
     if (is_quiet(report)) {
-        iwi_more(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
+        iwi_doc_append(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
     } else if (isinf(row->high_ns.high)) {
-        iwi_more(doc, "On %s it takes a time that has no mean.", ranks);
+        iwi_doc_append(doc, "On %s it takes a time that has no mean.", ranks);
     } else if (row->low_ns.low < row->high_ns.high) {
         const double high = row->high_ns.high / row->noiseless_ns - 1;
 
         (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, high, range);
-        iwi_more(doc,
-                 high < 1 ? "On %s it has a slowdown of %s (mean%s)." : "On %s it takes %s as long (mean%s).",
-                 ranks, range, leaves_out_messages(report) ? ", without noise that hits messages" : "");
+        iwi_doc_append(
+            doc, high < 1 ? "On %s it has a slowdown of %s (mean%s)." : "On %s it takes %s as long (mean%s).",
+            ranks, range, leaves_out_messages(report) ? ", without noise that hits messages" : "");
     } else {
-        iwi_more(doc, "On %s it %s without noise (mean).", ranks,
-                 iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
+        iwi_doc_append(doc, "On %s it %s without noise (mean).", ranks,
+                       iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
     }
 }
 
@@ -88,15 +88,15 @@ static void say_first_doubled_row(struct iwi_document *doc, const iw_model_repor
 
         if (row->support != IW_SUPPORT_REFUSED && row->noiseless_ns > 0 &&
             row->low_ns.low >= 2 * row->noiseless_ns) {
-            iwi_more(doc, "%s takes twice as long as without noise from N = %s ranks on%s. ", what,
-                     any_ranks(doc, (double)row->ranks),
-                     report->count > 1 && i > 0 ? " (the first of those asked)" : " or fewer");
+            iwi_doc_append(doc, "%s takes twice as long as without noise from N = %s ranks on%s. ", what,
+                           any_ranks(doc, (double)row->ranks),
+                           report->count > 1 && i > 0 ? " (the first of those asked)" : " or fewer");
             return;
         }
     }
     if (last_answer(report) != NULL) {
-        iwi_more(doc, "%s does not take twice as long up to N = %s ranks. ", what,
-                 any_ranks(doc, (double)last_answer(report)->ranks));
+        iwi_doc_append(doc, "%s does not take twice as long up to N = %s ranks. ", what,
+                       any_ranks(doc, (double)last_answer(report)->ranks));
     }
 }
 
@@ -105,22 +105,24 @@ static void say_doubled(struct iwi_document *doc, const iw_model_report *report)
     const char *first = any_ranks(doc, report->first_doubled), *last = any_ranks(doc, report->last_doubled);
 
     if (isinf(report->first_doubled)) {
-        iwi_more(doc, "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
+        iwi_doc_append(doc,
+                       "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
-        iwi_more(doc,
-                 "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
-                 "ranks. ",
-                 first);
+        iwi_doc_append(doc,
+                       "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
+                       "ranks. ",
+                       first);
     } else if (isinf(report->last_doubled)) {
-        iwi_more(doc, "A phase may take twice as long as on one rank from N = %s ranks on, never before. ",
-                 first);
+        iwi_doc_append(
+            doc, "A phase may take twice as long as on one rank from N = %s ranks on, never before. ", first);
     } else if (strcmp(first, last) == 0) {
-        iwi_more(doc, "A phase takes twice as long as on one rank from N = %s ranks on. ", first);
+        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks on. ", first);
     } else {
-        iwi_more(doc,
-                 "A phase takes twice as long as on one rank from N = %s ranks on at the latest, from %s at "
-                 "the earliest. ",
-                 last, first);
+        iwi_doc_append(
+            doc,
+            "A phase takes twice as long as on one rank from N = %s ranks on at the latest, from %s at "
+            "the earliest. ",
+            last, first);
     }
 }
 
@@ -137,8 +139,9 @@ static void say_model_verdict(struct iwi_document *doc, const iw_model_report *r
     }
     say_largest(doc, report);
     if (report->horizon != NULL) {
-        iwi_more(doc, "%sThis recording supports N up to %s.", last_answer(report) != NULL ? " " : "",
-                 any_ranks(doc, floor(fmax(report->horizon->tail_ranks, report->horizon->observed_ranks))));
+        iwi_doc_append(
+            doc, "%sThis recording supports N up to %s.", last_answer(report) != NULL ? " " : "",
+            any_ranks(doc, floor(fmax(report->horizon->tail_ranks, report->horizon->observed_ranks))));
     }
 }
 
@@ -155,9 +158,9 @@ static void say_question(struct iwi_document *doc, const iw_model_report *report
         iwi_paragraph(doc, "A dissemination barrier without work");
     }
     if (report->net != NULL) {
-        iwi_more(doc, ", network %s", plain(doc, report->net, 40));
+        iwi_doc_append(doc, ", network %s", plain(doc, report->net, 40));
     }
-    iwi_more(doc, "; noise %s.", plain(doc, report->noise, 60));
+    iwi_doc_append(doc, "; noise %s.", plain(doc, report->noise, 60));
 }
 
 /* ---- limits of laws ---- */
@@ -178,13 +181,14 @@ static void say_half_ranks(struct iwi_document *doc, const iw_model_report *repo
 {
     static const double ROUNDING = 1 + 1e-12;
 
-    if (report->half_rule == IW_HALF_BOUND) {
+    if (report->half_rule == IW_DOUBLING_BOUND) {
         iwi_item(doc, "The papers have no rule of thumb for N_1/2 of this noise.");
     } else if (isfinite(report->half_ranks)) {
         iwi_item(doc, "N_1/2 is %s by %s.", any_ranks(doc, floor(report->half_ranks * ROUNDING)),
-                 report->half_rule == IW_HALF_PAPERS ? "the papers' rule of thumb"
-                                                     : "a rule of our own; that of the papers does not hold "
-                                                       "here (docs/explanation/models.md)");
+                 report->half_rule == IW_DOUBLING_PAPERS
+                     ? "the papers' rule of thumb"
+                     : "a rule of our own; that of the papers does not hold "
+                       "here (docs/explanation/models.md)");
     }
 }
 
@@ -255,9 +259,10 @@ static void say_refusal(struct iwi_document *doc, const iw_window_horizon *horiz
     }
     iwi_item(doc, "More ranks are refused: %s. ", why[horizon->refusal]);
     if (horizon->record_s > 0) {
-        iwi_more(doc, "Record for %s instead.", iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
+        iwi_doc_append(doc, "Record for %s instead.",
+                       iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
     } else {
-        iwi_more(doc, "No longer recording would change that.");
+        iwi_doc_append(doc, "No longer recording would change that.");
     }
 }
 
@@ -276,12 +281,12 @@ static void say_worst_sources(struct iwi_document *doc, const iw_model_report *r
         if (before == NULL) {
             iwi_item(doc, "What slows most: ");
         }
-        iwi_more(doc, "%s%s from N = %s on", before != NULL ? ", " : "", plain(doc, row->worst_source, 40),
-                 any_ranks(doc, (double)row->ranks));
+        iwi_doc_append(doc, "%s%s from N = %s on", before != NULL ? ", " : "",
+                       plain(doc, row->worst_source, 40), any_ranks(doc, (double)row->ranks));
         before = row->worst_source;
     }
     if (before != NULL) {
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     }
 }
 
@@ -296,11 +301,12 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
     if (horizon->tail_ranks > horizon->observed_ranks) {
         const double shape = fabs(horizon->tail_shape) < 0.005 ? 0 : horizon->tail_shape; /* no -0.00 */
 
-        iwi_more(doc, ", the fitted tail (shape %.2f) N = %s", shape,
-                 any_ranks(doc, floor(horizon->tail_ranks)));
+        iwi_doc_append(doc, ", the fitted tail (shape %.2f) N = %s", shape,
+                       any_ranks(doc, floor(horizon->tail_ranks)));
     }
-    iwi_more(doc, ". Both hold for the sources that were seen; one that comes less than three times in the "
-                  "recorded time may be missing.");
+    iwi_doc_append(doc,
+                   ". Both hold for the sources that were seen; one that comes less than three times in the "
+                   "recorded time may be missing.");
     say_refusal(doc, horizon);
     iwi_item(doc,
              "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are "
@@ -418,7 +424,7 @@ static const struct iwi_field question_fields[] = {
 };
 static const struct iwi_schema question_schema = IWI_SCHEMA(iw_model_question, question_fields);
 
-IWI_NAMED(rule_name, iw_half_rule_name((iw_half_rule)value))
+IWI_NAMED(rule_name, iw_doubling_rule_name((iw_doubling_rule)value))
 
 static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_model_report, noise, .about = "spec, or name of the noise file"),
@@ -473,10 +479,10 @@ static const char *any_ranks(struct iwi_document *doc, double ranks)
     if (isnan(ranks) || isinf(ranks)) {
         return "-";
     }
-    return ranks < 1e15
-               ? iwi_say(doc, "%s",
-                         iwi_ranks_text((uint64_t)fmax(ceil(ranks - 1e-6), 0), (char[IWI_NUMBER_SIZE]){0}))
-               : iwi_say(doc, "%.2f * 10^%.0f", ranks / pow(10, decade), decade);
+    return ranks < 1e15 ? iwi_doc_printf(doc, "%s",
+                                         iwi_ranks_text((uint64_t)fmax(ceil(ranks - 1e-6), 0),
+                                                        (char[IWI_NUMBER_SIZE]){0}))
+                        : iwi_doc_printf(doc, "%.2f * 10^%.0f", ranks / pow(10, decade), decade);
 }
 
 /* Nothing is said of so many ranks. */
@@ -556,12 +562,12 @@ static const char *slowdowns_of(struct iwi_document *doc, const iw_model_row *ro
     const double high = slowdown_at(row->high_ns.high, row);
 
     if (!isfinite(high)) {
-        return iwi_say(doc, isnan(high) ? "%s up" : "%s-inf",
-                       slowdown_of(doc, row->low_ns.low, row, largest));
+        return iwi_doc_printf(doc, isnan(high) ? "%s up" : "%s-inf",
+                              slowdown_of(doc, row->low_ns.low, row, largest));
     }
-    return iwi_say(doc, "%s",
-                   iwi_slowdown_span_column_text(fmax(slowdown_at(row->low_ns.low, row), 0), fmax(high, 0),
-                                                 largest, (char[IWI_RANGE_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s",
+                          iwi_slowdown_span_column_text(fmax(slowdown_at(row->low_ns.low, row), 0),
+                                                        fmax(high, 0), largest, (char[IWI_RANGE_SIZE]){0}));
 }
 
 /* Bounds include the interval of what they rest on. Rows behind the first without any answer have none. */
@@ -586,14 +592,15 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
         const char *ranks = any_ranks(doc, (double)row->ranks);
 
         if (is_silent(row)) {
-            iwi_row(doc, iwi_say(doc, i + 1 < report->count ? "%s and more" : "%s", ranks), "", "", "", "",
-                    "refused", "");
+            iwi_row(doc, iwi_doc_printf(doc, i + 1 < report->count ? "%s and more" : "%s", ranks), "", "", "",
+                    "", "refused", "");
             return;
         }
         iwi_row(
             doc, ranks, time_of(doc, row->noiseless_ns), time_of(doc, row->low_ns.low),
             time_of(doc, row->high_ns.high), slowdowns_of(doc, row, largest), iw_support_name(row->support),
-            row->worst_source != NULL ? iwi_say(doc, "%s", iwi_plain_name(row->worst_source, 20, name)) : "");
+            row->worst_source != NULL ? iwi_doc_printf(doc, "%s", iwi_plain_name(row->worst_source, 20, name))
+                                      : "");
     }
 }
 
@@ -609,12 +616,13 @@ static const char *compared(struct iwi_document *doc, const iw_model_row *row)
         return "-";
     }
     if (!(low_ns < high_ns)) {
-        return iwi_say(doc, "%.3f", mean_ns / row->high_ns.value);
+        return iwi_doc_printf(doc, "%.3f", mean_ns / row->high_ns.value);
     }
     if (mean_ns < low_ns) {
-        return iwi_say(doc, "%s below", iwi_percent(doc, 1 - mean_ns / low_ns));
+        return iwi_doc_printf(doc, "%s below", iwi_percent(doc, 1 - mean_ns / low_ns));
     }
-    return mean_ns > high_ns ? iwi_say(doc, "%s above", iwi_percent(doc, mean_ns / high_ns - 1)) : "inside";
+    return mean_ns > high_ns ? iwi_doc_printf(doc, "%s above", iwi_percent(doc, mean_ns / high_ns - 1))
+                             : "inside";
 }
 
 static bool has_simulations(const iw_model_report *report)
@@ -648,10 +656,10 @@ static void say_simulated(struct iwi_document *doc, const iw_model_report *repor
         if (is_simulated(row) && !is_silent(row)) {
             iwi_row(doc, any_ranks(doc, (double)row->ranks),
                     has_one_number ? time_of(doc, row->high_ns.high)
-                                   : iwi_say(doc, "%s - %s", time_of(doc, row->low_ns.low),
-                                             time_of(doc, row->high_ns.high)),
+                                   : iwi_doc_printf(doc, "%s - %s", time_of(doc, row->low_ns.low),
+                                                    time_of(doc, row->high_ns.high)),
                     time_of(doc, mean_ns->value),
-                    iwi_say(doc, "%s - %s", time_of(doc, mean_ns->low), time_of(doc, mean_ns->high)),
+                    iwi_doc_printf(doc, "%s - %s", time_of(doc, mean_ns->low), time_of(doc, mean_ns->high)),
                     compared(doc, row));
         }
     }
@@ -703,9 +711,9 @@ static void show_times(struct iwi_document *doc, const iw_model_report *report)
     if (figure != NULL) {
         draw(figure, report);
     }
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_show_figure(doc, made, figure);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* ---- the document ---- */

@@ -216,22 +216,22 @@ iw_status iw_model_doubled(const iw_log *log, const iw_law *law, const iw_model_
     return IW_OK;
 }
 
-const char *iw_half_rule_name(iw_half_rule rule)
+const char *iw_doubling_rule_name(iw_doubling_rule rule)
 {
     static const char *const names[] = {
-        [IW_HALF_PAPERS] = "papers", [IW_HALF_OWN] = "own", [IW_HALF_BOUND] = "bound"};
+        [IW_DOUBLING_PAPERS] = "papers", [IW_DOUBLING_OWN] = "own", [IW_DOUBLING_BOUND] = "bound"};
 
     return rule < sizeof names / sizeof names[0] ? names[rule] : NULL;
 }
 
 iw_status iw_model_half_ranks(const iw_log *log, const iw_law *law, const iw_model_question *question,
-                              iw_half_rule *rule_p, double *ranks_p)
+                              iw_doubling_rule *rule_p, double *ranks_p)
 {
     double first;
 
     IW_TRY(check(log, question));
     if (law->ops->half_ranks == NULL) {
-        *rule_p = IW_HALF_BOUND;
+        *rule_p = IW_DOUBLING_BOUND;
         return iw_model_doubled(log, law, question, &first, ranks_p);
     }
     *ranks_p = law->ops->half_ranks(law, question, rule_p);

@@ -467,8 +467,8 @@ static double reached_ranks(const struct iwi_window_cpus *cpus, const struct iwi
         const double work_s = (double)work_ns * 1e-9;
         const double longest_s = 1e-9 * iwi_window_mean_max_ns(law, law->share, ranks, HUGE_VAL);
 
-        if (iwi_unseen(&longest, ranks / (cpus->watched_ns * 1e-9),
-                       &(struct iwi_met_job){work_s, 1.0, longest_s}) <=
+        if (iwi_unseen_slowdown(&longest, ranks / (cpus->watched_ns * 1e-9),
+                                &(struct iwi_met_job){work_s, 1.0, longest_s}) <=
             iwi_unseen_allowed(longest_s / work_s)) {
             break;
         }

@@ -71,7 +71,7 @@ static void add_phrase(struct lines *lines, size_t width, bool is_new_line, cons
 
 static const char *nics_count(struct drawing *d)
 {
-    return iwi_say(d->doc, "%u NIC%s", d->machine->nic_count, iwi_s(d->machine->nic_count));
+    return iwi_doc_printf(d->doc, "%u NIC%s", d->machine->nic_count, iwi_plural_s(d->machine->nic_count));
 }
 
 static bool has_side(const struct drawing *d, size_t index, size_t width)
@@ -95,31 +95,33 @@ static void write_lines(struct drawing *d, size_t index, size_t width, bool is_o
         snprintf(lines->text, sizeof lines->text, "%s of %u ranks", level->name, level->ranks);
     }
     if (is_one_of && siblings > 1) {
-        add_phrase(lines, room, true, iwi_say(d->doc, "one of %u", siblings));
-    }
-    add_phrase(lines, room, true, iwi_say(d->doc, "L %s", iwi_ns_short(d->doc, (double)level->L_ps / 1e3)));
-    if (level->o_send_ps == level->o_recv_ps) {
-        add_phrase(lines, room, false,
-                   iwi_say(d->doc, "o %s", iwi_ns_short(d->doc, (double)level->o_send_ps / 1e3)));
-    } else {
-        add_phrase(lines, room, false,
-                   iwi_say(d->doc, "o_s %s", iwi_ns_short(d->doc, (double)level->o_send_ps / 1e3)));
-        add_phrase(lines, room, false,
-                   iwi_say(d->doc, "o_r %s", iwi_ns_short(d->doc, (double)level->o_recv_ps / 1e3)));
-    }
-    add_phrase(lines, room, false, iwi_say(d->doc, "g %s", iwi_ns_short(d->doc, (double)level->g_ps / 1e3)));
-    add_phrase(lines, room, false, bandwidth_words(d->doc, level->bytes_per_ns));
-    if (level->taper > 1.0) {
-        add_phrase(lines, room, false, iwi_say(d->doc, "taper %.3g", level->taper));
+        add_phrase(lines, room, true, iwi_doc_printf(d->doc, "one of %u", siblings));
     }
     add_phrase(lines, room, true,
-               iwi_say(d->doc, "8 B: %s", iwi_ns_short(d->doc, (double)level->small_ps / 1e3)));
+               iwi_doc_printf(d->doc, "L %s", iwi_ns_short(d->doc, (double)level->L_ps / 1e3)));
+    if (level->o_send_ps == level->o_recv_ps) {
+        add_phrase(lines, room, false,
+                   iwi_doc_printf(d->doc, "o %s", iwi_ns_short(d->doc, (double)level->o_send_ps / 1e3)));
+    } else {
+        add_phrase(lines, room, false,
+                   iwi_doc_printf(d->doc, "o_s %s", iwi_ns_short(d->doc, (double)level->o_send_ps / 1e3)));
+        add_phrase(lines, room, false,
+                   iwi_doc_printf(d->doc, "o_r %s", iwi_ns_short(d->doc, (double)level->o_recv_ps / 1e3)));
+    }
     add_phrase(lines, room, false,
-               iwi_say(d->doc, "1 MiB: %s", iwi_ns_short(d->doc, (double)level->large_ps / 1e3)));
+               iwi_doc_printf(d->doc, "g %s", iwi_ns_short(d->doc, (double)level->g_ps / 1e3)));
+    add_phrase(lines, room, false, bandwidth_words(d->doc, level->bytes_per_ns));
+    if (level->taper > 1.0) {
+        add_phrase(lines, room, false, iwi_doc_printf(d->doc, "taper %.3g", level->taper));
+    }
+    add_phrase(lines, room, true,
+               iwi_doc_printf(d->doc, "8 B: %s", iwi_ns_short(d->doc, (double)level->small_ps / 1e3)));
+    add_phrase(lines, room, false,
+               iwi_doc_printf(d->doc, "1 MiB: %s", iwi_ns_short(d->doc, (double)level->large_ps / 1e3)));
     if (level->is_node && index > 0 && !has_side(d, index, width)) {
         add_phrase(lines, room, true,
-                   iwi_say(d->doc, "%s of %s", nics_count(d),
-                           bandwidth_words(d->doc, d->machine->nic_bytes_per_ns)));
+                   iwi_doc_printf(d->doc, "%s of %s", nics_count(d),
+                                  bandwidth_words(d->doc, d->machine->nic_bytes_per_ns)));
     }
 }
 
@@ -143,13 +145,14 @@ static size_t height_of(struct drawing *d, size_t index, size_t width, bool is_o
 static void draw_nics(struct drawing *d, size_t x, size_t y)
 {
     add_box(d, (struct box){x, y, SIDE, SMALL}, iwi_series_ink(4), false,
-            iwi_say(d->doc, "%s\n%s", nics_count(d), bandwidth_words(d->doc, d->machine->nic_bytes_per_ns)));
+            iwi_doc_printf(d->doc, "%s\n%s", nics_count(d),
+                           bandwidth_words(d->doc, d->machine->nic_bytes_per_ns)));
 }
 
 static const char *more_words(struct drawing *d, uint32_t count, const char *name)
 {
-    return count > 0 ? iwi_say(d->doc, "%s\n%u more", name, count - 1)
-                     : iwi_say(d->doc, "%s\nand more", name);
+    return count > 0 ? iwi_doc_printf(d->doc, "%s\n%u more", name, count - 1)
+                     : iwi_doc_printf(d->doc, "%s\nand more", name);
 }
 
 static void draw_ranks(struct drawing *d, const struct box *around, size_t y)
@@ -299,7 +302,7 @@ static const struct iwi_schema machine_schema = IWI_SCHEMA(iw_net_machine, machi
 /* "24 GB/s", "no limit". */
 static const char *bandwidth_words(struct iwi_document *doc, double bytes_per_ns)
 {
-    return bytes_per_ns > 0.0 ? iwi_say(doc, "%.3g GB/s", bytes_per_ns) : "no limit";
+    return bytes_per_ns > 0.0 ? iwi_doc_printf(doc, "%.3g GB/s", bytes_per_ns) : "no limit";
 }
 
 static const iw_net_machine_level *outermost_of(const iw_net_machine *machine)
@@ -324,7 +327,8 @@ static const iw_net_machine_level *most_shared(const iw_net_machine *machine)
 
 static const char *speed_words(struct iwi_document *doc, double bytes_per_ns)
 {
-    return bytes_per_ns > 0.0 ? iwi_say(doc, "at %s", bandwidth_words(doc, bytes_per_ns)) : "without a limit";
+    return bytes_per_ns > 0.0 ? iwi_doc_printf(doc, "at %s", bandwidth_words(doc, bytes_per_ns))
+                              : "without a limit";
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_net_machine *machine)
@@ -335,26 +339,26 @@ static void say_verdict(struct iwi_document *doc, const iw_net_machine *machine)
     for (size_t i = 0; i < machine->level_count; i++) {
         const iw_net_machine_level *level = &machine->levels[i];
 
-        iwi_more(doc, "%s%s%s%s",
-                 i == 0                         ? ""
-                 : i + 1 < machine->level_count ? ", "
-                                                : " and ",
-                 iwi_ps(doc, level->small_ps),
-                 machine->level_count == 1 ? ""
-                 : level->ranks > 0        ? " inside a "
-                                           : " between ",
-                 machine->level_count == 1 ? ""
-                 : level->ranks > 0        ? level->name
-                                           : iwi_say(doc, "%ss", machine->levels[i - 1].name));
+        iwi_doc_append(doc, "%s%s%s%s",
+                       i == 0                         ? ""
+                       : i + 1 < machine->level_count ? ", "
+                                                      : " and ",
+                       iwi_ps(doc, level->small_ps),
+                       machine->level_count == 1 ? ""
+                       : level->ranks > 0        ? " inside a "
+                                                 : " between ",
+                       machine->level_count == 1 ? ""
+                       : level->ranks > 0        ? level->name
+                                                 : iwi_doc_printf(doc, "%ss", machine->levels[i - 1].name));
     }
-    iwi_more(doc, ", and large messages move %s", speed_words(doc, machine->levels[0].bytes_per_ns));
+    iwi_doc_append(doc, ", and large messages move %s", speed_words(doc, machine->levels[0].bytes_per_ns));
     if (machine->level_count > 1) {
-        iwi_more(doc, " inside and %s outside", speed_words(doc, outermost->bytes_per_ns));
+        iwi_doc_append(doc, " inside and %s outside", speed_words(doc, outermost->bytes_per_ns));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (shared != NULL) {
-        iwi_more(doc, " Where ranks share links, 1 MiB takes up to %s times as long.",
-                 iwi_factor(doc, (double)shared->shared_ps / (double)shared->large_ps));
+        iwi_doc_append(doc, " Where ranks share links, 1 MiB takes up to %s times as long.",
+                       iwi_factor(doc, (double)shared->shared_ps / (double)shared->large_ps));
     }
 }
 
@@ -371,12 +375,12 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
         const iw_net_machine_level *level = &machine->levels[i];
 
         iwi_row(
-            doc, level->name, level->ranks > 0 ? iwi_say(doc, "%u", level->ranks) : "all",
+            doc, level->name, level->ranks > 0 ? iwi_doc_printf(doc, "%u", level->ranks) : "all",
             iwi_ns_short(doc, (double)level->L_ps / 1e3), iwi_ns_short(doc, (double)level->o_send_ps / 1e3),
             iwi_ns_short(doc, (double)level->o_recv_ps / 1e3), iwi_ns_short(doc, (double)level->g_ps / 1e3),
-            iwi_say(doc, "%.4g", (double)level->G / fs_per_ns),
-            level->bytes_per_ns > 0.0 ? iwi_say(doc, "%.3g", level->bytes_per_ns) : "-",
-            level->taper > 0.0 ? iwi_say(doc, "%.3g", level->taper) : "-");
+            iwi_doc_printf(doc, "%.4g", (double)level->G / fs_per_ns),
+            level->bytes_per_ns > 0.0 ? iwi_doc_printf(doc, "%.3g", level->bytes_per_ns) : "-",
+            level->taper > 0.0 ? iwi_doc_printf(doc, "%.3g", level->taper) : "-");
     }
     for (size_t i = 0; i < machine->level_count; i++) {
         const iw_net_machine_level *level = &machine->levels[i];
@@ -384,13 +388,13 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
         iwi_item(doc, "%s: 8 B takes %s, 1 MiB takes %s between two ranks", level->name,
                  iwi_ps(doc, level->small_ps), iwi_ps(doc, level->large_ps));
         if (level->shared_ps > level->large_ps) {
-            iwi_more(doc, "; %s where they share links with others, as simulations have it",
-                     iwi_ps(doc, level->shared_ps));
+            iwi_doc_append(doc, "; %s where they share links with others, as simulations have it",
+                           iwi_ps(doc, level->shared_ps));
         }
-        iwi_more(doc, ".%s", level->is_device_progress ? " A device moves them." : "");
+        iwi_doc_append(doc, ".%s", level->is_device_progress ? " A device moves them." : "");
         if (level->segments > 0) {
-            iwi_more(doc, " Costs change at %u size%s; the table has those of small messages.",
-                     level->segments, iwi_s(level->segments));
+            iwi_doc_append(doc, " Costs change at %u size%s; the table has those of small messages.",
+                           level->segments, iwi_plural_s(level->segments));
         }
     }
 }
@@ -400,8 +404,9 @@ static const char *placement_words(struct iwi_document *doc, const iw_net_machin
     switch (machine->placement) {
     case IW_PLACEMENT_ROUND_ROBIN: return "round-robin: ranks are dealt out to the nodes in turn";
     case IW_PLACEMENT_LIST:
-        return iwi_say(doc, "by a list: %u rank%s on %u node%s", machine->placed_ranks,
-                       iwi_s(machine->placed_ranks), machine->placed_nodes, iwi_s(machine->placed_nodes));
+        return iwi_doc_printf(doc, "by a list: %u rank%s on %u node%s", machine->placed_ranks,
+                              iwi_plural_s(machine->placed_ranks), machine->placed_nodes,
+                              iwi_plural_s(machine->placed_nodes));
     case IW_PLACEMENT_BLOCK:
     default: return "block: ranks fill one group after the other";
     }
@@ -410,14 +415,14 @@ static const char *placement_words(struct iwi_document *doc, const iw_net_machin
 static const char *nics_words(struct iwi_document *doc, const iw_net_machine *machine)
 {
     const char *those =
-        iwi_say(doc, "%u for a node, %s%s%s", machine->nic_count,
-                bandwidth_words(doc, machine->nic_bytes_per_ns), machine->nic_count > 1 ? " each" : "",
-                machine->has_rails ? ", as rails: each rank has one of them" : "");
+        iwi_doc_printf(doc, "%u for a node, %s%s%s", machine->nic_count,
+                       bandwidth_words(doc, machine->nic_bytes_per_ns), machine->nic_count > 1 ? " each" : "",
+                       machine->has_rails ? ", as rails: each rank has one of them" : "");
 
     return machine->active > 0
-               ? iwi_say(doc, "%s; %u rank%s of a node send%s at once", those, machine->active,
-                         iwi_s(machine->active), machine->active == 1 ? "s" : "")
-               : iwi_say(doc, "%s; messages wait for them in the order of time", those);
+               ? iwi_doc_printf(doc, "%s; %u rank%s of a node send%s at once", those, machine->active,
+                                iwi_plural_s(machine->active), machine->active == 1 ? "s" : "")
+               : iwi_doc_printf(doc, "%s; messages wait for them in the order of time", those);
 }
 
 static void say_rest(struct iwi_document *doc, const iw_net_machine *machine)
@@ -428,7 +433,7 @@ static void say_rest(struct iwi_document *doc, const iw_net_machine *machine)
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     iwi_row(doc, "S",
             machine->S_bytes < UINT64_MAX
-                ? iwi_say(doc, "%s; larger messages use rendezvous", iwi_size(doc, machine->S_bytes))
+                ? iwi_doc_printf(doc, "%s; larger messages use rendezvous", iwi_size(doc, machine->S_bytes))
                 : "no limit: no message uses rendezvous");
     if (machine->level_count > 1) {
         iwi_row(doc, "placement", placement_words(doc, machine));
@@ -438,9 +443,10 @@ static void say_rest(struct iwi_document *doc, const iw_net_machine *machine)
     }
     if (machine->memory.ranks > 0) {
         iwi_row(doc, "memory",
-                iwi_say(doc, "%u ranks of a domain share %.3g GB/s, each has %.3g GB/s at most",
-                        machine->memory.ranks, (double)machine->memory.domain_bytes_per_s / bytes_per_gb,
-                        (double)machine->memory.core_bytes_per_s / bytes_per_gb));
+                iwi_doc_printf(doc, "%u ranks of a domain share %.3g GB/s, each has %.3g GB/s at most",
+                               machine->memory.ranks,
+                               (double)machine->memory.domain_bytes_per_s / bytes_per_gb,
+                               (double)machine->memory.core_bytes_per_s / bytes_per_gb));
     }
 }
 

@@ -212,27 +212,27 @@ static void say_verdict(struct iwi_document *doc, const iw_net_measured *measure
 
     iwi_verdict(doc, "%s", "");
     if (measured->warning[0] != '\0') {
-        iwi_more(doc, "NOT VALID: %s, so times contain the scheduler. ", measured->warning);
+        iwi_doc_append(doc, "NOT VALID: %s, so times contain the scheduler. ", measured->warning);
     }
     for (size_t i = 0; i < measured->level_count; i++) {
         const iw_net_level *level = &measured->levels[i];
 
         worst = fmax(worst, level->fit_error);
-        iwi_more(doc, "%s %s a small message takes %s and large ones move at %.3g GB/s%s",
-                 i == 0             ? (is_inside(level) ? "Inside" : "Between")
-                 : is_inside(level) ? "inside"
-                                    : "between",
-                 is_inside(level) ? "a node" : "nodes", iwi_ns(doc, level->half_round_trip.value),
-                 bandwidth(level), i + 1 < measured->level_count ? "; " : ".");
+        iwi_doc_append(doc, "%s %s a small message takes %s and large ones move at %.3g GB/s%s",
+                       i == 0             ? (is_inside(level) ? "Inside" : "Between")
+                       : is_inside(level) ? "inside"
+                                          : "between",
+                       is_inside(level) ? "a node" : "nodes", iwi_ns(doc, level->half_round_trip.value),
+                       bandwidth(level), i + 1 < measured->level_count ? "; " : ".");
     }
-    iwi_more(doc, " The fitted lines miss a measured time by up to %s%s.", iwi_percent(doc, worst),
-             worst > POOR_FIT ? ": too much to trust them between and beyond these sizes" : "");
+    iwi_doc_append(doc, " The fitted lines miss a measured time by up to %s%s.", iwi_percent(doc, worst),
+                   worst > POOR_FIT ? ": too much to trust them between and beyond these sizes" : "");
     if (measured->launches == 1) {
-        iwi_more(doc, " This was one launch; how much another one differs is unknown.");
+        iwi_doc_append(doc, " This was one launch; how much another one differs is unknown.");
     }
     if (measured->slow_count > 0) {
-        iwi_more(doc, " %zu of %" PRIu64 " pairs of ranks are slower than the others.", measured->slow_count,
-                 measured->link_count);
+        iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks are slower than the others.",
+                       measured->slow_count, measured->link_count);
     }
 }
 
@@ -294,7 +294,7 @@ static void say_limit(struct iwi_document *doc, const iw_net_level *level)
     const iw_net_eager *computing = &level->eager_computing, *inside = &level->eager_inside;
 
     if (!computing->is_at_most) {
-        iwi_row(doc, "S", "unknown", iwi_say(doc, "at least %s", iwi_size(doc, computing->bytes)),
+        iwi_row(doc, "S", "unknown", iwi_doc_printf(doc, "at least %s", iwi_size(doc, computing->bytes)),
                 "no send waited for its receiver");
         return;
     }
@@ -312,10 +312,11 @@ static void say_parameters(struct iwi_document *doc, const iw_net_measured *meas
     const uint64_t bytes = level->points[0].bytes;
     const bool has_exchange = level->exchange.value > 0;
 
-    iwi_paragraph(doc, "Messages of %s: %s.", iwi_size(doc, bytes),
-                  measured->launches > 1
-                      ? iwi_say(doc, "means of %u launches with their 95 %% intervals", measured->launches)
-                      : "medians with the 95 % intervals of this launch alone");
+    iwi_paragraph(
+        doc, "Messages of %s: %s.", iwi_size(doc, bytes),
+        measured->launches > 1
+            ? iwi_doc_printf(doc, "means of %u launches with their 95 %% intervals", measured->launches)
+            : "medians with the 95 % intervals of this launch alone");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"value", IWI_NUMBER}, {"95 % interval", IWI_WORDS}, {"", IWI_WORDS});
     iwi_unfold(doc);
     say_value(doc, "L", &level->L, "latency without overheads");
@@ -341,8 +342,8 @@ static void say_segment(struct iwi_document *doc, const iw_net_segment *segment)
 
     iwi_row(doc, iwi_size(doc, segment->from_bytes), known(doc, segment->L_ps),
             known(doc, segment->o_send_ps), known(doc, segment->o_recv_ps), known(doc, segment->g_ps),
-            iwi_say(doc, "%.3f", (double)segment->G / fs_per_ns),
-            iwi_say(doc, "%.3f", (double)segment->O / fs_per_ns));
+            iwi_doc_printf(doc, "%.3f", (double)segment->G / fs_per_ns),
+            iwi_doc_printf(doc, "%.3f", (double)segment->O / fs_per_ns));
 }
 
 static void say_level(struct iwi_document *doc, const iw_net_measured *measured, const iw_net_level *level)
@@ -359,14 +360,14 @@ static void say_level(struct iwi_document *doc, const iw_net_measured *measured,
                *second = measured->host_names[level->ranks[1]];
 
     iwi_section(doc, is_inside(level) ? "node" : "network",
-                iwi_say(doc,
-                        is_inside(level) ? "Level '%s', between ranks %u and %u on %s"
-                                         : "Level '%s', between ranks %u and %u on %s and %s",
-                        level->name, level->ranks[0], level->ranks[1], first, second));
+                iwi_doc_printf(doc,
+                               is_inside(level) ? "Level '%s', between ranks %u and %u on %s"
+                                                : "Level '%s', between ranks %u and %u on %s and %s",
+                               level->name, level->ranks[0], level->ranks[1], first, second));
     say_parameters(doc, measured, level);
     IWI_TABLE(doc,
-              iwi_say(doc, "%u line%s describe%s all sizes", net->segment_count + 1,
-                      iwi_s(net->segment_count + 1), net->segment_count == 0 ? "s" : ""),
+              iwi_doc_printf(doc, "%u line%s describe%s all sizes", net->segment_count + 1,
+                             iwi_plural_s(net->segment_count + 1), net->segment_count == 0 ? "s" : ""),
               {"from", IWI_NUMBER}, {"L", IWI_NUMBER}, {"o_s", IWI_NUMBER}, {"o_r", IWI_NUMBER},
               {"g", IWI_NUMBER}, {"G ns/B", IWI_NUMBER}, {"O ns/B", IWI_NUMBER});
     iwi_unfold(doc);
@@ -391,11 +392,11 @@ static void say_links(struct iwi_document *doc, const iw_net_measured *measured)
     for (size_t i = 0; i < measured->slow_count; i++) {
         const iw_net_slow_link *slow = &measured->slow[i];
 
-        iwi_row(doc, iwi_say(doc, "%u - %u", slow->ranks[0], slow->ranks[1]),
-                iwi_say(doc, "%s - %s", measured->host_names[slow->ranks[0]],
-                        measured->host_names[slow->ranks[1]]),
-                iwi_ns(doc, slow->small_round_trip_ns / 2), iwi_say(doc, "%.2f", slow->small_factor),
-                iwi_ns(doc, slow->large_round_trip_ns / 2), iwi_say(doc, "%.2f", slow->large_factor));
+        iwi_row(doc, iwi_doc_printf(doc, "%u - %u", slow->ranks[0], slow->ranks[1]),
+                iwi_doc_printf(doc, "%s - %s", measured->host_names[slow->ranks[0]],
+                               measured->host_names[slow->ranks[1]]),
+                iwi_ns(doc, slow->small_round_trip_ns / 2), iwi_doc_printf(doc, "%.2f", slow->small_factor),
+                iwi_ns(doc, slow->large_round_trip_ns / 2), iwi_doc_printf(doc, "%.2f", slow->large_factor));
     }
 }
 
@@ -409,25 +410,26 @@ static void say_doubts(struct iwi_document *doc, const iw_net_level *level)
              is_inside(level) ? "Inside a node" : "Between nodes",
              has_exchange ? "exchange" : "half round trip", iwi_percent(doc, level->fit_error));
     if (level->wide_points > 0) {
-        iwi_more(doc,
-                 "; %" PRIu64
-                 " of %zu sizes have intervals wider than 10 %%: measuring longer, more launches "
-                 "or a quieter machine helps",
-                 level->wide_points, level->point_count);
+        iwi_doc_append(doc,
+                       "; %" PRIu64
+                       " of %zu sizes have intervals wider than 10 %%: measuring longer, more launches "
+                       "or a quieter machine helps",
+                       level->wide_points, level->point_count);
     }
     if (level->overlapped_from_bytes > 0) {
-        iwi_more(doc,
-                 "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at least)%s",
-                 iwi_size(doc, level->overlapped_from_bytes), iwi_percent(doc, level->least_overlap),
-                 has_exchange ? "" : ": if your program sends both ways at once, measure exchanges");
+        iwi_doc_append(
+            doc, "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at least)%s",
+            iwi_size(doc, level->overlapped_from_bytes), iwi_percent(doc, level->least_overlap),
+            has_exchange ? "" : ": if your program sends both ways at once, measure exchanges");
     }
     if (level->capped_from_bytes > 0) {
-        iwi_more(doc,
-                 "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
-                 "which g cannot mean: it was cut to that",
-                 iwi_size(doc, level->capped_from_bytes), iwi_factor(doc, level->most_capped));
+        iwi_doc_append(
+            doc,
+            "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
+            "which g cannot mean: it was cut to that",
+            iwi_size(doc, level->capped_from_bytes), iwi_factor(doc, level->most_capped));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static void say_certainty(struct iwi_document *doc, const iw_net_measured *measured)
@@ -444,7 +446,7 @@ static void say_certainty(struct iwi_document *doc, const iw_net_measured *measu
              measured->seconds, measured->launches, measured->launches == 1 ? "" : "es",
              iw_net_calls_name(measured->calls), measured->mpi_version);
     if (measured->launches == 1) {
-        iwi_more(doc, " Only several launches show how much launches differ.");
+        iwi_doc_append(doc, " Only several launches show how much launches differ.");
     }
     for (size_t i = 0; i < measured->level_count; i++) {
         say_doubts(doc, &measured->levels[i]);
@@ -462,14 +464,14 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_net_measured *measured = subject;
 
     iwi_title(doc, "Network between %u ranks on %u host%s", measured->ranks, measured->hosts,
-              iwi_s(measured->hosts));
+              iwi_plural_s(measured->hosts));
     iwi_subtitle(doc, "%s, %s", measured->mpi_version, measured->host_names[0]);
     say_verdict(doc, measured);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     for (size_t i = 0; i < measured->level_count; i++) {
         show_level(doc, &measured->levels[i]);
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     for (size_t i = 0; i < measured->level_count; i++) {
         say_level(doc, measured, &measured->levels[i]);
     }

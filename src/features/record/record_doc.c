@@ -77,11 +77,13 @@ static const char *resolution(struct iwi_document *doc, const iw_record_report *
     const double t_min_ns = finest_t_min_ns(report);
 
     if (iw_probe_has_quanta(report->noise.facts.probe)) {
-        return iwi_say(doc, "%s, the %s at its best", iwi_ns_round(doc, t_min_ns),
-                       report->noise.facts.probe == IW_PROBE_FWQ ? "work of a quantum" : "unit of work");
+        return iwi_doc_printf(doc, "%s, the %s at its best", iwi_ns_round(doc, t_min_ns),
+                              report->noise.facts.probe == IW_PROBE_FWQ ? "work of a quantum"
+                                                                        : "unit of work");
     }
-    return iwi_say(doc, "%.1f ns: detours shorter than %s are not seen, nor is noise faster than %.3g MHz",
-                   t_min_ns, iwi_ns_round(doc, finest_threshold_ns(report)), 1e-6 * limit_hz(report));
+    return iwi_doc_printf(doc,
+                          "%.1f ns: detours shorter than %s are not seen, nor is noise faster than %.3g MHz",
+                          t_min_ns, iwi_ns_round(doc, finest_threshold_ns(report)), 1e-6 * limit_hz(report));
 }
 
 /* A CPU that had no room any more was not watched any more. */
@@ -95,10 +97,11 @@ static const char *dropped(struct iwi_document *doc, const iw_noise_facts *facts
     for (size_t i = 0; i < facts->cpu_count; i++) {
         shortest_ns = fmin(shortest_ns, (double)facts->cpus[i].length_ns);
     }
-    return iwi_say(doc,
-                   "%" PRIu64 ": room ended after %s, later detours do not count; room for more events or a "
-                   "higher threshold helps",
-                   facts->dropped, iwi_ns_round(doc, shortest_ns));
+    return iwi_doc_printf(doc,
+                          "%" PRIu64
+                          ": room ended after %s, later detours do not count; room for more events or a "
+                          "higher threshold helps",
+                          facts->dropped, iwi_ns_round(doc, shortest_ns));
 }
 
 static double number_of(const iw_noise_facts *facts, const char *name)
@@ -115,21 +118,22 @@ static const char *attribution(struct iwi_document *doc, const iw_noise_facts *f
     const double recorder_ms = number_of(facts, "recorder_ms");
     const char *matched = "", *missing = "", *own = "";
 
-    if (facts->rung == IW_RUNG_NONE) {
+    if (facts->rung == IW_ATTRIBUTION_LEVEL_NONE) {
         return "unknown: nothing identified them";
     }
     if (events > 0.0) {
-        matched = iwi_say(doc, ": %.0f events, %s of them in detours", events,
-                          iwi_percent(doc, number_of(facts, "kernel_events_matched") / events));
+        matched = iwi_doc_printf(doc, ": %.0f events, %s of them in detours", events,
+                                 iwi_percent(doc, number_of(facts, "kernel_events_matched") / events));
     }
     if (lost > 0.0) {
-        missing = iwi_say(doc, "; %.0f more were lost: what they would explain is unknown", lost);
+        missing = iwi_doc_printf(doc, "; %.0f more were lost: what they would explain is unknown", lost);
     }
     if (recorder_ms > 0.0) {
-        own = iwi_say(doc, "; %s of idlewave itself, which wrote the recording, left out",
-                      iwi_ns_round(doc, 1e6 * recorder_ms));
+        own = iwi_doc_printf(doc, "; %s of idlewave itself, which wrote the recording, left out",
+                             iwi_ns_round(doc, 1e6 * recorder_ms));
     }
-    return iwi_say(doc, "identified with %s%s%s%s", iw_rung_name(facts->rung), matched, missing, own);
+    return iwi_doc_printf(doc, "identified with %s%s%s%s", iw_attribution_level_name(facts->rung), matched,
+                          missing, own);
 }
 
 /* Up to how many ranks it can say what noise costs. */
@@ -144,9 +148,9 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
     if (!(coarse < 1e6)) { /* of detours that are all alike */
         return "estimates for a million ranks that meet each 10 ms, and more";
     }
-    return iwi_say(doc,
-                   "estimates for up to %s ranks that meet each ms, or %s each 10 ms; lower bounds for more",
-                   iwi_about_ranks_text(fine, fine_text), iwi_about_ranks_text(coarse, coarse_text));
+    return iwi_doc_printf(
+        doc, "estimates for up to %s ranks that meet each ms, or %s each 10 ms; lower bounds for more",
+        iwi_about_ranks_text(fine, fine_text), iwi_about_ranks_text(coarse, coarse_text));
 }
 
 /* What is said of other days was measured: docs/validation/predictions.md. */
@@ -161,13 +165,14 @@ static void show_days(struct iwi_document *doc)
 
 static void show_largest(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    for (size_t i = 0; facts->rung != IW_RUNG_NONE && i < facts->source_count && i < LARGEST; i++) {
+    for (size_t i = 0; facts->rung != IW_ATTRIBUTION_LEVEL_NONE && i < facts->source_count && i < LARGEST;
+         i++) {
         const iw_noise_origin *origin = &facts->sources[i];
 
         iwi_row(doc, i == 0 ? "largest" : "",
-                iwi_say(doc, "%s of the time: %s%s%s", iwi_percent_short(doc, origin->row.share),
-                        iwi_origin_class(origin), origin->source.name[0] != '\0' ? " " : "",
-                        origin->source.name));
+                iwi_doc_printf(doc, "%s of the time: %s%s%s", iwi_percent_short(doc, origin->row.share),
+                               iwi_origin_class(origin), origin->source.name[0] != '\0' ? " " : "",
+                               origin->source.name));
     }
 }
 
@@ -179,8 +184,9 @@ static void show_facts(struct iwi_document *doc, const iw_record_report *report)
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     if (is_selfish) {
         iwi_row(doc, "detours",
-                iwi_say(doc, "%s, %s%s", iwi_count(doc, facts->all.count), iwi_rate(doc, facts->all.rate_hz),
-                        facts->cpu_count > 1 ? " on each CPU" : ""));
+                iwi_doc_printf(doc, "%s, %s%s", iwi_count(doc, facts->all.count),
+                               iwi_rate(doc, facts->all.rate_hz),
+                               facts->cpu_count > 1 ? " on each CPU" : ""));
     } else {
         iwi_row(doc, "samples", iwi_count(doc, facts->all.count));
     }
@@ -209,10 +215,10 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_noise_verdict(doc, &report->noise);
     iwi_noise_figures(doc, &report->noise);
     show_facts(doc, report);
-    if (note != NULL && facts->rung < IW_RUNG_TRACEFS) {
+    if (note != NULL && facts->rung < IW_ATTRIBUTION_LEVEL_TRACEFS) {
         iwi_note(doc, "More sources could be identified. What did not work here: %s.", note);
     }
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, facts);
     iwi_section(doc, "certainty", "Keep in mind");
     iwi_noise_warnings(doc, facts);

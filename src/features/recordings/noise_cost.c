@@ -142,8 +142,8 @@ static void count_unseen(const struct inquiry *inquiry, const iw_sim_result *who
     phases = iwi_bins_phases(&bins, quiet_s, slowdown);
     longest_s = iwi_bins_longest_s(&bins, quiet_s / phases);
     answer->is_bound =
-        iwi_unseen(&inquiry->longest, (double)whole->ranks / inquiry->watched_s,
-                   &(struct iwi_met_job){quiet_s, phases, longest_s}) > iwi_unseen_allowed(slowdown);
+        iwi_unseen_slowdown(&inquiry->longest, (double)whole->ranks / inquiry->watched_s,
+                            &(struct iwi_met_job){quiet_s, phases, longest_s}) > iwi_unseen_allowed(slowdown);
     if (answer->is_bound) {
         luck = (1.0 - iwi_bins_least_part(&bins, quiet_s, phases)) * value;
         answer->slowdown.low = value - hypot(value - answer->slowdown.low, luck);

@@ -264,7 +264,7 @@ static iw_status check_edit(const iw_log *log, const char *name, const void *sub
 /* "4,001" */
 static const char *grouped(struct iwi_document *doc, uint64_t count)
 {
-    return iwi_say(doc, "%s", iwi_ranks_text(count, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_ranks_text(count, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* "60 s each"; without an "each" for a single CPU, with both ends where lengths differ. */
@@ -277,10 +277,11 @@ static const char *length_of(struct iwi_document *doc, const iw_noise_facts *fac
         most_ns = iwi_max(most_ns, facts->cpus[i].length_ns);
     }
     if (least_ns < most_ns) {
-        return iwi_say(doc, "%s to %s each", iwi_ns_round(doc, (double)least_ns),
-                       iwi_ns_round(doc, (double)most_ns));
+        return iwi_doc_printf(doc, "%s to %s each", iwi_ns_round(doc, (double)least_ns),
+                              iwi_ns_round(doc, (double)most_ns));
     }
-    return iwi_say(doc, "%s%s", iwi_ns_round(doc, (double)most_ns), facts->cpu_count == 1 ? "" : " each");
+    return iwi_doc_printf(doc, "%s%s", iwi_ns_round(doc, (double)most_ns),
+                          facts->cpu_count == 1 ? "" : " each");
 }
 
 /* Files of 0.2 do not say. */
@@ -299,35 +300,36 @@ static void say_action(struct iwi_document *doc, const iw_edit *edit, const iw_n
         const uint64_t before = is_quanta ? edit->sample_count : edit->detour_count,
                        kept = kept_of(edit, facts->all.count, before);
 
-        iwi_more(doc, "kept %s of %s %s%s on %zu of %zu CPU%s", grouped(doc, kept), grouped(doc, before),
-                 what, iwi_s(before), facts->cpu_count, edit->cpu_count, iwi_s(edit->cpu_count));
+        iwi_doc_append(doc, "kept %s of %s %s%s on %zu of %zu CPU%s", grouped(doc, kept),
+                       grouped(doc, before), what, iwi_plural_s(before), facts->cpu_count, edit->cpu_count,
+                       iwi_plural_s(edit->cpu_count));
         if (facts->all.count > kept) {
-            iwi_more(doc, ", some of them in two or more pieces (%s)", count);
+            iwi_doc_append(doc, ", some of them in two or more pieces (%s)", count);
         }
     } else {
-        iwi_more(doc, "%s %s%s on %zu CPU%s", count, what, iwi_s(facts->all.count), facts->cpu_count,
-                 iwi_s(facts->cpu_count));
+        iwi_doc_append(doc, "%s %s%s on %zu CPU%s", count, what, iwi_plural_s(facts->all.count),
+                       facts->cpu_count, iwi_plural_s(facts->cpu_count));
     }
     if (edit->kind == IW_EDIT_MERGE || edit->kind == IW_EDIT_APPEND) {
-        iwi_more(doc,
-                 edit->kind == IW_EDIT_MERGE ? " of %zu recording%s" : ", %zu recording%s one after another",
-                 edit->recording_count, iwi_s(edit->recording_count));
+        iwi_doc_append(
+            doc, edit->kind == IW_EDIT_MERGE ? " of %zu recording%s" : ", %zu recording%s one after another",
+            edit->recording_count, iwi_plural_s(edit->recording_count));
     }
-    iwi_more(doc, ", %s.", length_of(doc, facts));
+    iwi_doc_append(doc, ", %s.", length_of(doc, facts));
 }
 
 static void say_noise(struct iwi_document *doc, const iw_edit *edit, const iw_noise_facts *facts)
 {
-    iwi_more(doc, " Noise takes %s of the time", iwi_percent_short(doc, facts->all.share));
+    iwi_doc_append(doc, " Noise takes %s of the time", iwi_percent_short(doc, facts->all.share));
     if (edit->kind == IW_EDIT_CUT && isfinite(share_before(edit))) {
-        iwi_more(doc, " (%s before)", iwi_percent_short(doc, share_before(edit)));
+        iwi_doc_append(doc, " (%s before)", iwi_percent_short(doc, share_before(edit)));
     }
     if (facts->all.max_ns > 0.0) {
-        iwi_more(doc, "; the %s %s",
-                 !iw_probe_has_quanta(facts->probe) ? "longest detour takes" : "worst sample lost",
-                 iwi_ns_round(doc, facts->all.max_ns));
+        iwi_doc_append(doc, "; the %s %s",
+                       !iw_probe_has_quanta(facts->probe) ? "longest detour takes" : "worst sample lost",
+                       iwi_ns_round(doc, facts->all.max_ns));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 /* What else one should know. */
@@ -336,12 +338,14 @@ static void say_remarks(struct iwi_document *doc, const iw_edit *edit, const iw_
     const char *merged = iwi_fact(facts, "merged");
 
     if (edit->too_short > 0) {
-        iwi_more(doc, " %s shorter detour%s %s below the threshold and left out.",
-                 grouped(doc, edit->too_short), iwi_s(edit->too_short), edit->too_short == 1 ? "is" : "are");
+        iwi_doc_append(doc, " %s shorter detour%s %s below the threshold and left out.",
+                       grouped(doc, edit->too_short), iwi_plural_s(edit->too_short),
+                       edit->too_short == 1 ? "is" : "are");
     }
     if (edit->renumbered > 0 && merged != NULL) {
-        iwi_more(doc, " %s CPU%s got %s, because others have theirs (%s).", grouped(doc, edit->renumbered),
-                 iwi_s(edit->renumbered), edit->renumbered == 1 ? "a new number" : "new numbers", merged);
+        iwi_doc_append(doc, " %s CPU%s got %s, because others have theirs (%s).",
+                       grouped(doc, edit->renumbered), iwi_plural_s(edit->renumbered),
+                       edit->renumbered == 1 ? "a new number" : "new numbers", merged);
     }
 }
 
@@ -356,7 +360,7 @@ static void write_edit(struct iwi_document *doc, const void *subject)
     say_noise(doc, &report->edit, facts);
     say_remarks(doc, &report->edit, facts);
     iwi_noise_figures(doc, &report->noise);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, facts);
     iwi_section(doc, "certainty", "Keep in mind");
     iwi_noise_warnings(doc, facts);
@@ -426,15 +430,15 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
     if (!is_whole) {
         iwi_sort(order, facts->cpu_count, compare_cpus);
     }
-    IWI_TABLE(
-        doc,
-        iwi_say(doc, "%s by CPU%s", is_quanta ? "Losses" : "Detours", is_whole ? "" : ", the worst first"),
-        {"CPU", IWI_NUMBER}, {is_quanta ? "quanta" : "detours", IWI_NUMBER}, {"rate", IWI_NUMBER},
-        {"share", IWI_NUMBER}, {"median", IWI_NUMBER}, {"p99", IWI_NUMBER}, {"max", IWI_NUMBER});
+    IWI_TABLE(doc,
+              iwi_doc_printf(doc, "%s by CPU%s", is_quanta ? "Losses" : "Detours",
+                             is_whole ? "" : ", the worst first"),
+              {"CPU", IWI_NUMBER}, {is_quanta ? "quanta" : "detours", IWI_NUMBER}, {"rate", IWI_NUMBER},
+              {"share", IWI_NUMBER}, {"median", IWI_NUMBER}, {"p99", IWI_NUMBER}, {"max", IWI_NUMBER});
     for (size_t i = 0; i < facts->cpu_count; i++) {
         const iw_noise_row *row = &order[i].row;
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, order[i].cpu), iwi_count(doc, row->count),
+        iwi_row(doc, iwi_doc_printf(doc, "%" PRIu32, order[i].cpu), iwi_count(doc, row->count),
                 iwi_rate(doc, row->rate_hz), iwi_percent_short(doc, row->share),
                 iwi_ns_short(doc, row->median_ns), iwi_ns_short(doc, row->p99_ns),
                 iwi_ns_short(doc, row->max_ns));
@@ -482,15 +486,15 @@ void iwi_noise_figures(struct iwi_document *doc, const iw_noise_report *report)
     if (report->picture.point_count == 0) {
         return;
     }
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_scatter(doc, report, true);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     status = iwi_noise_histogram_figure(doc->log, report, &histogram);
     iwi_show_figure(doc, status, histogram);
-    iwi_only(doc, IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_IN_PLOTS);
     status = iwi_noise_rates_figure(doc->log, report, &rates);
     iwi_show_figure(doc, status, rates);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* Bins of 1, 2, 5 for a terminal: two of the picture's are one. */
@@ -549,17 +553,17 @@ static void show_text_pictures(struct iwi_document *doc, const iw_noise_report *
     if (report->picture.point_count == 0) {
         return;
     }
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     iwi_section(doc, "detours", "When, and how long");
     show_scatter(doc, report, false);
     iwi_note(doc, "In a cell \xe2\x96\x91 5, \xe2\x96\x92 50, \xe2\x96\x93 500, \xe2\x96\x88 5000 or more, "
                   "else each a dot.");
     if (report->picture.stride > 1) {
-        iwi_more(doc, " Beside the %zu longest, one of %zu is drawn for all of them.",
-                 report->picture.longest_count, report->picture.stride);
+        iwi_doc_append(doc, " Beside the %zu longest, one of %zu is drawn for all of them.",
+                       report->picture.longest_count, report->picture.stride);
     }
     show_bins(doc, report);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* ---- the document ---- */
@@ -580,7 +584,7 @@ static void show_spectrum(struct iwi_document *doc, const iw_noise_report *repor
 
 static void show_attributes(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_section(doc, "origin", "Origin");
     IWI_TABLE(doc, "How, when and where this was measured", {"what", IWI_WORDS}, {"value", IWI_WORDS});
     for (size_t i = 0; i < facts->attribute_count; i++) {
@@ -588,7 +592,7 @@ static void show_attributes(struct iwi_document *doc, const iw_noise_facts *fact
 
         iwi_row(doc, attribute->name, iwi_attribute_text(attribute->name, attribute->value));
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)

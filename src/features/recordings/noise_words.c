@@ -45,18 +45,18 @@ static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_fac
 {
     const char *note = iwi_fact(facts, "attribution_note");
 
-    if (iw_probe_has_quanta(facts->probe) || facts->rung > IW_RUNG_SWITCHES || facts->all.count == 0 ||
-        (facts->rung == IW_RUNG_NONE && facts->has_sources) ||
+    if (iw_probe_has_quanta(facts->probe) || facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES ||
+        facts->all.count == 0 || (facts->rung == IW_ATTRIBUTION_LEVEL_NONE && facts->has_sources) ||
         iwi_fact(facts, "specs") != NULL) { /* synthetic: nothing had to be identified */
         return;
     }
     iwi_item(doc, "%s",
-             facts->rung == IW_RUNG_NONE
+             facts->rung == IW_ATTRIBUTION_LEVEL_NONE
                  ? "What took the CPUs is unknown: the recording names no sources."
                  : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
                    "unknown.");
     if (note != NULL) {
-        iwi_more(doc, " What did not work there: %s.", note);
+        iwi_doc_append(doc, " What did not work there: %s.", note);
     }
 }
 
@@ -104,14 +104,15 @@ static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *f
         hardware += facts->sources[s].source.kind == IW_CLASS_HARDWARE ? facts->sources[s].row.share : 0.0;
     }
     iwi_item(doc, "This is a virtual machine%s: what its host takes counts as noise",
-             hypervisor != NULL ? iwi_say(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor)) : "");
+             hypervisor != NULL ? iwi_doc_printf(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor))
+                                : "");
     if (hardware >= NOTABLE_SHARE) {
-        iwi_more(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
+        iwi_doc_append(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
     }
     if (steal >= NOTABLE_SHARE) {
-        iwi_more(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
+        iwi_doc_append(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
     }
-    iwi_more(doc, ". Bare metal may be quieter.");
+    iwi_doc_append(doc, ". Bare metal may be quieter.");
 }
 
 static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts)
@@ -136,8 +137,9 @@ static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts
                  "One turn of the loop takes %s on CPU %" PRIu32
                  " even undisturbed, so short detours were missed%s.",
                  iwi_ns_short(doc, worst->t_min_ns), worst->cpu,
-                 source != NULL ? iwi_say(doc, ": the clock is slow to read (clock source '%s')", source)
-                                : "");
+                 source != NULL
+                     ? iwi_doc_printf(doc, ": the clock is slow to read (clock source '%s')", source)
+                     : "");
     }
 }
 
@@ -166,7 +168,7 @@ static bool is_least(const iw_noise_cost *cost)
 /* "1,024" */
 static const char *grouped(struct iwi_document *doc, uint64_t number)
 {
-    return iwi_say(doc, "%s", iwi_ranks_text(number, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_ranks_text(number, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* Two significant digits, for people: "2.4", "480", "12,000", "1.3 million". */
@@ -176,12 +178,12 @@ static const char *about(struct iwi_document *doc, double factor)
     const double rounded = round(factor / power) * power;
 
     if (rounded >= 1e6) {
-        return iwi_say(doc, "%.2g million", rounded / 1e6);
+        return iwi_doc_printf(doc, "%.2g million", rounded / 1e6);
     }
     if (rounded >= 1e4) {
         return grouped(doc, (uint64_t)rounded);
     }
-    return iwi_say(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
+    return iwi_doc_printf(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
 }
 
 /* " a barrier takes about 2.4 times as long, an allreduce of 8 B 2.6 times"; both in the same unit. */
@@ -193,22 +195,23 @@ static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
                *about_or_least = is_least(cost) ? least : "about ";
 
     if (iwi_is_large_slowdown(fmin(barrier, allreduce))) {
-        iwi_more(doc, " a barrier takes %s%s times as long, an allreduce of 8 B %s%s times", about_or_least,
-                 about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
+        iwi_doc_append(doc, " a barrier takes %s%s times as long, an allreduce of 8 B %s%s times",
+                       about_or_least, about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
     } else {
-        iwi_more(doc, " a barrier takes %s%s %% longer, an allreduce of 8 B %s%s %%", about_or_least,
-                 iwi_short_percent(fmax(barrier, 0.0), 2).text, least,
-                 iwi_short_percent(fmax(allreduce, 0.0), 2).text);
+        iwi_doc_append(doc, " a barrier takes %s%s %% longer, an allreduce of 8 B %s%s %%", about_or_least,
+                       iwi_short_percent(fmax(barrier, 0.0), 2).text, least,
+                       iwi_short_percent(fmax(allreduce, 0.0), 2).text);
     }
 }
 
 static void say_from(struct iwi_document *doc, const iw_noise_cost *cost)
 {
     if (cost->from_ranks > 0) {
-        iwi_more(doc, "; barriers slow down by 5 %% from about %s ranks.", grouped(doc, cost->from_ranks));
+        iwi_doc_append(doc, "; barriers slow down by 5 %% from about %s ranks.",
+                       grouped(doc, cost->from_ranks));
     } else {
-        iwi_more(doc, "; %sbarriers slow down by less than 5 %% on up to %s ranks.",
-                 is_least(cost) ? "with what was recorded, " : "", grouped(doc, cost->most_ranks));
+        iwi_doc_append(doc, "; %sbarriers slow down by less than 5 %% on up to %s ranks.",
+                       is_least(cost) ? "with what was recorded, " : "", grouped(doc, cost->most_ranks));
     }
 }
 
@@ -221,24 +224,26 @@ static void say_noise_cost(struct iwi_document *doc, const iw_noise_report *repo
 
     if (cost->network == NULL) {
         if (report->facts.probe == IW_PROBE_FTQ) {
-            iwi_more(doc, " FTQ does not show when detours begin, so what a barrier pays is not known.");
+            iwi_doc_append(doc,
+                           " FTQ does not show when detours begin, so what a barrier pays is not known.");
         }
         return;
     }
     if (most >= LEAST_SLOWDOWN) {
-        iwi_more(doc, " On %s ranks of %s", grouped(doc, cost->ranks), cost->network);
+        iwi_doc_append(doc, " On %s ranks of %s", grouped(doc, cost->ranks), cost->network);
         say_slowdowns(doc, cost);
     } else if (cost->is_rare) {
-        iwi_more(
+        iwi_doc_append(
             doc,
             " Its long detours are too rare for a quick simulation of what a barrier on %s ranks of %s pays",
             grouped(doc, cost->ranks), cost->network);
     } else if (cost->is_bound) {
-        iwi_more(doc, " The recording is too short to show what a barrier on %s ranks of %s pays",
-                 grouped(doc, cost->ranks), cost->network);
+        iwi_doc_append(doc, " The recording is too short to show what a barrier on %s ranks of %s pays",
+                       grouped(doc, cost->ranks), cost->network);
     } else {
-        iwi_more(doc, " On %s ranks of %s neither a barrier nor an allreduce of 8 B takes noticeably longer",
-                 grouped(doc, cost->ranks), cost->network);
+        iwi_doc_append(doc,
+                       " On %s ranks of %s neither a barrier nor an allreduce of 8 B takes noticeably longer",
+                       grouped(doc, cost->ranks), cost->network);
     }
     say_from(doc, cost);
 }
@@ -253,19 +258,20 @@ static void say_noise_cost_origin(struct iwi_document *doc, const iw_noise_repor
     if (cost->network == NULL) {
         return;
     }
-    iwi_more(doc, " Slowdowns are means of %" PRIu64 " simulations of %" PRIu64 " collectives back to back",
-             cost->trials, cost->repeat);
+    iwi_doc_append(doc,
+                   " Slowdowns are means of %" PRIu64 " simulations of %" PRIu64 " collectives back to back",
+                   cost->trials, cost->repeat);
     if (cost->used_ns * (double)facts->cpu_count < 0.99 * facts->watched_ns) {
-        iwi_more(doc, " with the first %s", iwi_ns_round(doc, cost->used_ns));
+        iwi_doc_append(doc, " with the first %s", iwi_ns_round(doc, cost->used_ns));
     }
     if (cost->is_rare) {
-        iwi_more(doc, ", too few for its rare detours: simulate more.");
+        iwi_doc_append(doc, ", too few for its rare detours: simulate more.");
     } else if (cost->is_bound) {
-        iwi_more(doc, "; a longer recording may show more.");
+        iwi_doc_append(doc, "; a longer recording may show more.");
     } else {
-        iwi_more(doc, " (barrier: 95 %% CI %s).",
-                 iwi_slowdown_range_text(cost->barrier_slowdown.low, cost->barrier_slowdown.high,
-                                         cost->barrier_slowdown.value, range));
+        iwi_doc_append(doc, " (barrier: 95 %% CI %s).",
+                       iwi_slowdown_range_text(cost->barrier_slowdown.low, cost->barrier_slowdown.high,
+                                               cost->barrier_slowdown.value, range));
     }
 }
 
@@ -320,22 +326,22 @@ static const char *length_of(struct iwi_document *doc, const iw_noise_facts *fac
     for (size_t i = 0; i < facts->cpu_count; i++) {
         most_ns = fmax(most_ns, (double)facts->cpus[i].length_ns);
     }
-    return facts->all.max_ns > mean_ns ? iwi_say(doc, "up to %s", iwi_ns_round(doc, most_ns))
+    return facts->all.max_ns > mean_ns ? iwi_doc_printf(doc, "up to %s", iwi_ns_round(doc, most_ns))
                                        : iwi_ns_round(doc, mean_ns);
 }
 
 /* "(2 CPUs, 60 s)": which CPUs, and how long each. */
 static const char *scope_of(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    const char *cpus = facts->cpu_count == 1 ? iwi_say(doc, "CPU %" PRIu32, facts->cpus[0].cpu)
-                                             : iwi_say(doc, "%zu CPUs", facts->cpu_count);
+    const char *cpus = facts->cpu_count == 1 ? iwi_doc_printf(doc, "CPU %" PRIu32, facts->cpus[0].cpu)
+                                             : iwi_doc_printf(doc, "%zu CPUs", facts->cpu_count);
     const char *quanta = "";
 
     if (is_quanta(facts)) {
-        quanta = iwi_say(doc, "; %" PRIu64 " quanta of %s", facts->all.count,
-                         iwi_ns_round(doc, (double)facts->quantum_ns));
+        quanta = iwi_doc_printf(doc, "; %" PRIu64 " quanta of %s", facts->all.count,
+                                iwi_ns_round(doc, (double)facts->quantum_ns));
     }
-    return iwi_say(doc, "(%s, %s%s)", cpus, length_of(doc, facts), quanta);
+    return iwi_doc_printf(doc, "(%s, %s%s)", cpus, length_of(doc, facts), quanta);
 }
 
 /* What the kernel took, its threads apart, and what programs did. */
@@ -353,10 +359,10 @@ static void say_shares(struct iwi_document *doc, const iw_noise_facts *facts)
                           ? origin->row.share
                           : 0.0;
     }
-    if (facts->rung > IW_RUNG_SWITCHES && iwi_fact(facts, "kernel_threads") != NULL) {
-        iwi_more(doc, " By source: programs %s, kernel threads %s, interrupts %s.",
-                 iwi_percent_short(doc, programs), iwi_percent_short(doc, threads),
-                 iwi_percent_short(doc, interrupts));
+    if (facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES && iwi_fact(facts, "kernel_threads") != NULL) {
+        iwi_doc_append(doc, " By source: programs %s, kernel threads %s, interrupts %s.",
+                       iwi_percent_short(doc, programs), iwi_percent_short(doc, threads),
+                       iwi_percent_short(doc, interrupts));
     }
 }
 
@@ -384,12 +390,13 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
         return;
     }
     /* two digits of what a table would show as next to nothing */
-    iwi_verdict(
-        doc, "%s loses %s of its CPU%s to noise %s; the %s %s.", host,
-        facts->all.share < 0.000995 ? iwi_say(doc, "%s %%", iwi_short_percent(facts->all.share, 2).text)
-                                    : iwi_percent(doc, facts->all.share),
-        iwi_s(facts->cpu_count), scope, is_quanta(facts) ? "worst quantum lost" : "longest detour took",
-        iwi_ns_round(doc, facts->all.max_ns));
+    iwi_verdict(doc, "%s loses %s of its CPU%s to noise %s; the %s %s.", host,
+                facts->all.share < 0.000995
+                    ? iwi_doc_printf(doc, "%s %%", iwi_short_percent(facts->all.share, 2).text)
+                    : iwi_percent(doc, facts->all.share),
+                iwi_plural_s(facts->cpu_count), scope,
+                is_quanta(facts) ? "worst quantum lost" : "longest detour took",
+                iwi_ns_round(doc, facts->all.max_ns));
     say_noise_cost(doc, report);
 }
 
@@ -401,7 +408,7 @@ static void say_fact(struct iwi_document *doc, const iw_noise_facts *facts, cons
     const char *value = iwi_fact(facts, name);
 
     if (value != NULL && value[0] != '\0') {
-        iwi_more(doc, "%s%s", before, value);
+        iwi_doc_append(doc, "%s%s", before, value);
     }
 }
 
@@ -411,9 +418,9 @@ static void say_under(struct iwi_document *doc, const iw_noise_facts *facts)
     const char *under = iwi_fact(facts, "under"), *ended = iwi_fact(facts, "under_ended_ns");
 
     if (under != NULL) {
-        iwi_more(doc, ", under '%s'", under);
+        iwi_doc_append(doc, ", under '%s'", under);
         if (ended != NULL) {
-            iwi_more(doc, " until %s", iwi_ns_short(doc, strtod(ended, NULL)));
+            iwi_doc_append(doc, " until %s", iwi_ns_short(doc, strtod(ended, NULL)));
         }
     }
 }
@@ -428,15 +435,16 @@ static void say_limits(struct iwi_document *doc, const iw_noise_facts *facts)
         threshold_ns = fmax(threshold_ns, facts->cpus[c].threshold_ns);
     }
     if (facts->probe == IW_PROBE_WATCH) {
-        iwi_more(doc, " Time counts while a thread of the job runs or waits.");
+        iwi_doc_append(doc, " Time counts while a thread of the job runs or waits.");
         if (threshold_ns > 0.0) {
-            iwi_more(doc, " Detours shorter than %s were not kept.", iwi_ns_short(doc, threshold_ns));
+            iwi_doc_append(doc, " Detours shorter than %s were not kept.", iwi_ns_short(doc, threshold_ns));
         }
     } else if (threshold_ns > 0.0) {
-        iwi_more(doc, " Detours shorter than %s are not seen (t_min %s ns).", iwi_ns_short(doc, threshold_ns),
-                 round(10.0 * low_ns) == round(10.0 * high_ns)
-                     ? iwi_say(doc, "%.1f", low_ns)
-                     : iwi_say(doc, "%.1f to %.1f", low_ns, high_ns));
+        iwi_doc_append(doc, " Detours shorter than %s are not seen (t_min %s ns).",
+                       iwi_ns_short(doc, threshold_ns),
+                       round(10.0 * low_ns) == round(10.0 * high_ns)
+                           ? iwi_doc_printf(doc, "%.1f", low_ns)
+                           : iwi_doc_printf(doc, "%.1f to %.1f", low_ns, high_ns));
     }
 }
 
@@ -454,10 +462,10 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
     say_fact(doc, facts, "kernel", ", kernel ");
     say_fact(doc, facts, "date", ", ");
     say_under(doc, facts);
-    if (!is_quanta(facts) && facts->rung != IW_RUNG_NONE) {
-        iwi_more(doc, "; sources identified with %s", iw_rung_name(facts->rung));
+    if (!is_quanta(facts) && facts->rung != IW_ATTRIBUTION_LEVEL_NONE) {
+        iwi_doc_append(doc, "; sources identified with %s", iw_attribution_level_name(facts->rung));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (!is_quanta(facts)) {
         say_limits(doc, facts);
     }
@@ -515,7 +523,7 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
     struct interrupts counts[MOST_INTERRUPTS];
     size_t used;
 
-    if (text == NULL || facts->rung > IW_RUNG_SWITCHES || !(facts->watched_ns > 0.0)) {
+    if (text == NULL || facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES || !(facts->watched_ns > 0.0)) {
         return;
     }
     used = count_interrupts(text, facts, counts);
@@ -524,10 +532,10 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
         if (i == 0) {
             iwi_paragraph(doc, "Interrupts meanwhile on each CPU, by /proc:");
         }
-        iwi_more(doc, "%s %s %s", i > 0 ? "," : "", counts[i].name,
-                 iwi_rate(doc, 1e9 * counts[i].sum / facts->watched_ns));
+        iwi_doc_append(doc, "%s %s %s", i > 0 ? "," : "", counts[i].name,
+                       iwi_rate(doc, 1e9 * counts[i].sum / facts->watched_ns));
     }
     if (used > 0) {
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     }
 }

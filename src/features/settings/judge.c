@@ -38,7 +38,7 @@ struct iwi_case iwi_case_of(const struct iwi_case *c, const iw_cpu_set *cpus)
     return narrow;
 }
 
-iw_cpu_set iwi_concerned(const struct iwi_case *c, const iw_cpu_set *cpus)
+iw_cpu_set iwi_cpus_concerned(const struct iwi_case *c, const iw_cpu_set *cpus)
 {
     return c->is_told ? iw_cpu_set_and(cpus, &c->quiet) : *cpus;
 }
@@ -344,7 +344,7 @@ static void say_untold(const struct iwi_case *c, iw_mitigation *m)
         iwi_judge_say(m->evidence, "counters do not tell; 'idlewave record' as root does");
     } else {
         iwi_judge_say(m->evidence, "the recording does not name such sources (rung %s); record as root",
-                      iw_rung_name(c->seen->rung));
+                      iw_attribution_level_name(c->seen->rung));
     }
 }
 

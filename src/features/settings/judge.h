@@ -71,7 +71,7 @@ const char *iwi_cpus_text(const iw_cpu_set *set, char buf[IWI_CPUS_SIZE]); /* "C
 const char *iwi_list_text(const iw_cpu_set *set, const char *word, char buf[IWI_LIST_SIZE]);
 
 /* Of CPUs that a setting is for those that count: the application's, where these are known. */
-iw_cpu_set iwi_concerned(const struct iwi_case *c, const iw_cpu_set *cpus);
+iw_cpu_set iwi_cpus_concerned(const struct iwi_case *c, const iw_cpu_set *cpus);
 
 /* Tells of the application's CPUs that a setting is not for. */
 void iwi_say_outside(const struct iwi_case *c, const iw_cpu_set *cpus, iw_mitigation *m);

@@ -134,7 +134,7 @@ static bool judge_isolation(const struct iwi_case *c, const struct iwi_mitigatio
 {
     const struct iwi_node_facts *node = c->node;
     const iw_cpu_set all = iw_cpu_set_or(&node->isolated.cpus, &node->partition.cpus);
-    const iw_cpu_set isolated = iwi_concerned(c, &all);
+    const iw_cpu_set isolated = iwi_cpus_concerned(c, &all);
     const bool is_configured = !iw_cpu_set_is_empty(&isolated);
     const struct iwi_rate_check check = {
         is_configured, is_configured ? &isolated : &c->looked_at, &ops->sources, STRAY_HZ, DAEMON_HZ, false};
@@ -362,7 +362,7 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
 {
     const struct iwi_cpu_fact *fact = &c->node->nohz_full;
     const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
-    const iw_cpu_set concerned = iwi_concerned(c, &fact->cpus);
+    const iw_cpu_set concerned = iwi_cpus_concerned(c, &fact->cpus);
     const struct iwi_rate_check check = {is_configured, is_configured ? &concerned : &c->looked_at,
                                          &tick,         TICK_ALLOWED_HZ,
                                          TICK_LOUD_HZ,  false};
@@ -442,7 +442,7 @@ static bool judge_rcu_nocbs(const struct iwi_case *c, const struct iwi_mitigatio
     const struct iwi_cpu_fact *fact = &c->node->rcu_nocbs;
     const bool is_configured = !iw_cpu_set_is_empty(&fact->cpus);
     const iw_cpu_set tickless = iw_cpu_set_and(&fact->cpus, &c->node->nohz_full.cpus);
-    const iw_cpu_set concerned = iwi_concerned(c, &tickless);
+    const iw_cpu_set concerned = iwi_cpus_concerned(c, &tickless);
     const struct iwi_rate_check check = {is_configured,   is_configured ? &concerned : &c->looked_at,
                                          &ops->sources,   SOFTIRQ_ALLOWED_HZ,
                                          SOFTIRQ_LOUD_HZ, false};
@@ -481,7 +481,7 @@ static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mit
 {
     const long value = c->node->timer_migration;
     const iw_cpu_set apart = iw_cpu_set_or(&c->node->isolated.cpus, &c->node->nohz_full.cpus);
-    const iw_cpu_set concerned = iwi_concerned(c, &apart);
+    const iw_cpu_set concerned = iwi_cpus_concerned(c, &apart);
     const struct iwi_rate_check check = {true, &concerned, &ops->sources, SOFTIRQ_ALLOWED_HZ, SOFTIRQ_LOUD_HZ,
                                          true};
 

@@ -129,13 +129,14 @@ static void set_tells(const iw_recording *recording, struct iwi_observed *seen)
     const bool is_made = iw_recording_get(recording, "specs") != NULL;
     const bool has_counters = iw_recording_get(recording, "interrupts") != NULL;
     const bool is_all =
-        !iw_probe_has_quanta(recording->probe) && (recording->rung >= IW_RUNG_PERF || is_made);
+        !iw_probe_has_quanta(recording->probe) && (recording->rung >= IW_ATTRIBUTION_LEVEL_PERF || is_made);
 
     seen->lacks_names = !is_all;
     for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
         const bool is_countable = kind == IW_CLASS_IRQ || kind == IW_CLASS_SOFTIRQ || kind == IW_CLASS_NMI;
 
-        seen->tells[kind] = is_all || (kind == IW_CLASS_THREAD && recording->rung == IW_RUNG_SWITCHES);
+        seen->tells[kind] =
+            is_all || (kind == IW_CLASS_THREAD && recording->rung == IW_ATTRIBUTION_LEVEL_SWITCHES);
         seen->is_counted[kind] = !seen->tells[kind] && has_counters && is_countable;
         seen->tells[kind] |= seen->is_counted[kind];
     }

@@ -33,7 +33,7 @@ struct iwi_seen_cpu {
 
 struct iwi_observed {
     enum iwi_seen_by by;
-    iw_rung rung;
+    iw_attribution_level rung;
     bool tells[IW_CLASSES];      /* sources of this class have been told apart */
     bool lacks_names;            /* of threads: preemptions are told, not by whom */
     bool is_counted[IW_CLASSES]; /* by counters, also with a recording whose rung does not name them */

@@ -77,11 +77,11 @@ static void list_contradicted(struct iwi_document *doc, const iw_verify *verify)
 
     for (size_t i = 0; i < verify->count; i++) {
         if (verify->mitigations[i].state == IW_MITIGATION_CONTRADICTED) {
-            iwi_more(doc, "%s%s", before, verify->mitigations[i].name);
+            iwi_doc_append(doc, "%s%s", before, verify->mitigations[i].name);
             before = ", ";
         }
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 /* What an all-clear would hide. */
@@ -92,19 +92,19 @@ static void say_missing(struct iwi_document *doc, const iw_verify *verify)
                  effective = verify->counts[IW_MITIGATION_EFFECTIVE];
 
     if (absent > 0) {
-        iwi_more(doc, "; %zu %s not configured", absent, absent == 1 ? "is" : "are");
+        iwi_doc_append(doc, "; %zu %s not configured", absent, absent == 1 ? "is" : "are");
     }
     if (unknown > 0) {
-        iwi_more(doc, "%s %zu cannot be determined", absent > 0 ? "," : ";", unknown);
+        iwi_doc_append(doc, "%s %zu cannot be determined", absent > 0 ? "," : ";", unknown);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (verify->watched[0] == '\0') {
-        iwi_more(doc, " None was checked against what happens on the node.");
+        iwi_doc_append(doc, " None was checked against what happens on the node.");
     } else if (effective > 0) {
-        iwi_more(doc, " %zu %s observed to be in effect.", effective, effective == 1 ? "was" : "were");
+        iwi_doc_append(doc, " %zu %s observed to be in effect.", effective, effective == 1 ? "was" : "were");
     }
     if (verify->quiet_origin[0] == '\0') {
-        iwi_more(doc, " No CPU is set apart for applications.");
+        iwi_doc_append(doc, " No CPU is set apart for applications.");
     }
 }
 
@@ -126,8 +126,8 @@ static void say_verdict(struct iwi_document *doc, const iw_verify *verify)
         say_missing(doc, verify);
     }
     if (verify->recorded_host[0] != '\0') {
-        iwi_more(doc, " But the recording is of %s, not of %s: it says nothing about %s.",
-                 verify->recorded_host, host, host);
+        iwi_doc_append(doc, " But the recording is of %s, not of %s: it says nothing about %s.",
+                       verify->recorded_host, host, host);
     }
 }
 
@@ -138,10 +138,10 @@ static void say_basis(struct iwi_document *doc, const iw_verify *verify)
     iwi_paragraph(doc, "Kernel %s. Checked against %s.", verify->kernel,
                   verify->watched[0] != '\0' ? verify->watched : "nothing: settings only");
     if (verify->quiet_origin[0] != '\0') {
-        iwi_more(doc, " CPUs that should be quiet: %s, %s.",
-                 iw_cpu_set_text(&verify->quiet, list, sizeof list), verify->quiet_origin);
+        iwi_doc_append(doc, " CPUs that should be quiet: %s, %s.",
+                       iw_cpu_set_text(&verify->quiet, list, sizeof list), verify->quiet_origin);
     } else {
-        iwi_more(doc, " The application's CPUs are not known.");
+        iwi_doc_append(doc, " The application's CPUs are not known.");
     }
 }
 
@@ -180,9 +180,9 @@ static void say_worths(struct iwi_document *doc, const iw_verify *verify)
             const bool is_bound = iwi_is_bound(m->worth);
 
             iwi_row(doc, m->name, is_bound ? "" : iwi_percent(doc, m->worth.value),
-                    is_bound ? iwi_say(doc, "at least %s", iwi_percent(doc, m->worth.low))
-                             : iwi_say(doc, "%s to %s", iwi_percent(doc, m->worth.low),
-                                       iwi_percent(doc, m->worth.high)));
+                    is_bound ? iwi_doc_printf(doc, "at least %s", iwi_percent(doc, m->worth.low))
+                             : iwi_doc_printf(doc, "%s to %s", iwi_percent(doc, m->worth.low),
+                                              iwi_percent(doc, m->worth.high)));
             iwi_bar(doc, (iw_estimate){iwi_shown(m->worth), m->worth.low, m->worth.high});
         }
     }
@@ -192,8 +192,8 @@ static void say_worths(struct iwi_document *doc, const iw_verify *verify)
 
 static const char *seen_text(struct iwi_document *doc, const iw_mitigation *m)
 {
-    return iwi_say(doc, "%s%s%s", m->setting, m->setting[0] != '\0' && m->evidence[0] != '\0' ? "; " : "",
-                   m->evidence);
+    return iwi_doc_printf(doc, "%s%s%s", m->setting,
+                          m->setting[0] != '\0' && m->evidence[0] != '\0' ? "; " : "", m->evidence);
 }
 
 void iwi_list_mitigations(struct iwi_document *doc, const iw_verify *verify)

@@ -540,7 +540,7 @@ static const uint64_t MOST_TRIALS = 40;
 bool iw_steady_is_asked(const iw_noise_set *set, const iw_program *program, uint64_t trials)
 {
     return program->repeat > 1 && program->schedule == NULL && program->trace == NULL &&
-           program->delay_count == 0 && trials >= IW_LEAST_TRIALS && iw_noise_set_part_count(set) > 0;
+           program->delay_count == 0 && trials >= IW_LEAST_TRIALS && iw_noise_set_source_count(set) > 0;
 }
 
 uint64_t iw_steady_trials(const iw_noise_set *set, const iw_program *program, uint64_t trials)

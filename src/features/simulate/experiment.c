@@ -368,7 +368,7 @@ iw_status iwi_experiment_run_trials(struct iwi_experiment *experiment, const str
 
 /* The noise that a number comes from. */
 struct cause {
-    struct iwi_part_filter filter;
+    struct iwi_removed_filter filter;
     bool is_together; /* and hits all nodes at the same time */
 };
 
@@ -378,12 +378,12 @@ struct hits {
     double share;
 };
 
-static struct hits hits_of(const iw_noise_set *set, const struct iwi_part_filter *filter)
+static struct hits hits_of(const iw_noise_set *set, const struct iwi_removed_filter *filter)
 {
     struct hits hits = {0, 0.0};
 
     for (size_t i = 0; i < set->part_count; i++) {
-        const iw_noise_part *part = &set->parts[i];
+        const iw_noise_set_source *part = &set->parts[i];
 
         if (part->is_recorded && (filter->is_removed == NULL || filter->is_removed[i] == filter->value)) {
             hits.longest_ns = iwi_max(hits.longest_ns, part->longest_ns);

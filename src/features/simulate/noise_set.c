@@ -124,16 +124,16 @@ static double share_of_spec(const char *spec)
 
 /* ---- parts ---- */
 
-static iw_noise_part part_of(const struct iwi_set_entry *entry)
+static iw_noise_set_source part_of(const struct iwi_set_entry *entry)
 {
     const bool is_recorded = entry->spec == NULL;
     const iw_class kind = is_recorded ? entry->source.kind : IW_CLASS_UNKNOWN;
-    iw_noise_part part = {.kind = kind,
-                          .name = is_recorded ? entry->source.name : entry->spec,
-                          .is_recorded = is_recorded,
-                          .share = entry->share,
-                          .longest_ns = entry->longest_ns,
-                          .remedy = iw_remedy_of(kind, is_recorded ? entry->source.name : "")};
+    iw_noise_set_source part = {.kind = kind,
+                                .name = is_recorded ? entry->source.name : entry->spec,
+                                .is_recorded = is_recorded,
+                                .share = entry->share,
+                                .longest_ns = entry->longest_ns,
+                                .remedy = iw_remedy_of(kind, is_recorded ? entry->source.name : "")};
 
     if (is_recorded) {
         (void)iwi_source_text(&entry->source, part.text);
@@ -149,7 +149,7 @@ static iw_noise_part part_of(const struct iwi_set_entry *entry)
 /* The largest share first, unknown ones last. */
 static int compare_parts(const void *left, const void *right)
 {
-    const iw_noise_part *a = left, *b = right;
+    const iw_noise_set_source *a = left, *b = right;
     const double share_a = isnan(a->share) ? -1.0 : a->share, share_b = isnan(b->share) ? -1.0 : b->share;
 
     if (share_a != share_b) {
@@ -197,12 +197,12 @@ static void set_count(iw_noise_set *set)
 
 /* ---- by name ---- */
 
-size_t iw_noise_set_part_count(const iw_noise_set *set)
+size_t iw_noise_set_source_count(const iw_noise_set *set)
 {
     return set->part_count;
 }
 
-const iw_noise_part *iw_noise_set_part(const iw_noise_set *set, size_t part)
+const iw_noise_set_source *iw_noise_set_source_at(const iw_noise_set *set, size_t part)
 {
     return part < set->part_count ? &set->parts[part] : NULL;
 }
@@ -518,7 +518,7 @@ uint32_t iwi_set_aligned_nodes(const iw_noise_set *set)
     return (uint32_t)most;
 }
 
-void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop loop)
+void iw_noise_set_share_phases(iw_noise_set *set, uint32_t cores_per_rank, iw_loop_schedule loop)
 {
     set->cores_per_rank = (uint32_t)iwi_min(iwi_max(cores_per_rank, 1), IW_CORES_PER_RANK_MOST);
     set->loop = loop;

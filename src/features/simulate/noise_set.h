@@ -48,7 +48,7 @@ struct iw_noise_set {
     struct iwi_set_entry *entries;
     size_t entry_count, entry_room;
     size_t next_entry; /* where to look first: nodes have much the same sources in much the same order */
-    iw_noise_part *parts;
+    iw_noise_set_source *parts;
     size_t part_count, part_room;
     iw_sync sync;
     iw_time skew_ps;
@@ -57,7 +57,7 @@ struct iw_noise_set {
     iw_align align;           /* of the nodes of folders */
     uint32_t recorded_cpus;   /* of a node, the most; 0: nothing is recorded */
     uint32_t cores_per_rank;  /* at least 1 */
-    iw_loop loop;
+    iw_loop_schedule loop;
     uint32_t ranks_per_node; /* at least 1 */
     uint32_t cores_per_node; /* of its ranks together */
     const char **laws;       /* that stand in for recordings, of all inputs */

@@ -18,7 +18,7 @@
 
 struct joiner {
     const iw_noise_set *set;
-    const struct iwi_part_filter *filter;
+    const struct iwi_removed_filter *filter;
     const size_t *entry; /* by source of the recording under way */
     size_t node;
     iwi_met_fn take;
@@ -59,7 +59,7 @@ static void take_piece(void *arg, int64_t start_ns, int64_t end_ns, uint32_t sou
 
 /* What the filter lets pass on CPUs that ranks meet, node by node and CPU by CPU. */
 static void met_detours(const iw_noise_set *set, const struct iwi_set_input *input,
-                        const struct iwi_part_filter *filter, iwi_met_fn take, void *arg)
+                        const struct iwi_removed_filter *filter, iwi_met_fn take, void *arg)
 {
     for (size_t node = 0; node < input->node_count; node++) {
         const iw_recording *recording = input->recordings[node];
@@ -439,7 +439,7 @@ iw_reach iwi_reach_for(const iw_noise_set *set, const struct iwi_exposure *expos
         const struct iwi_met_job job = job_of(&bins, exposure->quiet_s, value);
 
         for (size_t i = 0; i < count; i++) {
-            reach.unseen += iwi_unseen(&views[i].longest, views[i].rate_hz, &job);
+            reach.unseen += iwi_unseen_slowdown(&views[i].longest, views[i].rate_hz, &job);
             most_unseen += iwi_most_unseen(&views[i].longest, views[i].rate_hz);
             index = fmax(index, iwi_tail_index(&views[i].longest));
         }

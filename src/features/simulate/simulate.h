@@ -132,7 +132,7 @@ iw_estimate iwi_paired_interval(const struct iwi_sample *sample);
 /* ======== how far recordings reach ======== */
 
 /* Which pieces of detours count: those of parts that `is_removed` has as `value`; NULL: all. */
-struct iwi_part_filter {
+struct iwi_removed_filter {
     const bool *is_removed;
     bool value;
 };
@@ -143,7 +143,7 @@ struct iwi_exposure {
     double quiet_s;   /* its time without noise */
     bool is_together; /* all nodes are hit at the same time */
     bool is_joined;   /* so are all ranks of a node */
-    struct iwi_part_filter filter;
+    struct iwi_removed_filter filter;
 };
 
 /* For a value, a slowdown or a saving, that comes from what the filter lets pass. */

@@ -255,7 +255,7 @@ IWI_OF(bool, has_node_speed, iw_simulation, it->node_speed != NULL)
 
 static const char *loop_name(unsigned loop)
 {
-    return iw_loop_name((iw_loop)loop);
+    return iw_loop_schedule_name((iw_loop_schedule)loop);
 }
 
 static const struct iwi_field simulation_fields[] = {
@@ -342,22 +342,24 @@ static iw_status simulation_check(const iw_log *log, const char *name, const voi
 
 /* ---- the table ---- */
 
-IWI_OF(bool, is_possible, iw_way, it->refusal[0] == '\0')
+IWI_OF(bool, is_possible, iw_split_plan, it->refusal[0] == '\0')
 
 static const struct iwi_field way_fields[] = {
-    IWI_CHARS(iw_way, refusal, .about = "why it is impossible; then all other keys are null"),
-    IWI_VALUE(iw_way, workers, .is_there = is_possible, .about = "threads with work, of all processes"),
-    IWI_VALUE(iw_way, lanes, .is_there = is_possible),
-    IWI_VALUE(iw_way, batches, .is_there = is_possible, .about = "of the busiest worker"),
-    IWI_VALUE_AS(iw_way, messages, "messages_per_batch", .is_there = is_possible, .about = "for each lane"),
-    IWI_VALUE_AS(iw_way, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible,
+    IWI_CHARS(iw_split_plan, refusal, .about = "why it is impossible; then all other keys are null"),
+    IWI_VALUE(iw_split_plan, workers, .is_there = is_possible,
+              .about = "threads with work, of all processes"),
+    IWI_VALUE(iw_split_plan, lanes, .is_there = is_possible),
+    IWI_VALUE(iw_split_plan, batches, .is_there = is_possible, .about = "of the busiest worker"),
+    IWI_VALUE_AS(iw_split_plan, messages, "messages_per_batch", .is_there = is_possible,
+                 .about = "for each lane"),
+    IWI_VALUE_AS(iw_split_plan, bytes_sent, "bytes_sent_per_batch", .is_there = is_possible,
                  .about = "of the busiest worker"),
-    IWI_VALUE_AS(iw_way, exchanges, "exchanges_per_batch", .is_there = is_possible),
-    IWI_VALUE(iw_way, compute_s, .is_there = is_possible, .about = "of all its batches"),
-    IWI_VALUE(iw_way, exchange_s, .is_there = is_possible, .about = "of all its batches"),
-    IWI_VALUE(iw_way, process_bytes, .is_there = is_possible, .about = "memory of one process"),
+    IWI_VALUE_AS(iw_split_plan, exchanges, "exchanges_per_batch", .is_there = is_possible),
+    IWI_VALUE(iw_split_plan, compute_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_split_plan, exchange_s, .is_there = is_possible, .about = "of all its batches"),
+    IWI_VALUE(iw_split_plan, process_bytes, .is_there = is_possible, .about = "memory of one process"),
 };
-static const struct iwi_schema way_schema = IWI_SCHEMA(iw_way, way_fields);
+static const struct iwi_schema way_schema = IWI_SCHEMA(iw_split_plan, way_fields);
 
 static const struct iwi_field forecast_fields[] = {
     IWI_ENUM(iw_forecast, engine, "engine", engine_name, .about = "that would run"),
@@ -385,52 +387,53 @@ static const struct iwi_schema forecast_schema = IWI_SCHEMA(iw_forecast, forecas
 static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
 {
     const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
-    const iw_way *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
+    const iw_split_plan *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
 
     iwi_verdict(
         doc, "It will take about %s and %s in each process, with the %s split over %" PRIu32 " worker%s: %s.",
         iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory_size(doc, (double)way->process_bytes),
-        are_ranks_split ? "ranks" : "trials", way->workers, iwi_s(way->workers), forecast->reason);
+        are_ranks_split ? "ranks" : "trials", way->workers, iwi_plural_s(way->workers), forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
-        iwi_more(doc, " That does not fit: a process can have %s here.",
-                 iwi_memory_size(doc, forecast->room_bytes));
+        iwi_doc_append(doc, " That does not fit: a process can have %s here.",
+                       iwi_memory_size(doc, forecast->room_bytes));
     }
 }
 
 static void say_forecast_facts(struct iwi_document *doc, const iw_forecast *forecast)
 {
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
-    iwi_row(doc, "ranks", iwi_say(doc, "%" PRIu32, forecast->ranks));
+    iwi_row(doc, "ranks", iwi_doc_printf(doc, "%" PRIu32, forecast->ranks));
     iwi_row(doc, "messages",
-            iwi_say(doc, "%" PRIu64 "%s, %s each", forecast->messages,
-                    forecast->trials > 1 ? " per trial" : "", iwi_ns(doc, forecast->message_s * 1e9)));
+            iwi_doc_printf(doc, "%" PRIu64 "%s, %s each", forecast->messages,
+                           forecast->trials > 1 ? " per trial" : "", iwi_ns(doc, forecast->message_s * 1e9)));
     iwi_row(doc, "trials",
             forecast->redrawn == 0
-                ? iwi_say(doc, "%" PRIu64, forecast->trials)
-                : iwi_say(doc, "%" PRIu64 ", %" PRIu64 " of them from laws of recordings drawn anew",
-                          forecast->trials, forecast->redrawn));
+                ? iwi_doc_printf(doc, "%" PRIu64, forecast->trials)
+                : iwi_doc_printf(doc, "%" PRIu64 ", %" PRIu64 " of them from laws of recordings drawn anew",
+                                 forecast->trials, forecast->redrawn));
     iwi_row(doc, "engine",
-            iwi_say(doc, forecast->engine_note[0] != '\0' ? "%s (%s)" : "%s%s",
-                    iw_engine_name(forecast->engine), forecast->engine_note));
+            iwi_doc_printf(doc, forecast->engine_note[0] != '\0' ? "%s (%s)" : "%s%s",
+                           iw_engine_name(forecast->engine), forecast->engine_note));
     iwi_row(doc, "started as",
-            iwi_say(doc, "%" PRIu32 " process%s of %" PRIu32 " thread%s on %" PRIu32 " node%s",
-                    forecast->processes, forecast->processes == 1 ? "" : "es", forecast->threads,
-                    iwi_s(forecast->threads), forecast->nodes, iwi_s(forecast->nodes)));
+            iwi_doc_printf(doc, "%" PRIu32 " process%s of %" PRIu32 " thread%s on %" PRIu32 " node%s",
+                           forecast->processes, forecast->processes == 1 ? "" : "es", forecast->threads,
+                           iwi_plural_s(forecast->threads), forecast->nodes, iwi_plural_s(forecast->nodes)));
 }
 
 /* Times and memory are those of the busiest worker and of one process. */
-static void say_way(struct iwi_document *doc, const char *name, const iw_way *way, bool is_chosen)
+static void say_way(struct iwi_document *doc, const char *name, const iw_split_plan *way, bool is_chosen)
 {
     if (is_possible(way)) {
-        iwi_row(doc, iwi_say(doc, is_chosen ? "%s *" : "%s", name), iwi_say(doc, "%" PRIu32, way->workers),
-                iwi_say(doc, "%" PRIu32, way->lanes), iwi_say(doc, "%" PRIu64, way->batches),
+        iwi_row(doc, iwi_doc_printf(doc, is_chosen ? "%s *" : "%s", name),
+                iwi_doc_printf(doc, "%" PRIu32, way->workers), iwi_doc_printf(doc, "%" PRIu32, way->lanes),
+                iwi_doc_printf(doc, "%" PRIu64, way->batches),
                 iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_seconds(doc, way->compute_s),
                 iwi_seconds(doc, way->exchange_s), iwi_memory_size(doc, way->bytes_sent),
                 iwi_memory_size(doc, (double)way->process_bytes));
     }
 }
 
-static void say_refusal(struct iwi_document *doc, const char *name, const iw_way *way)
+static void say_refusal(struct iwi_document *doc, const char *name, const iw_split_plan *way)
 {
     if (!is_possible(way)) {
         iwi_note(doc, "Splitting the %s is not possible: %s.", name, way->refusal);
@@ -502,22 +505,22 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
 
     for (size_t i = 0; i < s->noise_count; i++) {
         iwi_row(doc, i == 0 ? "noise" : "",
-                iwi_say(doc, "%s (%s)", s->noise[i].spec,
-                        isnan(s->noise[i].share) ? "its share depends on the work"
-                                                 : iwi_percent(doc, s->noise[i].share)));
+                iwi_doc_printf(doc, "%s (%s)", s->noise[i].spec,
+                               isnan(s->noise[i].share) ? "its share depends on the work"
+                                                        : iwi_percent(doc, s->noise[i].share)));
     }
     if (s->noise_count > 0 && iw_nodes_text(s->ranks_per_node, s->cores_per_rank, s->recorded_cpus,
                                             s->noise_cpus, nodes)[0] != '\0') {
-        iwi_row(doc, "", iwi_say(doc, "%s", nodes));
+        iwi_row(doc, "", iwi_doc_printf(doc, "%s", nodes));
     }
     if (s->noise_count > 0 && s->sync != IW_SYNC_NONE) {
-        iwi_row(doc, "", iwi_say(doc, "synchronised: %s", iwi_sync_name(s->sync)));
+        iwi_row(doc, "", iwi_doc_printf(doc, "synchronised: %s", iwi_sync_name(s->sync)));
     }
     if (s->noise_count > 0 && s->align == IW_ALIGN_WALL) {
         iwi_row(doc, "", "recorded nodes aligned by the wall clock");
     }
     if (s->delays > 0) {
-        iwi_row(doc, "delays", iwi_say(doc, "%" PRIu64 " injected", s->delays));
+        iwi_row(doc, "delays", iwi_doc_printf(doc, "%" PRIu64 " injected", s->delays));
     }
 }
 
@@ -526,13 +529,13 @@ static const char *split_words(struct iwi_document *doc, const iw_sim_result *ru
 {
     const bool are_ranks_split = run->parallel == IW_PARALLEL_RANKS;
     const char *processes =
-        run->processes > 1 ? iwi_say(doc, " %" PRIu32 " processes of", run->processes) : "";
+        run->processes > 1 ? iwi_doc_printf(doc, " %" PRIu32 " processes of", run->processes) : "";
 
-    return iwi_say(doc, ",%s %" PRIu32 " thread%s%s", processes, run->threads, iwi_s(run->threads),
-                   (uint64_t)run->threads * run->processes <= 1 || (!are_ranks_split && run->processes <= 1)
-                       ? ""
-                   : are_ranks_split ? ", each with some of the ranks"
-                                     : ", each with some of the trials");
+    return iwi_doc_printf(
+        doc, ",%s %" PRIu32 " thread%s%s", processes, run->threads, iwi_plural_s(run->threads),
+        (uint64_t)run->threads * run->processes <= 1 || (!are_ranks_split && run->processes <= 1) ? ""
+        : are_ranks_split ? ", each with some of the ranks"
+                          : ", each with some of the trials");
 }
 
 static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
@@ -540,19 +543,19 @@ static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
     const double rss_mib = (double)run->peak_rss_bytes / 0x1p20, rate_hz = speed_of_run(run);
 
     iwi_row(doc, "messages",
-            iwi_say(doc, "%" PRIu64 "%s", run->messages, run->trials > 1 ? " per trial" : ""));
+            iwi_doc_printf(doc, "%" PRIu64 "%s", run->messages, run->trials > 1 ? " per trial" : ""));
     iwi_row(doc, "engine",
-            iwi_say(doc, "%s%s, %" PRIu32 " lane%s%s", iw_engine_name(run->engine),
-                    run->rules == IW_RULES_LOGGOPSIM ? " by LogGOPSim's rules" : "", run->lanes,
-                    iwi_s(run->lanes), split_words(doc, run)));
+            iwi_doc_printf(doc, "%s%s, %" PRIu32 " lane%s%s", iw_engine_name(run->engine),
+                           run->rules == IW_RULES_LOGGOPSIM ? " by LogGOPSim's rules" : "", run->lanes,
+                           iwi_plural_s(run->lanes), split_words(doc, run)));
     if (run->engine_note[0] != '\0') {
-        iwi_row(doc, "", iwi_say(doc, "(%s)", run->engine_note));
+        iwi_row(doc, "", iwi_doc_printf(doc, "(%s)", run->engine_note));
     }
     iwi_row(doc, "took",
-            iwi_say(doc, "%s%s, %s", iwi_ns(doc, run->engine_seconds * 1e9),
-                    rate_hz > 0.0 ? iwi_say(doc, ", %smessages/s", iwi_si(doc, rate_hz)) : "",
-                    rss_mib < 1000 ? iwi_say(doc, "%.3g MiB", rss_mib)
-                                   : iwi_say(doc, "%.1f GiB", rss_mib / 1024)));
+            iwi_doc_printf(doc, "%s%s, %s", iwi_ns(doc, run->engine_seconds * 1e9),
+                           rate_hz > 0.0 ? iwi_doc_printf(doc, ", %smessages/s", iwi_si(doc, rate_hz)) : "",
+                           rss_mib < 1000 ? iwi_doc_printf(doc, "%.3g MiB", rss_mib)
+                                          : iwi_doc_printf(doc, "%.1f GiB", rss_mib / 1024)));
     if (run->is_resumed) {
         iwi_row(doc, "", "(resumed from a restart point: the time is that since then)");
     }
@@ -562,8 +565,8 @@ static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
 static const char *start_words(struct iwi_document *doc, iw_estimate start_ns)
 {
     return start_ns.low > 0.0
-               ? iwi_say(doc, "; the start adds %s", iwi_ns(doc, start_ns.value))
-               : iwi_say(doc, "; the start adds at most %s", iwi_ns(doc, fmax(0.0, start_ns.high)));
+               ? iwi_doc_printf(doc, "; the start adds %s", iwi_ns(doc, start_ns.value))
+               : iwi_doc_printf(doc, "; the start adds at most %s", iwi_ns(doc, fmax(0.0, start_ns.high)));
 }
 
 /* Each repetition once the start is over. Beyond the reach of a recording it is as little known as the run.
@@ -576,10 +579,11 @@ static void say_steady(struct iwi_document *doc, const iw_simulation *s)
     if (steady != NULL && !isnan(steady->slowdown.value) &&
         (s->recording == NULL || !s->recording->reach.is_bound)) {
         iwi_row(doc, "steady",
-                iwi_say(doc, "each repetition: %s (95 %% CI %s)%s", iwi_slower(doc, steady->slowdown.value),
-                        iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high,
-                                                steady->slowdown.value, range),
-                        start_words(doc, steady->start_ns)));
+                iwi_doc_printf(doc, "each repetition: %s (95 %% CI %s)%s",
+                               iwi_slower(doc, steady->slowdown.value),
+                               iwi_slowdown_range_text(steady->slowdown.low, steady->slowdown.high,
+                                                       steady->slowdown.value, range),
+                               start_words(doc, steady->start_ns)));
     }
 }
 
@@ -614,7 +618,7 @@ static void say_ends(struct iwi_document *doc, const iw_simulation *s)
         iwi_paragraph(doc, "All ranks end after %s.", iwi_ns(doc, ns[0]));
         return;
     }
-    iwi_only(doc, IWI_IN_TEXT); /* pages have a figure */
+    iwi_only_in(doc, IWI_IN_TEXT); /* pages have a figure */
     iwi_section(doc, "ends", "When the ranks end");
     IWI_TABLE(doc, "", {"ranks", IWI_NUMBER}, {"by then", IWI_NUMBER},
               {has_slowdown ? iwi_slowdown_head(ns[last] / quiet_ns - 1.0) : "", IWI_NUMBER}, {"", IWI_BAR});
@@ -623,13 +627,13 @@ static void say_ends(struct iwi_document *doc, const iw_simulation *s)
         iwi_row(doc,
                 i == 0      ? "the first"
                 : i == last ? "all"
-                            : iwi_say(doc, "%g %%", iwi_end_percent(i)),
+                            : iwi_doc_printf(doc, "%g %%", iwi_end_percent(i)),
                 iwi_ns(doc, ns[i]),
                 has_slowdown ? iwi_slower_in_column(doc, ns[i] / quiet_ns - 1.0, ns[last] / quiet_ns - 1.0)
                              : "");
         iwi_bar(doc, (iw_estimate){ns[i] - ns[0], NAN, NAN});
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void say_figures(struct iwi_document *doc, const iw_simulation *s)
@@ -637,14 +641,14 @@ static void say_figures(struct iwi_document *doc, const iw_simulation *s)
     struct iwi_figure *figure = NULL;
     iw_status status = iwi_ends_figure(doc->log, s, &figure);
 
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_show_figure(doc, status, figure);
     if (s->explain != NULL) {
         figure = NULL;
         status = iwi_path_figure(doc, s->explain, &figure);
         iwi_show_figure(doc, status, figure);
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
@@ -652,8 +656,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_simulation *s = subject;
     const bool has_times = s->makespan_ns.count > 1 && iwi_is_noisy(s);
 
-    iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks, iwi_s(s->run.ranks),
-              s->run.trials, iwi_s(s->run.trials));
+    iwi_title(doc, "%s, %" PRIu32 " rank%s, %" PRIu64 " trial%s", s->what, s->run.ranks,
+              iwi_plural_s(s->run.ranks), s->run.trials, iwi_plural_s(s->run.trials));
     iwi_say_caveats(doc, &s->caveats, NULL);
     iwi_say_simulation_verdict(doc, s);
     if (s->independence != NULL) {
@@ -670,7 +674,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_ends(doc, s);
     iwi_say_explained(doc, s);
     iwi_say_simulation_certainty(doc, s);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_section(doc, "origin", "How this was made");
     iwi_code(doc, "%s", s->command);
 }

@@ -210,7 +210,7 @@ static size_t list_stretches(struct iwi_document *doc, const iw_explained *expla
         } else if (of == NULL) {
             of = &stretches[count++];
             *of = (struct stretch){.name = part->level != NULL
-                                               ? iwi_say(doc, "messages at level %s", part->level)
+                                               ? iwi_doc_printf(doc, "messages at level %s", part->level)
                                                : iwi_part_words(doc, part),
                                    .level = part->level,
                                    .is_noise = part->is_noise};
@@ -271,8 +271,8 @@ static void add_path_message(struct iwi_document *doc, struct iwi_figure *figure
         ", in the trial with the median time: most of it, %s, is %.120s; it has %" PRIu64 " messages.%s",
         explained->last_rank, iwi_percent(doc, most_ns / fmax(sum_ns, 1e-3)), largest, explained->hops,
         explained->average != NULL
-            ? iwi_say(doc, " The third bar is the average of such paths over %" PRIu64 " trials.",
-                      explained->average->trials)
+            ? iwi_doc_printf(doc, " The third bar is the average of such paths over %" PRIu64 " trials.",
+                             explained->average->trials)
             : "");
 }
 

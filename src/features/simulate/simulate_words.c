@@ -95,11 +95,11 @@ static void say_overstated(struct iwi_document *doc, iw_estimate by)
     const iw_estimate less = {-by.value, -by.high, -by.low};
 
     if (may_be_chance(by)) {
-        iwi_more(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by, ""));
+        iwi_doc_append(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by, ""));
     } else {
-        iwi_more(doc, " To assume that would %s the slowdown by %s points.",
-                 by.value < 0.0 ? "understate" : "overstate",
-                 iwi_points_words(doc, by.value < 0.0 ? less : by, ""));
+        iwi_doc_append(doc, " To assume that would %s the slowdown by %s points.",
+                       by.value < 0.0 ? "understate" : "overstate",
+                       iwi_points_words(doc, by.value < 0.0 ? less : by, ""));
     }
 }
 
@@ -125,15 +125,16 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
     iwi_verdict(doc, "If all noise hits the ranks of a node together, it");
     if (isinf(node_wide.high)) {
         iwi_append_bound(bound, node_wide, "noise");
-        iwi_more(doc, "%s", bound);
+        iwi_doc_append(doc, "%s", bound);
     } else {
-        iwi_more(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
-                 isnan(node_wide.low) ? ""
-                                      : iwi_say(doc, " (95 %% CI %s)",
-                                                iwi_slowdown_range_text(node_wide.low, node_wide.high,
-                                                                        node_wide.value, range)));
+        iwi_doc_append(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
+                       isnan(node_wide.low)
+                           ? ""
+                           : iwi_doc_printf(doc, " (95 %% CI %s)",
+                                            iwi_slowdown_range_text(node_wide.low, node_wide.high,
+                                                                    node_wide.value, range)));
     }
-    iwi_more(doc, "a recording of one CPU cannot tell, so record at least two.");
+    iwi_doc_append(doc, "a recording of one CPU cannot tell, so record at least two.");
 }
 
 static void say_alignment(struct iwi_document *doc, const iw_independence *independence)
@@ -144,7 +145,7 @@ static void say_alignment(struct iwi_document *doc, const iw_independence *indep
         iwi_item(doc,
                  "The clocks of %zu node%s were not synchronised, so what coincided is not known: start "
                  "chronyd or ntpd there and record again.",
-                 window->unsynchronised, iwi_s(window->unsynchronised));
+                 window->unsynchronised, iwi_plural_s(window->unsynchronised));
     }
     iwi_item(doc,
              "Nodes are aligned by their wall clocks, wrong by up to %s by their own estimates, in the "
@@ -167,12 +168,13 @@ static const char *costs_words(struct iwi_document *doc, const iw_net_costs *cos
     const char *overhead = iwi_ps(doc, costs->o_send_ps);
 
     if (costs->o_recv_ps != costs->o_send_ps) {
-        overhead = iwi_say(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
+        overhead = iwi_doc_printf(doc, "%s and %s", overhead, iwi_ps(doc, costs->o_recv_ps));
     }
-    return iwi_say(doc, "L %s, o %s, g %s, G %.4g ns/B%s%s", iwi_ps(doc, costs->L_ps), overhead,
-                   iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
-                   costs->O > 0 ? iwi_say(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns) : "",
-                   costs->is_device_progress ? ", moved by a device" : "");
+    return iwi_doc_printf(doc, "L %s, o %s, g %s, G %.4g ns/B%s%s", iwi_ps(doc, costs->L_ps), overhead,
+                          iwi_ps(doc, costs->g_ps), (double)costs->G / fs_per_ns,
+                          costs->O > 0 ? iwi_doc_printf(doc, ", O %.4g ns/B", (double)costs->O / fs_per_ns)
+                                       : "",
+                          costs->is_device_progress ? ", moved by a device" : "");
 }
 
 /* A device moves messages at all levels, so that none waits for a CPU that noise has. */
@@ -192,22 +194,23 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
     const iw_net_nics *nics = &net->nics;
     const double fs_per_ns = 1e6;
     const iw_net_inner *node = &net->inner[nics->node_level];
-    const char *those = iwi_say(doc, "%" PRIu32 " NIC%s of %.4g ns/B in a %s", nics->count,
-                                iwi_s(nics->count), (double)nics->G / fs_per_ns, node->name);
+    const char *those = iwi_doc_printf(doc, "%" PRIu32 " NIC%s of %.4g ns/B in a %s", nics->count,
+                                       iwi_plural_s(nics->count), (double)nics->G / fs_per_ns, node->name);
     iw_net effective;
 
     if (nics->sharing == IW_NIC_QUEUES) {
         iwi_row(doc, "",
-                iwi_say(doc, "%s; messages wait for %s in the order of time", those,
-                        nics->count == 1 ? "it" : "them"));
+                iwi_doc_printf(doc, "%s; messages wait for %s in the order of time", those,
+                               nics->count == 1 ? "it" : "them"));
     } else if (iwi_net_effective(NULL, net, &effective) == IW_OK) {
         const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
                                           ? &effective.inner[nics->node_level + 1].costs
                                           : &effective.costs;
 
         iwi_row(doc, "",
-                iwi_say(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns", those,
-                        nics->active > 0 ? nics->active : node->ranks, (double)outside->G / fs_per_ns));
+                iwi_doc_printf(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns",
+                               those, nics->active > 0 ? nics->active : node->ranks,
+                               (double)outside->G / fs_per_ns));
     }
 }
 
@@ -220,15 +223,15 @@ static void say_net_noise(struct iwi_document *doc, const iw_net *net)
     if (iw_net_is_noisy(net)) {
         const char *kind = noise->series.count == 0
                                ? ""
-                               : iwi_say(doc, " (recorded series of %s)",
-                                         iwi_ns(doc, (double)noise->series.count *
-                                                         (double)noise->series.every_ps / ps_per_ns));
+                               : iwi_doc_printf(doc, " (recorded series of %s)",
+                                                iwi_ns(doc, (double)noise->series.count *
+                                                                (double)noise->series.every_ps / ps_per_ns));
 
         iwi_row(doc, "",
-                iwi_say(doc, "noise delays messages%s by %s on average, %s at most%s",
-                        net->inner_count > 0 ? " between nodes" : "",
-                        iwi_ns(doc, iw_net_noise_mean_ps(noise) / ps_per_ns),
-                        iwi_ns(doc, (double)iw_net_noise_longest_ps(noise) / ps_per_ns), kind));
+                iwi_doc_printf(doc, "noise delays messages%s by %s on average, %s at most%s",
+                               net->inner_count > 0 ? " between nodes" : "",
+                               iwi_ns(doc, iw_net_noise_mean_ps(noise) / ps_per_ns),
+                               iwi_ns(doc, (double)iw_net_noise_longest_ps(noise) / ps_per_ns), kind));
     }
 }
 
@@ -237,18 +240,19 @@ static void say_net(struct iwi_document *doc, const iw_simulation *s)
 {
     const iw_net *net = s->net;
 
-    iwi_row(doc, "network", iwi_say(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
+    iwi_row(doc, "network", iwi_doc_printf(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
     if (s->net_segment_count > 0) {
         iwi_row(doc, "",
-                iwi_say(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
-                        s->net_segments[0].from_bytes, s->net_segment_count, iwi_s(s->net_segment_count)));
+                iwi_doc_printf(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
+                               s->net_segments[0].from_bytes, s->net_segment_count,
+                               iwi_plural_s(s->net_segment_count)));
     }
     for (uint32_t i = net->inner_count; i > 0; i--) {
         const iw_net_inner *inner = &net->inner[i - 1];
 
         iwi_row(doc, "",
-                iwi_say(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
-                        costs_words(doc, &inner->costs)));
+                iwi_doc_printf(doc, "inside a %s of %" PRIu32 " ranks: %s", inner->name, inner->ranks,
+                               costs_words(doc, &inner->costs)));
     }
     if (net->nics.count > 0) {
         say_nics(doc, net);
@@ -259,10 +263,10 @@ static void say_net(struct iwi_document *doc, const iw_simulation *s)
 /* "30 MB": a unit as rates have it. */
 static const char *decimal_size(struct iwi_document *doc, uint64_t bytes)
 {
-    return bytes >= 1000000000 ? iwi_say(doc, "%.4g GB", (double)bytes / 1e9)
-           : bytes >= 1000000  ? iwi_say(doc, "%.4g MB", (double)bytes / 1e6)
-           : bytes >= 1000     ? iwi_say(doc, "%.4g kB", (double)bytes / 1e3)
-                               : iwi_say(doc, "%" PRIu64 " B", bytes);
+    return bytes >= 1000000000 ? iwi_doc_printf(doc, "%.4g GB", (double)bytes / 1e9)
+           : bytes >= 1000000  ? iwi_doc_printf(doc, "%.4g MB", (double)bytes / 1e6)
+           : bytes >= 1000     ? iwi_doc_printf(doc, "%.4g kB", (double)bytes / 1e3)
+                               : iwi_doc_printf(doc, "%" PRIu64 " B", bytes);
 }
 
 /* "domains of 10 ranks with 40 GB/s, 6.5 GB/s a core; phases move 30 MB" */
@@ -272,26 +276,29 @@ static void say_memory(struct iwi_document *doc, const iw_simulation *s)
 
     if (memory->ranks > 0 && s->compute_bytes > 0) {
         iwi_row(doc, "memory",
-                iwi_say(doc, "domains of %" PRIu32 " rank%s with %.4g GB/s, %.4g GB/s a core; phases move %s",
-                        memory->ranks, iwi_s(memory->ranks), (double)memory->domain_bytes_per_s / 1e9,
-                        (double)memory->core_bytes_per_s / 1e9, decimal_size(doc, s->compute_bytes)));
+                iwi_doc_printf(
+                    doc, "domains of %" PRIu32 " rank%s with %.4g GB/s, %.4g GB/s a core; phases move %s",
+                    memory->ranks, iwi_plural_s(memory->ranks), (double)memory->domain_bytes_per_s / 1e9,
+                    (double)memory->core_bytes_per_s / 1e9, decimal_size(doc, s->compute_bytes)));
     }
 }
 
 static void say_nodes(struct iwi_document *doc, const iw_simulation *s)
 {
     if (s->cores_per_rank > 1) {
-        iwi_row(doc, "cores", iwi_say(doc, "%u a rank, %s loops", s->cores_per_rank, iw_loop_name(s->loop)));
+        iwi_row(
+            doc, "cores",
+            iwi_doc_printf(doc, "%u a rank, %s loops", s->cores_per_rank, iw_loop_schedule_name(s->loop)));
     }
     if (s->spare_cores > 0) {
         iwi_row(doc, s->cores_per_rank > 1 ? "" : "cores",
-                iwi_say(doc, "%u of each node left to the operating system", s->spare_cores));
+                iwi_doc_printf(doc, "%u of each node left to the operating system", s->spare_cores));
     }
     if (s->run.slowest_node > 0.0) {
         iwi_row(doc, "nodes",
-                iwi_say(doc, "%s%sthe slowest computes %.4g times as long",
-                        s->node_speed != NULL ? s->node_speed : "", s->node_speed != NULL ? ": " : "",
-                        s->run.slowest_node));
+                iwi_doc_printf(doc, "%s%sthe slowest computes %.4g times as long",
+                               s->node_speed != NULL ? s->node_speed : "", s->node_speed != NULL ? ": " : "",
+                               s->run.slowest_node));
     }
 }
 
@@ -319,10 +326,10 @@ const char *iwi_part_words(struct iwi_document *doc, const iw_explained_part *pa
 
     for (int i = 0; !part->is_noise && i < IW_PART_NOISE; i++) {
         if (strcmp(part->name, iw_part_name((iw_part)i)) == 0) {
-            return part->level != NULL ? iwi_say(doc, "%s, %s", words[i], part->level) : words[i];
+            return part->level != NULL ? iwi_doc_printf(doc, "%s, %s", words[i], part->level) : words[i];
         }
     }
-    return iwi_say(doc, "noise %s", part->name);
+    return iwi_doc_printf(doc, "noise %s", part->name);
 }
 
 /* "12.3 %" of a whole that may be nothing. */
@@ -385,7 +392,7 @@ static void say_worst(struct iwi_document *doc, const iw_explained *explained)
 static void say_average_row(struct iwi_document *doc, const char *name, iw_estimate ns, double total_ns)
 {
     iwi_row(doc, name, iwi_ns(doc, ns.value), share_of(doc, ns.value, total_ns),
-            isnan(ns.low) ? "-" : iwi_say(doc, "%s to %s", iwi_ns(doc, ns.low), iwi_ns(doc, ns.high)));
+            isnan(ns.low) ? "-" : iwi_doc_printf(doc, "%s to %s", iwi_ns(doc, ns.low), iwi_ns(doc, ns.high)));
 }
 
 static void say_average_table(struct iwi_document *doc, const iw_explained *explained)
@@ -408,8 +415,8 @@ static void say_average_table(struct iwi_document *doc, const iw_explained *expl
 /* "it hits rank 17 in 9 of 20 trials": goes on with the sentence that has begun, or begins it. */
 static void say_place(struct iwi_document *doc, bool *is_begun, const iw_hit_place *place, const char *where)
 {
-    iwi_more(doc, "%s%s in %" PRIu64 " of %" PRIu64 " trials", *is_begun ? "; it " : " The largest one ",
-             where, place->trials, place->of_trials);
+    iwi_doc_append(doc, "%s%s in %" PRIu64 " of %" PRIu64 " trials",
+                   *is_begun ? "; it " : " The largest one ", where, place->trials, place->of_trials);
     *is_begun = true;
 }
 
@@ -440,20 +447,20 @@ static void say_largest(struct iwi_document *doc, const iw_explained *explained)
 
     if (average->sources.count > 0 && has_several_sources(explained)) {
         say_place(doc, &is_begun, &average->sources.places[0],
-                  iwi_say(doc, "is %s", average->sources.places[0].source));
+                  iwi_doc_printf(doc, "is %s", average->sources.places[0].source));
     }
     if (rank != NULL) {
-        say_place(doc, &is_begun, rank, iwi_say(doc, "hits rank %" PRIu32, rank->number));
+        say_place(doc, &is_begun, rank, iwi_doc_printf(doc, "hits rank %" PRIu32, rank->number));
     }
     if (seat != NULL) {
         say_place(doc, &is_begun, seat,
-                  iwi_say(doc, "hits rank %" PRIu32 " of a node (from 0 on)", seat->number));
+                  iwi_doc_printf(doc, "hits rank %" PRIu32 " of a node (from 0 on)", seat->number));
     }
     if (tenth != NULL && tenth->number < sizeof tenths / sizeof tenths[0]) {
         say_place(doc, &is_begun, tenth,
-                  iwi_say(doc, "comes in the %s tenth of the run", tenths[tenth->number]));
+                  iwi_doc_printf(doc, "comes in the %s tenth of the run", tenths[tenth->number]));
     }
-    iwi_more(doc, is_begun ? "." : "");
+    iwi_doc_append(doc, is_begun ? "." : "");
 }
 
 static void say_average(struct iwi_document *doc, const iw_simulation *s)
@@ -546,7 +553,7 @@ static const char *reference(const iw_simulation *s)
 
 static const char *span(struct iwi_document *doc, double low_ns, double high_ns)
 {
-    return iwi_say(doc, "%s to %s", iwi_ns(doc, low_ns), iwi_ns(doc, high_ns));
+    return iwi_doc_printf(doc, "%s to %s", iwi_ns(doc, low_ns), iwi_ns(doc, high_ns));
 }
 
 /* ---- the verdict ---- */
@@ -567,7 +574,7 @@ static void say_bound(struct iwi_document *doc, const iw_simulation *s)
     iwi_append_bound(text, (iw_estimate){s->slowdown.mean, s->recording->slowdown.low, NAN}, reference(s));
     iwi_append_reach(text, &s->recording->reach, s->run.ranks,
                      (double)s->run.noiseless_ps / (double)IW_PS_PER_NS);
-    iwi_more(doc, "%s", text);
+    iwi_doc_append(doc, "%s", text);
 }
 
 /* " (mean of 20 trials; 95 % CI 2.713x to 3.142x; median 2.801x)": which statistic that is, how sure it is,
@@ -583,15 +590,16 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
         return;
     }
     if (slowdown->count < 2) {
-        iwi_more(doc, " (one trial)");
+        iwi_doc_append(doc, " (one trial)");
     } else if (slowdown->min == slowdown->max) {
-        iwi_more(doc, " (all %zu trials alike)", slowdown->count);
+        iwi_doc_append(doc, " (all %zu trials alike)", slowdown->count);
     } else {
-        iwi_more(doc, " (mean of %zu trials; %s %s; median %s)", slowdown->count,
-                 has_interval ? "95 % CI" : "lowest to highest",
-                 has_interval ? iwi_slowdown_range_text(mean.low, mean.high, slowdown->mean, range)
-                              : iwi_slowdown_range_text(slowdown->min, slowdown->max, slowdown->mean, range),
-                 iwi_slowdown_column_text(slowdown->median, slowdown->mean, median));
+        iwi_doc_append(doc, " (mean of %zu trials; %s %s; median %s)", slowdown->count,
+                       has_interval ? "95 % CI" : "lowest to highest",
+                       has_interval
+                           ? iwi_slowdown_range_text(mean.low, mean.high, slowdown->mean, range)
+                           : iwi_slowdown_range_text(slowdown->min, slowdown->max, slowdown->mean, range),
+                       iwi_slowdown_column_text(slowdown->median, slowdown->mean, median));
     }
 }
 
@@ -614,29 +622,29 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
     const char *time = iwi_ns(doc, s->makespan_ns.mean);
     char text[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], net[IWI_PHRASE_SIZE];
 
-    iwi_verdict(doc, "%s on %" PRIu32 " rank%s of %s", s->what, s->run.ranks, iwi_s(s->run.ranks),
+    iwi_verdict(doc, "%s on %" PRIu32 " rank%s of %s", s->what, s->run.ranks, iwi_plural_s(s->run.ranks),
                 iwi_net_words(s->net->name, net));
     if (!iwi_is_disturbed(s)) {
-        iwi_more(doc, " takes %s (no noise %s)", time, reach != NULL ? "recorded" : "given");
+        iwi_doc_append(doc, " takes %s (no noise %s)", time, reach != NULL ? "recorded" : "given");
     } else if (isnan(s->slowdown.mean)) {
-        iwi_more(doc, " takes %s on average; without %s it takes no time", time, reference(s));
+        iwi_doc_append(doc, " takes %s on average; without %s it takes no time", time, reference(s));
     } else if (reach != NULL && reach->is_bound) {
         say_bound(doc, s);
     } else {
-        iwi_more(doc, " %s without %s", iwi_slower_text(s->slowdown.mean, slower), reference(s));
+        iwi_doc_append(doc, " %s without %s", iwi_slower_text(s->slowdown.mean, slower), reference(s));
         say_statistic(doc, s);
     }
     if (reach != NULL && reach->is_extrapolated) {
         iwi_append_laws(text, reach);
-        iwi_more(doc, ", %s", text);
+        iwi_doc_append(doc, ", %s", text);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (s->traced != NULL && s->traced->replicas < 2 &&
         (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
-        iwi_more(doc, " Traced, with whatever noise there was, it took only %s: %s",
-                 iwi_ps(doc, s->traced->run_ps),
-                 s->traced->is_training ? "give the network that connects the GPUs."
-                                        : "is the network that of the traced run?");
+        iwi_doc_append(doc, " Traced, with whatever noise there was, it took only %s: %s",
+                       iwi_ps(doc, s->traced->run_ps),
+                       s->traced->is_training ? "give the network that connects the GPUs."
+                                              : "is the network that of the traced run?");
     }
     say_sensitivity(doc, reach);
 }
@@ -645,7 +653,7 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
 
 static void say_extremes(struct iwi_document *doc, const iw_summary *makespan)
 {
-    iwi_more(doc, "; lowest to highest makespan: %s.", span(doc, makespan->min, makespan->max));
+    iwi_doc_append(doc, "; lowest to highest makespan: %s.", span(doc, makespan->min, makespan->max));
     if (makespan->count < IW_LEAST_TRIALS) {
         iwi_item(doc, "Fewer than %d trials have no 95 %% interval: run 100.", (int)IW_LEAST_TRIALS);
     }
@@ -659,10 +667,10 @@ static void say_intervals(struct iwi_document *doc, const iw_simulation *s)
     const double cost = makespan->mean - noiseless_ns;
     const double most = (makespan->max - noiseless_ns) / (double)makespan->count;
 
-    iwi_more(doc, "; 95 %% CI of the mean makespan: %s, %s CI of the median: %s.",
-             span(doc, makespan->mean_low, makespan->mean_high),
-             iwi_percent(doc, iw_median_level(makespan->count)),
-             span(doc, makespan->median_low, makespan->median_high));
+    iwi_doc_append(doc, "; 95 %% CI of the mean makespan: %s, %s CI of the median: %s.",
+                   span(doc, makespan->mean_low, makespan->mean_high),
+                   iwi_percent(doc, iw_median_level(makespan->count)),
+                   span(doc, makespan->median_low, makespan->median_high));
     if (cost > 0.0 && most > LARGE_PART * cost) {
         iwi_item(doc,
                  "One trial makes up %s of what noise costs on average: the interval may be too short. Run "
@@ -680,19 +688,21 @@ static void say_recorded(struct iwi_document *doc, const iw_simulation *s)
     const iw_summary *makespan = &s->makespan_ns;
 
     if (s->recording->reach.is_bound) {
-        iwi_more(doc, ". With what was recorded they take %s on average, lowest to highest %s.",
-                 iwi_ns(doc, makespan->mean), span(doc, makespan->min, makespan->max));
+        iwi_doc_append(doc, ". With what was recorded they take %s on average, lowest to highest %s.",
+                       iwi_ns(doc, makespan->mean), span(doc, makespan->min, makespan->max));
     } else if (s->recording->reach.is_extrapolated) {
-        iwi_more(doc, ". The interval counts the trials and how the laws of other recordings would differ, "
-                      "not that the laws may be wrong.");
+        iwi_doc_append(doc,
+                       ". The interval counts the trials and how the laws of other recordings would differ, "
+                       "not that the laws may be wrong.");
     } else {
-        iwi_more(doc, ". The interval counts the trials, and how another recording of the same noise would "
-                      "differ");
+        iwi_doc_append(doc,
+                       ". The interval counts the trials, and how another recording of the same noise would "
+                       "differ");
         if (s->recording->reach.unseen >= LEAST_UNSEEN) {
-            iwi_more(doc, ", with up to %s for longer detours of the kinds that were recorded",
-                     iwi_percent(doc, s->recording->reach.unseen));
+            iwi_doc_append(doc, ", with up to %s for longer detours of the kinds that were recorded",
+                           iwi_percent(doc, s->recording->reach.unseen));
         }
-        iwi_more(doc, ". Noise that was not recorded is not in it.");
+        iwi_doc_append(doc, ". Noise that was not recorded is not in it.");
     }
 }
 
@@ -707,12 +717,12 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
         }
         return;
     }
-    iwi_item(doc, "%zu trial%s, seed %" PRIu64, makespan->count, iwi_s(makespan->count), s->run.seed);
+    iwi_item(doc, "%zu trial%s, seed %" PRIu64, makespan->count, iwi_plural_s(makespan->count), s->run.seed);
     if (makespan->count < 2) {
-        iwi_more(doc, ". One trial says little: run 100.");
+        iwi_doc_append(doc, ". One trial says little: run 100.");
     } else if (makespan->min == makespan->max) {
         /* what comes in a smaller share is met by none of n trials in over 5 % of cases: (1 - p)^n = 0.05 */
-        iwi_more(
+        iwi_doc_append(
             doc,
             ", all alike. What hits fewer than %s of runs may have hit none of them (95 %%): more trials "
             "would show it.",
@@ -740,36 +750,38 @@ void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced)
         return;
     }
     iwi_row(doc, "traced",
-            iwi_say(doc, "%s on %" PRIu32 " rank%s: %s in %s, %s between %s%s", iwi_ps(doc, traced->run_ps),
-                    traced->ranks, iwi_s(traced->ranks), iwi_percent(doc, traced->mpi_share),
-                    traced->is_training ? "collectives" : "MPI", iwi_percent(doc, 1.0 - traced->mpi_share),
-                    traced->is_training ? "them" : "calls",
-                    isnan(traced->cpu_share)
-                        ? ""
-                        : iwi_say(doc, ", of which %s CPU time", iwi_percent(doc, traced->cpu_share))));
+            iwi_doc_printf(doc, "%s on %" PRIu32 " rank%s: %s in %s, %s between %s%s",
+                           iwi_ps(doc, traced->run_ps), traced->ranks, iwi_plural_s(traced->ranks),
+                           iwi_percent(doc, traced->mpi_share), traced->is_training ? "collectives" : "MPI",
+                           iwi_percent(doc, 1.0 - traced->mpi_share), traced->is_training ? "them" : "calls",
+                           isnan(traced->cpu_share) ? ""
+                                                    : iwi_doc_printf(doc, ", of which %s CPU time",
+                                                                     iwi_percent(doc, traced->cpu_share))));
     if (traced->cpu_share < LEAST_CPU_SHARE) {
         iwi_row(doc, "warning",
-                iwi_say(doc,
-                        "only %s of the time between calls was CPU time: the ranks slept, or others had "
-                        "their CPUs. %s",
-                        iwi_percent(doc, traced->cpu_share),
-                        traced->is_by_cpu
-                            ? "The rest is not in the prediction; with the wall clock it would be"
-                            : "All of it is predicted as computation; with CPU time the rest would not be"));
+                iwi_doc_printf(
+                    doc,
+                    "only %s of the time between calls was CPU time: the ranks slept, or others had "
+                    "their CPUs. %s",
+                    iwi_percent(doc, traced->cpu_share),
+                    traced->is_by_cpu
+                        ? "The rest is not in the prediction; with the wall clock it would be"
+                        : "All of it is predicted as computation; with CPU time the rest would not be"));
     }
     if (traced->replicas < 2) {
         return;
     }
     iwi_row(doc, "replicas",
-            iwi_say(doc, "%" PRIu32 " of %" PRIu32 " ranks; %s", traced->replicas, traced->ranks,
-                    traced->replica_compute == IW_REPLICA_RESAMPLE
-                        ? "each draws its computation from what was traced"
-                        : "each computes as traced, so imbalance does not grow with ranks"));
+            iwi_doc_printf(doc, "%" PRIu32 " of %" PRIu32 " ranks; %s", traced->replicas, traced->ranks,
+                           traced->replica_compute == IW_REPLICA_RESAMPLE
+                               ? "each draws its computation from what was traced"
+                               : "each computes as traced, so imbalance does not grow with ranks"));
     if (traced->has_p2p) {
-        iwi_row(doc, "note",
-                iwi_say(doc,
-                        "point-to-point messages stay inside a replica: a delay that they carry reaches "
-                        "%" PRIu32 " ranks at most, so real programs of this size may lose more",
-                        traced->ranks));
+        iwi_row(
+            doc, "note",
+            iwi_doc_printf(doc,
+                           "point-to-point messages stay inside a replica: a delay that they carry reaches "
+                           "%" PRIu32 " ranks at most, so real programs of this size may lose more",
+                           traced->ranks));
     }
 }

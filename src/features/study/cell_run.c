@@ -251,7 +251,7 @@ static iw_status find_caveats(const iw_log *log, const struct iwi_inputs *inputs
         iw_traced traced;
 
         opts.ranks = cell->ranks;
-        IW_TRY(iw_trace_recall(log, work->trace, &opts, &traced));
+        IW_TRY(iw_trace_describe_program(log, work->trace, &opts, &traced));
         iw_caveats_of_traced(&traced, work->name, caveats);
     }
     return IW_OK;

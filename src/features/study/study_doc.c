@@ -40,21 +40,21 @@ static iw_status check_run(const iw_log *log, const char *name, const void *subj
 static const char *of_shard(struct iwi_document *doc, const iw_study_outcome *outcome)
 {
     return outcome->shards > 1
-               ? iwi_say(doc, " of shard %" PRIu32 " of %" PRIu32, outcome->shard, outcome->shards)
+               ? iwi_doc_printf(doc, " of shard %" PRIu32 " of %" PRIu32, outcome->shard, outcome->shards)
                : "";
 }
 
 static void say_done(struct iwi_document *doc, const iw_study_outcome *outcome)
 {
-    iwi_verdict(doc, "Done: %zu cell%s%s in %s", outcome->cells, iwi_s(outcome->cells),
+    iwi_verdict(doc, "Done: %zu cell%s%s in %s", outcome->cells, iwi_plural_s(outcome->cells),
                 of_shard(doc, outcome), iwi_seconds(doc, outcome->seconds));
     if (outcome->others > 0) {
-        iwi_more(doc, ", %zu of them by other processes", outcome->others);
+        iwi_doc_append(doc, ", %zu of them by other processes", outcome->others);
     }
     if (outcome->found > 0) {
-        iwi_more(doc, " (%zu %s there already)", outcome->found, outcome->found == 1 ? "was" : "were");
+        iwi_doc_append(doc, " (%zu %s there already)", outcome->found, outcome->found == 1 ? "was" : "were");
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static void write_run(struct iwi_document *doc, const void *subject)
@@ -131,19 +131,20 @@ static void say_cost(struct iwi_document *doc, const iw_study_estimate *estimate
 
     iwi_verdict(doc, "%s", "");
     if (estimate->shards > 1) {
-        iwi_more(doc, "Shard %" PRIu32 " of %" PRIu32 ". ", estimate->shard, estimate->shards);
+        iwi_doc_append(doc, "Shard %" PRIu32 " of %" PRIu32 ". ", estimate->shard, estimate->shards);
     }
     if (left == 0) {
-        iwi_more(doc, "Nothing is left to do: all cells (%zu) are there.", estimate->cells);
+        iwi_doc_append(doc, "Nothing is left to do: all cells (%zu) are there.", estimate->cells);
         return;
     }
-    iwi_more(doc, "%zu cell%s about %s on ", left, left == 1 ? " takes" : "s take",
-             iwi_seconds(doc, estimate->wall_seconds));
+    iwi_doc_append(doc, "%zu cell%s about %s on ", left, left == 1 ? " takes" : "s take",
+                   iwi_seconds(doc, estimate->wall_seconds));
     if (estimate->processes > 1) {
-        iwi_more(doc, "%" PRIu32 " processes with ", estimate->processes);
+        iwi_doc_append(doc, "%" PRIu32 " processes with ", estimate->processes);
     }
-    iwi_more(doc, "%" PRIu32 " thread%s and %s of memory%s.", estimate->threads, iwi_s(estimate->threads),
-             iwi_memory_size(doc, (double)estimate->memory_bytes), estimate->processes > 1 ? " each" : "");
+    iwi_doc_append(doc, "%" PRIu32 " thread%s and %s of memory%s.", estimate->threads,
+                   iwi_plural_s(estimate->threads), iwi_memory_size(doc, (double)estimate->memory_bytes),
+                   estimate->processes > 1 ? " each" : "");
     if (estimate->found > 0) {
         iwi_verdict(doc, "%zu more %s there already.", estimate->found, estimate->found == 1 ? "is" : "are");
     }
@@ -165,9 +166,9 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
 
         iwi_row(doc, row->system, row->work,
                 row->least_ranks == row->most_ranks
-                    ? iwi_say(doc, "%" PRIu32, row->most_ranks)
-                    : iwi_say(doc, "%" PRIu32 " to %" PRIu32, row->least_ranks, row->most_ranks),
-                iwi_say(doc, "%zu", row->cells), iwi_seconds(doc, row->core_seconds),
+                    ? iwi_doc_printf(doc, "%" PRIu32, row->most_ranks)
+                    : iwi_doc_printf(doc, "%" PRIu32 " to %" PRIu32, row->least_ranks, row->most_ranks),
+                iwi_doc_printf(doc, "%zu", row->cells), iwi_seconds(doc, row->core_seconds),
                 iwi_memory_size(doc, (double)row->largest_bytes));
     }
     iwi_unfold(doc);
@@ -214,10 +215,11 @@ static void say_dim(const struct iwi_study_view *view, enum iwi_dim dim, bool is
     struct iwi_comparison c = {
         .dim = dim, .members = iwi_arena_take(&doc->arena, panels->series_count, sizeof(iw_series *))};
 
-    iwi_section(doc, iwi_say(doc, "slowdown-%d", (int)dim),
-                !panels->varies[dim] ? "Relative time"
-                                     : iwi_say(doc, "%s%s side by side", dim > IWI_DIMS ? "Values of " : "",
-                                               iwi_dim_name(dim, true)));
+    iwi_section(doc, iwi_doc_printf(doc, "slowdown-%d", (int)dim),
+                !panels->varies[dim]
+                    ? "Relative time"
+                    : iwi_doc_printf(doc, "%s%s side by side", dim > IWI_DIMS ? "Values of " : "",
+                                     iwi_dim_name(dim, true)));
     if (is_first) {
         iwi_note(doc, "Lines: the median time divided by the time without noise. Bands: its 95 %% confidence "
                       "interval. Triangles: where noise takes over, the bar below it the confidence interval "
@@ -349,18 +351,20 @@ static void say_series(const struct iwi_study_view *view, const iw_series *serie
         }
     }
     cells[count++] = series->inflection > 0.0
-                         ? iwi_say(doc, "%s", iwi_about_ranks_text(series->inflection, text))
+                         ? iwi_doc_printf(doc, "%s", iwi_about_ranks_text(series->inflection, text))
                          : "none";
     cells[count++] = interval_text(doc, series);
-    cells[count++] = iwi_say(doc, "%s", iwi_slowdown_column_text(iwi_mean_slowdown(cell), largest, number));
-    cells[count++] = iwi_say(
+    cells[count++] =
+        iwi_doc_printf(doc, "%s", iwi_slowdown_column_text(iwi_mean_slowdown(cell), largest, number));
+    cells[count++] = iwi_doc_printf(
         doc, "%s",
         iwi_slowdown_span_column_text(mean_slowdown_low(cell), mean_slowdown_high(cell), largest, text));
-    cells[count++] = iwi_say(doc, "%s", iwi_slowdown_column_text(iwi_median_slowdown(cell), largest, number));
-    cells[count++] = iwi_say(doc, "%s", iwi_ranks_text(cell->ranks, text));
+    cells[count++] =
+        iwi_doc_printf(doc, "%s", iwi_slowdown_column_text(iwi_median_slowdown(cell), largest, number));
+    cells[count++] = iwi_doc_printf(doc, "%s", iwi_ranks_text(cell->ranks, text));
     cells[count++] = iwi_ns(doc, cell->noiseless_ns);
     cells[count++] =
-        isnan(cell->noise_share) ? "-" : iwi_say(doc, "%s", iwi_share_text(cell->noise_share, text));
+        isnan(cell->noise_share) ? "-" : iwi_doc_printf(doc, "%s", iwi_share_text(cell->noise_share, text));
     cells[count++] = cell->noise;
     iwi_row_cells(doc, cells);
 }
@@ -416,7 +420,7 @@ static void say_cells(const struct iwi_study_view *view)
 {
     struct iwi_document *doc = view->doc;
 
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     if (iwi_wants(doc, IWI_ON_PAGES)) {
         if (view->panels.varies[IWI_DIM_SYSTEM]) {
             iwi_study_say_systems(doc, &view->panels);
@@ -425,7 +429,7 @@ static void say_cells(const struct iwi_study_view *view)
         say_overview(view);
     }
     iwi_study_say_panels(view);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     iwi_section(doc, "certainty", "How sure");
     iwi_study_say_notes(doc, view->results);
 }
@@ -448,7 +452,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     if (view.panels.series_count > 0) {
         say_cells(&view);
     }
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     say_origin(doc, results);
     iwi_panels_release(&view.panels);
 }

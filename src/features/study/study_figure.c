@@ -373,7 +373,7 @@ static const char *name_of(struct iwi_document *doc, enum iwi_dim dim, const iw_
 {
     const char *label = iwi_dim_label(doc, dim, series);
 
-    return dim > IWI_DIMS ? iwi_say(doc, "%s %s", iwi_setting_key(dim), label) : label;
+    return dim > IWI_DIMS ? iwi_doc_printf(doc, "%s %s", iwi_setting_key(dim), label) : label;
 }
 
 /* "chic takes 2.431 times as long as without noise" */
@@ -381,8 +381,8 @@ static const char *outcome(struct iwi_document *doc, enum iwi_dim dim, const iw_
 {
     char slower[IWI_PHRASE_SIZE];
 
-    return iwi_say(doc, "%s %s without noise", name_of(doc, dim, series),
-                   iwi_slower_text(iwi_median_slowdown(iwi_last_cell(series)), slower));
+    return iwi_doc_printf(doc, "%s %s without noise", name_of(doc, dim, series),
+                          iwi_slower_text(iwi_median_slowdown(iwi_last_cell(series)), slower));
 }
 
 static const char *extremes_text(struct iwi_document *doc, const struct iwi_comparison *c)
@@ -394,9 +394,10 @@ static const char *extremes_text(struct iwi_document *doc, const struct iwi_comp
         return "";
     }
     iwi_ranks_text(iwi_last_cell(most)->ranks, ranks);
-    return most == least ? iwi_say(doc, "By the median, at %s ranks %s. ", ranks, outcome(doc, c->dim, most))
-                         : iwi_say(doc, "By the median, at %s ranks %s, the most; %s, the least. ", ranks,
-                                   outcome(doc, c->dim, most), outcome(doc, c->dim, least));
+    return most == least
+               ? iwi_doc_printf(doc, "By the median, at %s ranks %s. ", ranks, outcome(doc, c->dim, most))
+               : iwi_doc_printf(doc, "By the median, at %s ranks %s, the most; %s, the least. ", ranks,
+                                outcome(doc, c->dim, most), outcome(doc, c->dim, least));
 }
 
 static const char *message_of(struct iwi_document *doc, const struct iwi_comparison *c)
@@ -409,15 +410,15 @@ static const char *message_of(struct iwi_document *doc, const struct iwi_compari
         over += c->members[i]->inflection > 0.0;
     }
     if (over == 0 || c->count > MOST) {
-        return over == 0 ? iwi_say(doc, "%sNoise never takes over.", message)
-                         : iwi_say(doc, "%sNoise takes over in %zu of %zu.", message, over, c->count);
+        return over == 0 ? iwi_doc_printf(doc, "%sNoise never takes over.", message)
+                         : iwi_doc_printf(doc, "%sNoise takes over in %zu of %zu.", message, over, c->count);
     }
     for (size_t i = 0; i < c->count; i++) {
-        message = iwi_say(doc, "%s%s%s %s", message, separator, name_of(doc, c->dim, c->members[i]),
-                          iwi_inflection_text(doc, c->members[i]));
+        message = iwi_doc_printf(doc, "%s%s%s %s", message, separator, name_of(doc, c->dim, c->members[i]),
+                                 iwi_inflection_text(doc, c->members[i]));
         separator = "; ";
     }
-    return iwi_say(doc, "%s.", message);
+    return iwi_doc_printf(doc, "%s.", message);
 }
 
 /* A series as figures have it that compare by `dim`. */
@@ -468,16 +469,17 @@ static const char *box_message(struct iwi_document *doc, const iw_series *series
 
     iwi_ranks_text(cell->ranks, ranks);
     if (cell->trials > 1) {
-        middle = iwi_say(doc, "; the middle half of %s trials takes %s to %s",
-                         iwi_ranks_text(cell->trials, trials), iwi_ns(doc, time->q1), iwi_ns(doc, time->q3));
+        middle = iwi_doc_printf(doc, "; the middle half of %s trials takes %s to %s",
+                                iwi_ranks_text(cell->trials, trials), iwi_ns(doc, time->q1),
+                                iwi_ns(doc, time->q3));
     }
-    over = series->inflection <= 0.0 ? iwi_say(doc, "does not take over up to %s ranks", ranks)
-           : interval[0] == '\0'
-               ? iwi_say(doc, "takes over %s", iwi_inflection_text(doc, series))
-               : iwi_say(doc, "takes over %s (95 %% CI %s)", iwi_inflection_text(doc, series), interval);
-    return iwi_say(doc, "At %s ranks the mean is %s, the median %s, against %s without noise%s. Noise %s.",
-                   ranks, iwi_ns(doc, time->mean), iwi_ns(doc, time->median), iwi_ns(doc, cell->noiseless_ns),
-                   middle, over);
+    over = series->inflection <= 0.0 ? iwi_doc_printf(doc, "does not take over up to %s ranks", ranks)
+           : interval[0] == '\0'     ? iwi_doc_printf(doc, "takes over %s", iwi_inflection_text(doc, series))
+                                     : iwi_doc_printf(doc, "takes over %s (95 %% CI %s)",
+                                                      iwi_inflection_text(doc, series), interval);
+    return iwi_doc_printf(
+        doc, "At %s ranks the mean is %s, the median %s, against %s without noise%s. Noise %s.", ranks,
+        iwi_ns(doc, time->mean), iwi_ns(doc, time->median), iwi_ns(doc, cell->noiseless_ns), middle, over);
 }
 
 /* At a terminal the axis is as long as the times are, but a factor of 2 at least: what hardly differs shall
@@ -542,15 +544,15 @@ static void say_box_head(const struct iwi_study_view *view, const iw_series *ser
     const iw_cell_result *cell = series->cells[0];
     char number[IWI_NUMBER_SIZE], noise[IWI_PARAGRAPH_SIZE];
 
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     if (is_flat) {
-        iwi_paragraph(doc, "%s rank%s", iwi_ranks_text(cell->ranks, number), iwi_s(cell->ranks));
+        iwi_paragraph(doc, "%s rank%s", iwi_ranks_text(cell->ranks, number), iwi_plural_s(cell->ranks));
         return;
     }
     iwi_paragraph(doc, "%s: noise %s", iwi_dim_label(doc, view->panels.by, series),
                   iwi_plain_text(cell->noise, noise));
     if (cell->noise_share > 0.0) {
-        iwi_more(doc, " (%s)", iwi_share_text(cell->noise_share, number));
+        iwi_doc_append(doc, " (%s)", iwi_share_text(cell->noise_share, number));
     }
 }
 
@@ -571,7 +573,7 @@ static void say_table(const struct iwi_study_view *view, const struct iwi_panel 
         largest = fmax(largest, worst_mean(panel->series[i]));
     }
 
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     IWI_TABLE(doc, "", {axis_of(view), IWI_WORDS}, {"noise takes over", IWI_WORDS}, {"95 % CI", IWI_WORDS},
               {"worst mean", IWI_NUMBER});
     for (size_t i = 0; i < panel->count; i++) {
@@ -579,7 +581,7 @@ static void say_table(const struct iwi_study_view *view, const struct iwi_panel 
 
         iwi_row(doc, iwi_dim_label(doc, view->panels.by, series), iwi_inflection_text(doc, series),
                 iwi_inflection_interval_text(doc, series),
-                iwi_say(doc, "%s", iwi_slowdown_column_text(worst_mean(series), largest, number)));
+                iwi_doc_printf(doc, "%s", iwi_slowdown_column_text(worst_mean(series), largest, number)));
     }
     iwi_unfold(doc);
 }
@@ -592,7 +594,7 @@ static void say_sheet(const struct iwi_study_view *view, const struct iwi_panel 
     struct iwi_document *doc = view->doc;
     struct iwi_figure *curves;
 
-    iwi_only(doc, IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_IN_PLOTS);
     curves = iwi_study_show_curves(view, &all, "Relative time");
     if (curves != NULL) {
         curves->height = 0.4;
@@ -619,7 +621,7 @@ static const char *sheet_name(struct iwi_document *doc, const char *work, size_t
         name[used++] = (char)(c < 0x80 && isalnum(c) ? c : '-');
     }
     name[used] = '\0';
-    return iwi_say(doc, "panel-%zu-%s", number, name);
+    return iwi_doc_printf(doc, "panel-%zu-%s", number, name);
 }
 
 /* The work and its sizes; where systems are not what a panel compares, all that sets it apart. */
@@ -635,12 +637,12 @@ static void say_panel(const struct iwi_study_view *view, const struct iwi_panel 
     const bool is_flat = iwi_panel_is_flat(panel) && panel->count > 1;
     struct iwi_document *doc = view->doc;
 
-    iwi_only(doc, IWI_IN_TEXT | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_IN_TEXT | IWI_IN_PLOTS);
     iwi_sheet_section(doc, sheet_name(doc, panel->cell->work, number), panel_title(view, panel));
     say_table(view, panel);
     for (size_t i = 0; i < panel->count; i += is_flat ? panel->count : 1) {
         say_box_head(view, panel->series[i], is_flat);
-        iwi_only(doc, IWI_EVERYWHERE);
+        iwi_only_in(doc, IWI_EVERYWHERE);
         show_boxes(view, panel, i, is_flat ? panel->count : 1);
     }
     if (iwi_wants(doc, IWI_IN_PLOTS)) {
@@ -652,14 +654,14 @@ void iwi_study_say_panels(const struct iwi_study_view *view)
 {
     struct iwi_document *doc = view->doc;
 
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_section(doc, "times", "How times are distributed");
     iwi_note(doc,
              "Boxes: the middle half of the trials, with the median. Whiskers: from 5 %% to 95 %% of the "
              "trials. Dots: the shortest and the longest. Dotted line: without noise. Dashed upright "
              "line: where noise takes over. Both axes are logarithmic; systems with the same work have "
              "the same axis of time.");
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     iwi_code(doc, "%s\nMean, 95 %% CI, median: 12.3 %% longer than without noise, or 2.345x as long.",
              iwi_strip_legend);
     for (size_t i = 0; i < view->panels.count; i++) {

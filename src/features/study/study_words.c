@@ -94,15 +94,15 @@ const char *iwi_study_name(struct iwi_document *doc, const char *name)
     enum { MOST_COLUMNS = 63 }; /* names of systems and works are no longer */
     char plain[IWI_NAME_SIZE];
 
-    return iwi_say(doc, "%s",
-                   iwi_wants(doc, IWI_ON_PAGES) ? name : iwi_plain_name(name, MOST_COLUMNS, plain));
+    return iwi_doc_printf(doc, "%s",
+                          iwi_wants(doc, IWI_ON_PAGES) ? name : iwi_plain_name(name, MOST_COLUMNS, plain));
 }
 
 static const char *ranks_of(struct iwi_document *doc, uint64_t ranks)
 {
     char number[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", iwi_ranks_text(ranks, number));
+    return iwi_doc_printf(doc, "%s", iwi_ranks_text(ranks, number));
 }
 
 /* ---- what sets series apart ---- */
@@ -124,8 +124,8 @@ const char *iwi_dim_name(enum iwi_dim dim, bool is_plural)
 static const char *net_label(struct iwi_document *doc, double scale)
 {
     return scale == 1.0 ? "network as it is"
-                        : iwi_say(doc, "network %.4g times %s", scale > 1.0 ? scale : 1.0 / scale,
-                                  scale > 1.0 ? "faster" : "slower");
+                        : iwi_doc_printf(doc, "network %.4g times %s", scale > 1.0 ? scale : 1.0 / scale,
+                                         scale > 1.0 ? "faster" : "slower");
 }
 
 /* "pp=4; microbatches=16", as lines and CSV have it. */
@@ -133,7 +133,7 @@ static const char *settings_label(struct iwi_document *doc, const iw_cell_result
 {
     char plain[IWI_PARAGRAPH_SIZE];
 
-    return cell->settings == NULL ? "-" : iwi_say(doc, "%s", iwi_plain_text(cell->settings, plain));
+    return cell->settings == NULL ? "-" : iwi_doc_printf(doc, "%s", iwi_plain_text(cell->settings, plain));
 }
 
 /* "4" of it */
@@ -142,7 +142,7 @@ static const char *setting_label(struct iwi_document *doc, const iw_cell_result 
     size_t length;
     const char *value = iwi_setting_value(cell, key, &length);
 
-    return iwi_study_name(doc, length > 0 ? iwi_say(doc, "%.*s", (int)length, value) : "-");
+    return iwi_study_name(doc, length > 0 ? iwi_doc_printf(doc, "%.*s", (int)length, value) : "-");
 }
 
 /* Traces and schedules have sizes of their own. */
@@ -177,9 +177,9 @@ static const char *join_settings(struct iwi_document *doc, const struct iwi_pane
 
     for (int dim = IWI_DIM_SETTING; dim < IWI_ALL_DIMS; dim++) {
         if (panels->varies[dim] && dim != (int)but) {
-            text =
-                iwi_say(doc, "%s%s%s %s", text, text[0] != '\0' ? ", " : "",
-                        iwi_dim_name((enum iwi_dim)dim, true), iwi_dim_label(doc, (enum iwi_dim)dim, series));
+            text = iwi_doc_printf(doc, "%s%s%s %s", text, text[0] != '\0' ? ", " : "",
+                                  iwi_dim_name((enum iwi_dim)dim, true),
+                                  iwi_dim_label(doc, (enum iwi_dim)dim, series));
         }
     }
     return text;
@@ -195,7 +195,8 @@ const char *iwi_series_label(struct iwi_document *doc, const struct iwi_panels *
             const char *part = dim == IWI_DIM_SETTINGS ? join_settings(doc, panels, series, but)
                                                        : iwi_dim_label(doc, (enum iwi_dim)dim, series);
 
-            label = iwi_say(doc, "%s%s%s", label, label[0] != '\0' && part[0] != '\0' ? ", " : "", part);
+            label =
+                iwi_doc_printf(doc, "%s%s%s", label, label[0] != '\0' && part[0] != '\0' ? ", " : "", part);
         }
     }
     return label[0] != '\0' ? label : iwi_dim_label(doc, IWI_DIM_WORK, series);
@@ -207,10 +208,10 @@ const char *iwi_panel_title(struct iwi_document *doc, const iw_cell_result *cell
                                         [IW_SYNC_START] = ", noise synchronised at the start",
                                         [IW_SYNC_PHASE] = ", noise synchronised in every phase"};
 
-    return iwi_say(doc, "%s%s%s%s%s%s", iwi_study_name(doc, cell->work), has_size(cell) ? ", " : "",
-                   has_size(cell) ? iwi_size(doc, cell->bytes) : "", syncs[cell->sync],
-                   cell->net_scale != 1.0 ? ", " : "",
-                   cell->net_scale != 1.0 ? net_label(doc, cell->net_scale) : "");
+    return iwi_doc_printf(doc, "%s%s%s%s%s%s", iwi_study_name(doc, cell->work), has_size(cell) ? ", " : "",
+                          has_size(cell) ? iwi_size(doc, cell->bytes) : "", syncs[cell->sync],
+                          cell->net_scale != 1.0 ? ", " : "",
+                          cell->net_scale != 1.0 ? net_label(doc, cell->net_scale) : "");
 }
 
 /* ---- inflection ---- */
@@ -219,7 +220,7 @@ static const char *about_ranks(struct iwi_document *doc, double ranks)
 {
     char number[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", iwi_about_ranks_text(ranks, number));
+    return iwi_doc_printf(doc, "%s", iwi_about_ranks_text(ranks, number));
 }
 
 static const char *narrow_ranks(struct iwi_document *doc, uint32_t ranks)
@@ -233,14 +234,15 @@ const char *iwi_inflection_text(struct iwi_document *doc, const iw_series *serie
     const bool is_over = series->inflection > 0.0;
 
     if (fewest == most) {
-        return iwi_say(doc, "%s %s rank%s", is_over ? "at" : "not at", narrow_ranks(doc, most), iwi_s(most));
+        return iwi_doc_printf(doc, "%s %s rank%s", is_over ? "at" : "not at", narrow_ranks(doc, most),
+                              iwi_plural_s(most));
     }
     if (!is_over) {
-        return iwi_say(doc, "not up to %s ranks", narrow_ranks(doc, most));
+        return iwi_doc_printf(doc, "not up to %s ranks", narrow_ranks(doc, most));
     }
     return series->inflection <= (double)fewest
-               ? iwi_say(doc, "from %s or fewer on", narrow_ranks(doc, fewest))
-               : iwi_say(doc, "from %s ranks on", about_ranks(doc, series->inflection));
+               ? iwi_doc_printf(doc, "from %s or fewer on", narrow_ranks(doc, fewest))
+               : iwi_doc_printf(doc, "from %s ranks on", about_ranks(doc, series->inflection));
 }
 
 const char *iwi_inflection_interval_text(struct iwi_document *doc, const iw_series *series)
@@ -252,12 +254,12 @@ const char *iwi_inflection_interval_text(struct iwi_document *doc, const iw_seri
     }
     if (series->inflection_low > fewest) {
         return series->inflection_high > 0.0
-                   ? iwi_say(doc, "%s to %s", about_ranks(doc, series->inflection_low),
-                             about_ranks(doc, series->inflection_high))
-                   : iwi_say(doc, "%s or more", about_ranks(doc, series->inflection_low));
+                   ? iwi_doc_printf(doc, "%s to %s", about_ranks(doc, series->inflection_low),
+                                    about_ranks(doc, series->inflection_high))
+                   : iwi_doc_printf(doc, "%s or more", about_ranks(doc, series->inflection_low));
     }
     return series->inflection_high > fewest
-               ? iwi_say(doc, "up to %s", about_ranks(doc, series->inflection_high))
+               ? iwi_doc_printf(doc, "up to %s", about_ranks(doc, series->inflection_high))
                : "";
 }
 
@@ -311,15 +313,15 @@ static const char *system_words(struct iwi_document *doc, const iw_cell_result *
     snprintf(net, sizeof net, "%.*s", (int)length, cell->net);
     return cell->net[length] == '\0' || strcmp(net, cell->system) == 0
                ? system
-               : iwi_say(doc, "%s on %s", system, iwi_net_words(net, (char[IWI_PHRASE_SIZE]){0}));
+               : iwi_doc_printf(doc, "%s on %s", system, iwi_net_words(net, (char[IWI_PHRASE_SIZE]){0}));
 }
 
 /* "chic: allreduce:ring, 1 MiB" */
 static const char *place_of(struct iwi_document *doc, const iw_cell_result *cell)
 {
-    return iwi_say(doc, "%s: %s%s%s", system_words(doc, cell), iwi_panel_title(doc, cell),
-                   cell->settings != NULL ? ", " : "",
-                   cell->settings != NULL ? settings_label(doc, cell) : "");
+    return iwi_doc_printf(doc, "%s: %s%s%s", system_words(doc, cell), iwi_panel_title(doc, cell),
+                          cell->settings != NULL ? ", " : "",
+                          cell->settings != NULL ? settings_label(doc, cell) : "");
 }
 
 static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
@@ -327,14 +329,15 @@ static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
     const bool is_bound = worst->recording.seconds > 0.0 && !isnan(worst->recording.record_s);
     char slower[IWI_PHRASE_SIZE], median[IWI_NUMBER_SIZE];
 
-    iwi_more(doc, " The worst case (%s, %s rank%s) %s without noise", place_of(doc, worst),
-             ranks_of(doc, worst->ranks), iwi_s(worst->ranks),
-             iwi_slower_text(iwi_mean_slowdown(worst), slower));
+    iwi_doc_append(doc, " The worst case (%s, %s rank%s) %s without noise", place_of(doc, worst),
+                   ranks_of(doc, worst->ranks), iwi_plural_s(worst->ranks),
+                   iwi_slower_text(iwi_mean_slowdown(worst), slower));
     if (worst->trials > 1) {
-        iwi_more(doc, " (mean; median %s)",
-                 iwi_slowdown_column_text(iwi_median_slowdown(worst), iwi_mean_slowdown(worst), median));
+        iwi_doc_append(
+            doc, " (mean; median %s)",
+            iwi_slowdown_column_text(iwi_median_slowdown(worst), iwi_mean_slowdown(worst), median));
     }
-    iwi_more(doc, "%s.", is_bound ? ", or more: the recording is too short for that many ranks" : "");
+    iwi_doc_append(doc, "%s.", is_bound ? ", or more: the recording is too short for that many ranks" : "");
 }
 
 /* Of the cell that would lose most. */
@@ -354,7 +357,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_study_results *re
     if (worst != NULL) {
         iwi_append_sensitivity(text, &worst->recording.sensitivity);
         iwi_verdict(doc, "%s That is the worst of all cells: %s, %s rank%s.", text, place_of(doc, worst),
-                    ranks_of(doc, worst->ranks), iwi_s(worst->ranks));
+                    ranks_of(doc, worst->ranks), iwi_plural_s(worst->ranks));
     }
 }
 
@@ -373,9 +376,9 @@ static void say_missing(struct iwi_document *doc, const iw_study_results *result
     iwi_verdict(doc, "This study is not finished: %zu of %zu cells %s missing. ", missing, results->expected,
                 missing == 1 ? "is" : "are");
     if (command[0] != '\0') {
-        iwi_more(doc, "'%s' continues it.", iwi_plain_text(command, plain));
+        iwi_doc_append(doc, "'%s' continues it.", iwi_plain_text(command, plain));
     } else {
-        iwi_more(doc, "Running it again continues it.");
+        iwi_doc_append(doc, "Running it again continues it.");
     }
 }
 
@@ -419,9 +422,9 @@ void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *res
     } else {
         iwi_verdict(doc, "Noise takes over ");
         if (t.count > 1) {
-            iwi_more(doc, "in %zu of %zu cases, first ", t.over, t.count);
+            iwi_doc_append(doc, "in %zu of %zu cases, first ", t.over, t.count);
         }
-        iwi_more(doc, "%s (%s).", iwi_inflection_text(doc, t.first), place_of(doc, t.first->cells[0]));
+        iwi_doc_append(doc, "%s (%s).", iwi_inflection_text(doc, t.first), place_of(doc, t.first->cells[0]));
     }
     if (t.worst != NULL) {
         say_worst(doc, t.worst);
@@ -440,17 +443,17 @@ static void say_system(struct iwi_document *doc, const struct iwi_panels *panels
 
     iwi_item(doc, "%s: ", iwi_study_name(doc, like->cells[0]->system));
     if (t.count == 1 || t.over == 0) {
-        iwi_more(doc, interval[0] != '\0' ? "%s (95 %% CI %s)" : "%s%s", iwi_inflection_text(doc, like),
-                 interval);
+        iwi_doc_append(doc, interval[0] != '\0' ? "%s (95 %% CI %s)" : "%s%s", iwi_inflection_text(doc, like),
+                       interval);
     } else if (t.first == t.last) {
-        iwi_more(doc, "in 1 of %zu cases, %s", t.count, iwi_inflection_text(doc, t.first));
+        iwi_doc_append(doc, "in 1 of %zu cases, %s", t.count, iwi_inflection_text(doc, t.first));
     } else {
-        iwi_more(doc, "in %zu of %zu cases, between %s and %s ranks", t.over, t.count,
-                 about_ranks(doc, t.first->inflection), about_ranks(doc, t.last->inflection));
+        iwi_doc_append(doc, "in %zu of %zu cases, between %s and %s ranks", t.over, t.count,
+                       about_ranks(doc, t.first->inflection), about_ranks(doc, t.last->inflection));
     }
     if (t.worst != NULL) {
-        iwi_more(doc, "; at worst %s on %s ranks", iwi_slower(doc, iwi_mean_slowdown(t.worst)),
-                 ranks_of(doc, t.worst->ranks));
+        iwi_doc_append(doc, "; at worst %s on %s ranks", iwi_slower(doc, iwi_mean_slowdown(t.worst)),
+                       ranks_of(doc, t.worst->ranks));
     }
 }
 
@@ -489,16 +492,17 @@ void iwi_study_say_notes(struct iwi_document *doc, const iw_study_results *resul
         fewest = results->cells[i].trials < fewest ? results->cells[i].trials : fewest;
         most = results->cells[i].trials > most ? results->cells[i].trials : most;
     }
-    iwi_item(doc, "%s cell%s of %s", ranks_of(doc, results->count), iwi_s(results->count),
+    iwi_item(doc, "%s cell%s of %s", ranks_of(doc, results->count), iwi_plural_s(results->count),
              ranks_of(doc, fewest));
     if (fewest < most) {
-        iwi_more(doc, " to %s", ranks_of(doc, most));
+        iwi_doc_append(doc, " to %s", ranks_of(doc, most));
     }
-    iwi_more(doc,
-             " trial%s. Noise takes over where the median trial takes at least %.4g times as long as without "
-             "noise, from there on; between the simulated numbers of ranks it is interpolated. What noise "
-             "costs is given by the mean.",
-             iwi_s(most), 1.0 + results->threshold);
+    iwi_doc_append(
+        doc,
+        " trial%s. Noise takes over where the median trial takes at least %.4g times as long as without "
+        "noise, from there on; between the simulated numbers of ranks it is interpolated. What noise "
+        "costs is given by the mean.",
+        iwi_plural_s(most), 1.0 + results->threshold);
     iwi_item(doc, "%s",
              most < IW_LEAST_TRIALS ? "So few trials do not show how sure this is."
                                     : "Intervals of where noise takes over are those of the medians, of 95 % "

@@ -21,21 +21,21 @@ static const char *training_money(struct iwi_document *doc, double amount)
 {
     const double size = fabs(amount);
 
-    return size < 1e4   ? iwi_say(doc, "%.0f", amount)
-           : size < 1e6 ? iwi_say(doc, "%.1fk", amount / 1e3)
-                        : iwi_say(doc, "%.2fM", amount / 1e6);
+    return size < 1e4   ? iwi_doc_printf(doc, "%.0f", amount)
+           : size < 1e6 ? iwi_doc_printf(doc, "%.1fk", amount / 1e3)
+                        : iwi_doc_printf(doc, "%.2fM", amount / 1e6);
 }
 
 /* "12,300" */
 static const char *training_time(struct iwi_document *doc, double ns)
 {
-    return ns < 0 ? iwi_say(doc, "-%s", iwi_ns(doc, -ns)) : iwi_ns(doc, ns);
+    return ns < 0 ? iwi_doc_printf(doc, "-%s", iwi_ns(doc, -ns)) : iwi_ns(doc, ns);
 }
 
 /* with a sign */
 static const char *training_exact(struct iwi_document *doc, iw_time ps)
 {
-    return ps >= IW_PS_PER_S ? iwi_say(doc, "%.6f s", (double)ps * 1e-12) : iwi_ps(doc, ps);
+    return ps >= IW_PS_PER_S ? iwi_doc_printf(doc, "%.6f s", (double)ps * 1e-12) : iwi_ps(doc, ps);
 }
 
 /* The other line about its source, if that surely saves something too; or NULL. */
@@ -84,9 +84,9 @@ static void training_say_best(struct iwi_document *doc, const iw_training_result
                     has_better_batch(result, best) ? " and keeps the batch" : "", best->what,
                     iwi_percent(doc, best->share));
         if (other != NULL) {
-            iwi_more(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
+            iwi_doc_append(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
         }
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     } else if (result->change_count > 0) {
         iwi_verdict(doc, "No change that keeps the batch as it is certainly saves anything%s.",
                     result->has_jitter ? "; more steps narrow the intervals" : "");
@@ -99,9 +99,9 @@ static const char *training_loss_interval(struct iwi_document *doc, const iw_tra
     const double noiseless_ns = (double)result->noiseless_ps / 1e3;
 
     return isfinite(result->step_ns.low) && isfinite(result->step_ns.high)
-               ? iwi_say(doc, " (95 %% interval %s to %s)",
-                         iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
-                         iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0))
+               ? iwi_doc_printf(doc, " (95 %% interval %s to %s)",
+                                iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
+                                iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0))
                : "";
 }
 
@@ -133,8 +133,8 @@ static void training_say_places(struct iwi_document *doc, const iw_training_resu
                 "steps take %s (10th percentile) to %s (longest).",
                 result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
     if (is_one && result->trials < result->pp) {
-        iwi_more(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried: run %" PRIu32 " trials.",
-                 result->trials, result->pp, result->pp);
+        iwi_doc_append(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried: run %" PRIu32 " trials.",
+                       result->trials, result->pp, result->pp);
     }
 }
 
@@ -154,10 +154,10 @@ static void training_say_reach(struct iwi_document *doc, const iw_training_resul
         iwi_verdict(doc, "In each step %s takes %s from the rank it hits hardest; ", most->source,
                     iwi_ns(doc, most->longest_ns.value));
         if (most->share < 0.995) {
-            iwi_more(doc, "%s of that lengthens the step, the rest is absorbed.",
-                     iwi_percent(doc, most->share));
+            iwi_doc_append(doc, "%s of that lengthens the step, the rest is absorbed.",
+                           iwi_percent(doc, most->share));
         } else {
-            iwi_more(doc, "all of that lengthens the step.");
+            iwi_doc_append(doc, "all of that lengthens the step.");
         }
     }
 }
@@ -167,15 +167,16 @@ static void training_say_model(struct iwi_document *doc, const iw_training_resul
 {
     const iw_training_sizes *sizes = &result->sizes;
 
-    iwi_row(doc, "parameters", iwi_say(doc, "%" PRIu64, sizes->parameters));
+    iwi_row(doc, "parameters", iwi_doc_printf(doc, "%" PRIu64, sizes->parameters));
     iwi_row(doc, "parameters that a GPU uses, mean",
-            iwi_say(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
+            iwi_doc_printf(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
     if (sizes->gpu_bytes > 0) {
-        iwi_row(doc, "GPU memory without activations", iwi_say(doc, "%.3g GB", sizes->gpu_bytes / 1e9));
+        iwi_row(doc, "GPU memory without activations",
+                iwi_doc_printf(doc, "%.3g GB", sizes->gpu_bytes / 1e9));
     }
-    iwi_row(doc, "tokens per step", iwi_say(doc, "%" PRIu64, sizes->tokens));
-    iwi_row(doc, "FLOP per step", iwi_say(doc, "%.5g", sizes->step_flop));
-    iwi_row(doc, "rate per GPU, without jitter", iwi_say(doc, "%.4g TFLOP/s", result->rate / 1e12));
+    iwi_row(doc, "tokens per step", iwi_doc_printf(doc, "%" PRIu64, sizes->tokens));
+    iwi_row(doc, "FLOP per step", iwi_doc_printf(doc, "%.5g", sizes->step_flop));
+    iwi_row(doc, "rate per GPU, without jitter", iwi_doc_printf(doc, "%.4g TFLOP/s", result->rate / 1e12));
 }
 
 static bool has_other_batch(const iw_training_result *result)
@@ -200,7 +201,7 @@ static void say_source(struct iwi_document *doc, const iw_training_source *sourc
 
         if (ready->spec != NULL && strcmp(ready->name, source->name) == 0 &&
             strcmp(ready->spec, source->spec) == 0) {
-            iwi_more(doc, " Its size: %s.", ready->origin);
+            iwi_doc_append(doc, " Its size: %s.", ready->origin);
         }
     }
 }
@@ -215,7 +216,7 @@ static void training_say_certainty(struct iwi_document *doc, const iw_training_r
             "%" PRIu64 " trial%s of %" PRIu64
             " step%s, all ranks simulated; changes are compared on the same random numbers. Intervals cover "
             "chance, not wrong settings.",
-            result->trials, iwi_s(result->trials), result->steps, iwi_s(result->steps));
+            result->trials, iwi_plural_s(result->trials), result->steps, iwi_plural_s(result->steps));
         for (uint32_t i = 0; i < result->source_count; i++) {
             say_source(doc, &result->sources[i]);
         }
@@ -345,9 +346,9 @@ static void training_say_bill(struct iwi_document *doc, const iw_training_result
     }
     iwi_section(doc, "bill", "What each change saves");
     if (result->has_jitter) {
-        iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+        iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
         show_bars(doc, result);
-        iwi_only(doc, IWI_EVERYWHERE);
+        iwi_only_in(doc, IWI_EVERYWHERE);
     }
     iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (has_price ? 0 : 1));
     iwi_unfold(doc);
@@ -355,7 +356,8 @@ static void training_say_bill(struct iwi_document *doc, const iw_training_result
         const iw_training_change *row = &result->changes[i];
 
         iwi_row(doc, row->what, training_time(doc, row->saved_ns.value), interval(doc, row->saved_ns),
-                iwi_percent(doc, shown(row->share, 5e-5)), iwi_say(doc, "%.1f", shown(row->gpu_hours, 0.05)),
+                iwi_percent(doc, shown(row->share, 5e-5)),
+                iwi_doc_printf(doc, "%.1f", shown(row->gpu_hours, 0.05)),
                 has_price ? training_money(doc, shown(row->cost_per_day, 0.5)) : NULL);
     }
     say_programs(doc, result);
@@ -555,23 +557,24 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
     iwi_say_caveats(doc, &result->caveats, NULL);
     training_say_rate(doc, result);
     iwi_verdict(doc, "A step of %s on %s GPU%s takes %s without jitter", result->name,
-                iwi_count(doc, result->sizes.gpus), iwi_s(result->sizes.gpus),
+                iwi_count(doc, result->sizes.gpus), iwi_plural_s(result->sizes.gpus),
                 iwi_ps(doc, result->noiseless_ps));
     if (!result->has_jitter) {
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
         training_say_best(doc, result);
         return;
     }
-    iwi_more(doc, ", and %s with it: %s longer%s. That costs %s of every %s",
-             iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
-             training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
-             result->sizes.gpus == 1 ? "GPU-hour"
-                                     : iwi_say(doc, "%s GPU-hours", iwi_count(doc, result->sizes.gpus)));
+    iwi_doc_append(doc, ", and %s with it: %s longer%s. That costs %s of every %s",
+                   iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
+                   training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
+                   result->sizes.gpus == 1
+                       ? "GPU-hour"
+                       : iwi_doc_printf(doc, "%s GPU-hours", iwi_count(doc, result->sizes.gpus)));
     if (result->cost_per_hour > 0) {
-        iwi_more(doc, ", or %s a day at %.2f per GPU-hour", training_money(doc, result->cost_per_day),
-                 result->cost_per_hour);
+        iwi_doc_append(doc, ", or %s a day at %.2f per GPU-hour", training_money(doc, result->cost_per_day),
+                       result->cost_per_hour);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     training_say_places(doc, result);
     training_say_best(doc, result);
     training_say_reach(doc, result);
@@ -609,8 +612,8 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_NUMBER});
     iwi_unfold(doc);
     iwi_row(doc, "GPUs as TP x CP x PP x DP",
-            iwi_say(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32, result->tp, result->cp,
-                    result->pp, result->dp));
+            iwi_doc_printf(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32, result->tp, result->cp,
+                           result->pp, result->dp));
     if (result->has_model) {
         training_say_model(doc, result);
     }
@@ -620,15 +623,15 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
         iwi_row(doc, "of which a GPU computes", training_exact(doc, result->compute_ps));
         iwi_row(doc, "rows of the workload file", iwi_count(doc, result->rows));
         iwi_row(doc, "bubble of even stages, of their work",
-                iwi_say(doc, "%" PRIu32 "/%" PRIu64 ", %s", result->pp - 1,
-                        (uint64_t)result->chunks * result->microbatches,
-                        iwi_percent(doc, result->even_bubble)));
+                iwi_doc_printf(doc, "%" PRIu32 "/%" PRIu64 ", %s", result->pp - 1,
+                               (uint64_t)result->chunks * result->microbatches,
+                               iwi_percent(doc, result->even_bubble)));
     }
     if (result->has_jitter) {
         iwi_row(doc, "with jitter, mean", iwi_ns(doc, result->step_ns.value));
         iwi_row(doc, "10th, 50th, 90th percentile",
-                iwi_say(doc, "%s, %s, %s", iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->median_ns),
-                        iwi_ns(doc, result->p90_ns)));
+                iwi_doc_printf(doc, "%s, %s, %s", iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->median_ns),
+                               iwi_ns(doc, result->p90_ns)));
         iwi_row(doc, "longest", iwi_ns(doc, result->worst_ns));
         iwi_row(doc, "mean above 10th percentile", iwi_percent(doc, result->scatter));
     }
@@ -646,9 +649,9 @@ static void say_volumes(struct iwi_document *doc, const iw_training_result *resu
     for (uint32_t i = 0; i < result->volume_count; i++) {
         const iw_training_volume *row = &result->volumes[i];
 
-        iwi_row(doc, row->what, iwi_say(doc, "%" PRIu64, row->count), iwi_say(doc, "%" PRIu64, row->bytes),
-                iwi_say(doc, "%" PRIu64, row->group), iwi_say(doc, "%" PRIu64, row->stride),
-                iwi_ps(doc, row->each_ps));
+        iwi_row(doc, row->what, iwi_doc_printf(doc, "%" PRIu64, row->count),
+                iwi_doc_printf(doc, "%" PRIu64, row->bytes), iwi_doc_printf(doc, "%" PRIu64, row->group),
+                iwi_doc_printf(doc, "%" PRIu64, row->stride), iwi_ps(doc, row->each_ps));
     }
 }
 
@@ -664,9 +667,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     training_say_bill(doc, result);
     training_say_absorbed(doc, result);
     say_step(doc, result);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_steps(doc, result);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     say_volumes(doc, result);
     training_say_certainty(doc, result);
 }

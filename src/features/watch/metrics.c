@@ -462,7 +462,7 @@ static void write_self(struct exposition *x, const iw_watch_metrics *metrics)
     end_seconds(x, (uint64_t)metrics->updated_ns);
     begin_family(x, INFO, "", NULL, "What watches.");
     begin_sample(x, "_info");
-    add_label(x, "rung", iw_rung_name(IW_RUNG_BPF));
+    add_label(x, "rung", iw_attribution_level_name(IW_ATTRIBUTION_LEVEL_BPF));
     add_label(x, "version", iw_version());
     end_count(x, 1);
 }

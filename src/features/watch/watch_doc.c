@@ -107,7 +107,7 @@ static double share_of(uint64_t part_ns, uint64_t whole_ns)
 static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
 {
     const iw_watch_totals *totals = &report->watch.totals;
-    const char *job = iwi_say(doc, "%s", report->watch.job);
+    const char *job = iwi_doc_printf(doc, "%s", report->watch.job);
 
     if (totals->detours == 0) {
         iwi_verdict(doc, "Nothing took a CPU from %s in %s.", job,
@@ -116,23 +116,23 @@ static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
     }
     iwi_verdict(doc, "%s lost %s of the time for which it wanted a CPU, in %s detour%s", job,
                 iwi_percent(doc, share_of(totals->lost_ns, totals->wanted_ns)),
-                iwi_count(doc, totals->detours), iwi_s(totals->detours));
+                iwi_count(doc, totals->detours), iwi_plural_s(totals->detours));
     if (report->noise.facts.all.max_ns > 0.0) {
-        iwi_more(doc, "; the longest took %s", iwi_ns_round(doc, report->noise.facts.all.max_ns));
+        iwi_doc_append(doc, "; the longest took %s", iwi_ns_round(doc, report->noise.facts.all.max_ns));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static const char *of_wanted(struct iwi_document *doc, uint64_t ns, const iw_watch_totals *totals)
 {
-    return iwi_say(doc, "%s, %s of it", iwi_ns_short(doc, (double)ns),
-                   iwi_percent_short(doc, share_of(ns, totals->wanted_ns)));
+    return iwi_doc_printf(doc, "%s, %s of it", iwi_ns_short(doc, (double)ns),
+                          iwi_percent_short(doc, share_of(ns, totals->wanted_ns)));
 }
 
 /* Not by programs in the kernel: what those count meanwhile is not known. */
 static bool is_by_events(const iw_watch_report *report)
 {
-    return report->noise.facts.rung != IW_RUNG_BPF;
+    return report->noise.facts.rung != IW_ATTRIBUTION_LEVEL_BPF;
 }
 
 /* What is not noise stands apart: nobody took a CPU from the job there. */
@@ -150,14 +150,14 @@ static void show_time(struct iwi_document *doc, const iw_watch_report *report)
         iwi_row(doc, "threads waited", iwi_ns_short(doc, (double)totals->wait_ns));
     }
     iwi_row(doc, is_by_events(report) ? "waited for own ones" : "  behind own ones",
-            iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
+            iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
     if (totals->wait_waking_ns > 0) {
         iwi_row(doc, "  on waking",
-                iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_waking_ns)));
+                iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_waking_ns)));
     }
     if (totals->throttled_ns > 0) {
         iwi_row(doc, "stopped by a quota",
-                iwi_say(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));
+                iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));
     }
     if (!is_by_events(report)) {
         iwi_row(doc, "migrations", iwi_count(doc, totals->migrations));
@@ -180,14 +180,14 @@ static void show_sources(struct iwi_document *doc, const iw_watch_result *watch)
         const iw_watch_source *source = &watch->sources[i];
         const char *of = iwi_plain_name(source->source.name, 40, name);
 
-        iwi_row(
-            doc,
-            iwi_say(doc, "%s%s%s",
-                    source->source.kind == IW_CLASS_UNKNOWN ? "other" : iw_class_name(source->source.kind),
-                    of[0] != '\0' ? " " : "", of),
-            iwi_percent_short(doc, share_of(source->time_ns, watch->totals.wanted_ns)),
-            iwi_ns_short(doc, (double)source->time_ns), iwi_count(doc, source->count),
-            iwi_ns_short(doc, (double)source->time_ns / fmax((double)source->count, 1.0)));
+        iwi_row(doc,
+                iwi_doc_printf(doc, "%s%s%s",
+                               source->source.kind == IW_CLASS_UNKNOWN ? "other"
+                                                                       : iw_class_name(source->source.kind),
+                               of[0] != '\0' ? " " : "", of),
+                iwi_percent_short(doc, share_of(source->time_ns, watch->totals.wanted_ns)),
+                iwi_ns_short(doc, (double)source->time_ns), iwi_count(doc, source->count),
+                iwi_ns_short(doc, (double)source->time_ns / fmax((double)source->count, 1.0)));
     }
 }
 
@@ -223,7 +223,7 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
     }
     if (left_out > 0) {
         iwi_item(doc, "%zu %s%s that %s a CPU less than half as long as others %s not in the file.", left_out,
-                 is_by_events(report) ? "thread" : "CPU", iwi_s(left_out),
+                 is_by_events(report) ? "thread" : "CPU", iwi_plural_s(left_out),
                  is_by_events(report) ? "wanted" : "the job wanted", left_out == 1 ? "is" : "are");
     }
     if (watch->totals.steal_unplaced_ns > 0) {
@@ -253,9 +253,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_noise_figures(doc, &report->noise);
     show_time(doc, report);
     show_sources(doc, &report->watch);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, &report->noise.facts);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     iwi_section(doc, "certainty", "Keep in mind");
     say_losses(doc, &report->watch.losses);
     say_limits(doc, report);

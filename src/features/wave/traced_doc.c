@@ -106,8 +106,9 @@ static const char *known_exactly(struct iwi_document *doc, const iw_timeline *ti
     if (iw_timeline_exact_ranks(timeline) == 0) {
         return "nothing: all is shown as cells";
     }
-    return iwi_say(doc, "%s ranks from rank %" PRIu32 " on; the others as cells",
-                   iwi_count(doc, iw_timeline_exact_ranks(timeline)), iw_timeline_exact_rank(timeline, 0));
+    return iwi_doc_printf(doc, "%s ranks from rank %" PRIu32 " on; the others as cells",
+                          iwi_count(doc, iw_timeline_exact_ranks(timeline)),
+                          iw_timeline_exact_rank(timeline, 0));
 }
 
 static void say_facts(struct iwi_document *doc, const iw_timeline *timeline)
@@ -218,11 +219,11 @@ static const char *volume(struct iwi_document *doc, uint64_t bytes)
         i++;
     }
     return bytes == 0 ? "-"
-                      : iwi_say(doc, "%.*f %s",
-                                i == 0 || value >= 99.95 ? 0
-                                : value >= 9.995         ? 1
-                                                         : 2,
-                                value, units[i]);
+                      : iwi_doc_printf(doc, "%.*f %s",
+                                       i == 0 || value >= 99.95 ? 0
+                                       : value >= 9.995         ? 1
+                                                                : 2,
+                                       value, units[i]);
 }
 
 static void say_run(struct iwi_document *doc, const iw_trace_summary *summary)
@@ -230,22 +231,22 @@ static void say_run(struct iwi_document *doc, const iw_trace_summary *summary)
     const char *least = iwi_percent(doc, summary->mpi_least), *most = iwi_percent(doc, summary->mpi_most);
 
     iwi_verdict(doc, "%" PRIu32 " rank%s ran for %s and spent %s of it in %s", summary->ranks,
-                iwi_s(summary->ranks), iwi_ps(doc, summary->run_ps), iwi_percent(doc, summary->mpi_share),
-                summary->is_training ? "collectives" : "MPI");
+                iwi_plural_s(summary->ranks), iwi_ps(doc, summary->run_ps),
+                iwi_percent(doc, summary->mpi_share), summary->is_training ? "collectives" : "MPI");
     if (summary->ranks > 1 && strcmp(least, most) != 0) {
-        iwi_more(doc, " (ranks: %s to %s)", least, most);
+        iwi_doc_append(doc, " (ranks: %s to %s)", least, most);
     }
     if (summary->function_count > 0) {
-        iwi_more(doc, ", most of that in %s", summary->functions[0].name);
+        iwi_doc_append(doc, ", most of that in %s", summary->functions[0].name);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (summary->ranks > 1 && summary->compute_mean_ps > 0) {
-        iwi_more(doc,
-                 " Load imbalance: the longest computation, %s on rank %" PRIu32
-                 ", is %s times the mean, %s.",
-                 iwi_ps(doc, summary->compute_most_ps), summary->most_rank,
-                 iwi_factor(doc, (double)summary->compute_most_ps / (double)summary->compute_mean_ps),
-                 iwi_ps(doc, summary->compute_mean_ps));
+        iwi_doc_append(doc,
+                       " Load imbalance: the longest computation, %s on rank %" PRIu32
+                       ", is %s times the mean, %s.",
+                       iwi_ps(doc, summary->compute_most_ps), summary->most_rank,
+                       iwi_factor(doc, (double)summary->compute_most_ps / (double)summary->compute_mean_ps),
+                       iwi_ps(doc, summary->compute_mean_ps));
     }
 }
 
@@ -273,10 +274,11 @@ static void say_no_waves(struct iwi_document *doc, const iw_traced_run *run)
     } else {
         iwi_verdict(doc, "No idle wave can be followed over %d ranks or more", LEAST_REACH);
         if (run->waves->delay_count > 0) {
-            iwi_more(doc, "; 'idlewave wave' shows how far the %zu delay%s get%s", run->waves->delay_count,
-                     iwi_s(run->waves->delay_count), run->waves->delay_count == 1 ? "s" : "");
+            iwi_doc_append(doc, "; 'idlewave wave' shows how far the %zu delay%s get%s",
+                           run->waves->delay_count, iwi_plural_s(run->waves->delay_count),
+                           run->waves->delay_count == 1 ? "s" : "");
         }
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     }
 }
 
@@ -361,7 +363,7 @@ static void traced_say_functions(struct iwi_document *doc, const iw_trace_summar
         for (size_t i = 0; i < summary->function_count; i++) {
             const iw_trace_function *function = &summary->functions[i];
 
-            iwi_row(doc, function->name, iwi_say(doc, "%" PRIu64, function->calls),
+            iwi_row(doc, function->name, iwi_doc_printf(doc, "%" PRIu64, function->calls),
                     volume(doc, function->bytes), iwi_ps(doc, function->time_ps),
                     all_ps > 0.0 ? iwi_percent(doc, (double)function->time_ps / all_ps) : "-");
         }
@@ -378,14 +380,15 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     struct iwi_figure *figure = NULL;
     iw_status made = IW_OK;
 
-    iwi_title(doc, "A traced run of %" PRIu32 " rank%s", run->summary->ranks, iwi_s(run->summary->ranks));
+    iwi_title(doc, "A traced run of %" PRIu32 " rank%s", run->summary->ranks,
+              iwi_plural_s(run->summary->ranks));
     traced_say_verdict(doc, run);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     if (run->summary->function_count > 0) {
         made = make_figure(doc, run->summary, &figure);
     }
     iwi_show_figure(doc, made, figure);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     traced_say_functions(doc, run->summary);
     if (iw_waves_are_followed(run->waves)) {
         iwi_section(doc, "waves", "Waves");

@@ -202,9 +202,9 @@ static const char *estimate_of(struct iwi_document *doc, const iw_estimate *esti
     if (isnan(value)) {
         return "-";
     }
-    return isnan(half) ? iwi_say(doc, "%s        ", value_text(value, decimals, text))
-                       : iwi_say(doc, "%s +- %-4s", value_text(value, decimals, text),
-                                 half_text(is_exact ? 0.0 : half, decimals, interval));
+    return isnan(half) ? iwi_doc_printf(doc, "%s        ", value_text(value, decimals, text))
+                       : iwi_doc_printf(doc, "%s +- %-4s", value_text(value, decimals, text),
+                                        half_text(is_exact ? 0.0 : half, decimals, interval));
 }
 
 /* In which the largest decay of the table has up to three digits before the point. */
@@ -236,9 +236,9 @@ static struct unit decay_unit(const iw_waves *waves)
 /* A terminal has no room for the step. */
 static const char *origin_of(struct iwi_document *doc, const iw_wave *wave)
 {
-    return iwi_wants(doc, IWI_ON_PAGES) ? iwi_say(doc, "%" PRIu32 ", step %" PRIu64, wave->origin_rank,
-                                                  iwi_step_number(wave->origin_step))
-                                        : iwi_say(doc, "%" PRIu32, wave->origin_rank);
+    return iwi_wants(doc, IWI_ON_PAGES) ? iwi_doc_printf(doc, "%" PRIu32 ", step %" PRIu64, wave->origin_rank,
+                                                         iwi_step_number(wave->origin_step))
+                                        : iwi_doc_printf(doc, "%" PRIu32, wave->origin_rank);
 }
 
 static void say_waves(struct iwi_document *doc, const iw_waves *waves)
@@ -251,19 +251,19 @@ static void say_waves(struct iwi_document *doc, const iw_waves *waves)
     }
     IWI_TABLE(doc, "", {"#", IWI_NUMBER}, {"on rank", IWI_NUMBER}, {"delay", IWI_NUMBER}, {"goes", IWI_WORDS},
               {"ranks/s", IWI_NUMBER}, {"a step", IWI_NUMBER},
-              {iwi_say(doc, "%s lost a rank", unit.name), IWI_NUMBER}, {"until", IWI_NUMBER},
+              {iwi_doc_printf(doc, "%s lost a rank", unit.name), IWI_NUMBER}, {"until", IWI_NUMBER},
               {"end", IWI_WORDS});
     for (size_t i = 0; i < waves->wave_count; i++) {
         const iw_wave *wave = &waves->waves[i];
         const double per_step = wave->ranks_per_step.value;
 
-        iwi_row(doc, iwi_say(doc, "%zu", i + 1), origin_of(doc, wave), iwi_ps(doc, wave->delay_ps),
-                iwi_say(doc, "%s", iwi_wave_direction(&waves->about, wave, direction)),
+        iwi_row(doc, iwi_doc_printf(doc, "%zu", i + 1), origin_of(doc, wave), iwi_ps(doc, wave->delay_ps),
+                iwi_doc_printf(doc, "%s", iwi_wave_direction(&waves->about, wave, direction)),
                 estimate_of(doc, &wave->speed, 1.0, 0.0),
-                isnan(per_step) ? "-" : iwi_say(doc, "%.3f", per_step),
+                isnan(per_step) ? "-" : iwi_doc_printf(doc, "%.3f", per_step),
                 estimate_of(doc, &wave->decay_s, unit.per_s, LEAST_DECAY_S * unit.per_s),
-                iwi_say(doc, "%" PRIu32, wave->end_rank),
-                wave->met >= 0 ? iwi_say(doc, "%s %d", iwi_wave_end_name(wave->end), wave->met + 1)
+                iwi_doc_printf(doc, "%" PRIu32, wave->end_rank),
+                wave->met >= 0 ? iwi_doc_printf(doc, "%s %d", iwi_wave_end_name(wave->end), wave->met + 1)
                                : iwi_wave_end_name(wave->end));
     }
 }
@@ -308,9 +308,9 @@ static void show_fronts(struct iwi_document *doc, const iw_waves *waves)
     if (figure != NULL) {
         draw_fronts(figure, waves);
     }
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_show_figure(doc, made, figure);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 /* ---- the run ---- */
@@ -363,7 +363,7 @@ static void say_desync(struct iwi_document *doc, const iw_waves *waves)
 
 static const char *count_range(struct iwi_document *doc, size_t least, size_t most)
 {
-    return least == most ? iwi_say(doc, "%zu", least) : iwi_say(doc, "%zu to %zu", least, most);
+    return least == most ? iwi_doc_printf(doc, "%zu", least) : iwi_doc_printf(doc, "%zu to %zu", least, most);
 }
 
 static void say_points(struct iwi_document *doc, const iw_waves *waves)
@@ -386,10 +386,11 @@ static void say_points(struct iwi_document *doc, const iw_waves *waves)
              "Speed is a mean over %s step%s of a wave, decay one over %s rank%s. +- is the wider half of a "
              "95 %% interval for the law of such waves: the mean of many in the same program, noise and "
              "direction.",
-             count_range(doc, least, most), iwi_s(most), count_range(doc, least_ranks, most_ranks),
-             iwi_s(most_ranks));
+             count_range(doc, least, most), iwi_plural_s(most), count_range(doc, least_ranks, most_ranks),
+             iwi_plural_s(most_ranks));
     if (unsure > 0) {
-        iwi_more(doc, " %zu %s too few points for one.", unsure, unsure == 1 ? "wave has" : "waves have");
+        iwi_doc_append(doc, " %zu %s too few points for one.", unsure,
+                       unsure == 1 ? "wave has" : "waves have");
     }
 }
 
@@ -427,7 +428,7 @@ void iwi_waves_say(struct iwi_document *doc, const iw_waves *waves)
     say_desync(doc, waves);
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc, "%" PRIu32 " rank%s over %zu steps were searched for delays of %s and longer.",
-             waves->exact_ranks, iwi_s(waves->exact_ranks), waves->desync_count,
+             waves->exact_ranks, iwi_plural_s(waves->exact_ranks), waves->desync_count,
              iwi_ps(doc, waves->least_delay_ps));
     say_points(doc, waves);
     say_limits(doc, waves);

@@ -39,7 +39,7 @@ static iw_status forecast(const struct iwi_experiment *experiment, const iw_prog
     return iw_forecast_make(&errors, program, experiment->inquiry->job.net, NULL, &opts, forecast_p);
 }
 
-static const iw_way *chosen_way(const iw_forecast *forecast)
+static const iw_split_plan *chosen_way(const iw_forecast *forecast)
 {
     return forecast->chosen == IW_PARALLEL_RANKS ? &forecast->ranks_split : &forecast->trials_split;
 }

@@ -61,16 +61,16 @@ static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
     iwi_verdict(doc, "It will take about %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
                 iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
-        iwi_more(doc, " The smallest set for the target may take %s more.",
-                 iwi_seconds(doc, plan->target_seconds));
+        iwi_doc_append(doc, " The smallest set for the target may take %s more.",
+                       iwi_seconds(doc, plan->target_seconds));
     }
     if (plan->reserve_seconds > 0.0) {
-        iwi_more(doc, " Other numbers of ranks for the reserved core may take %s more.",
-                 iwi_seconds(doc, plan->reserve_seconds));
+        iwi_doc_append(doc, " Other numbers of ranks for the reserved core may take %s more.",
+                       iwi_seconds(doc, plan->reserve_seconds));
     }
     if ((double)plan->bytes > plan->room_bytes) {
-        iwi_more(doc, " That does not fit: a process can have %s here.",
-                 iwi_memory_size(doc, plan->room_bytes));
+        iwi_doc_append(doc, " That does not fit: a process can have %s here.",
+                       iwi_memory_size(doc, plan->room_bytes));
     }
 }
 
@@ -81,14 +81,15 @@ static void write_plan(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "What the what-if will take");
     say_verdict(doc, plan);
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
-    iwi_row(doc, "ranks", iwi_say(doc, "%" PRIu32, plan->ranks));
-    iwi_row(doc, "messages", iwi_say(doc, "%" PRIu64 " per simulation", plan->messages));
-    iwi_row(doc, "changes", iwi_say(doc, "%zu, each against the noise as it is", plan->change_count));
+    iwi_row(doc, "ranks", iwi_doc_printf(doc, "%" PRIu32, plan->ranks));
+    iwi_row(doc, "messages", iwi_doc_printf(doc, "%" PRIu64 " per simulation", plan->messages));
+    iwi_row(doc, "changes", iwi_doc_printf(doc, "%zu, each against the noise as it is", plan->change_count));
     iwi_row(doc, "pairs",
-            iwi_say(doc, "%" PRIu64 " trials of each change%s", plan->trials,
-                    plan->redraws > 0 ? iwi_say(doc, ", and %" PRIu32 " under each of %" PRIu32 " redraws",
+            iwi_doc_printf(doc, "%" PRIu64 " trials of each change%s", plan->trials,
+                           plan->redraws > 0
+                               ? iwi_doc_printf(doc, ", and %" PRIu32 " under each of %" PRIu32 " redraws",
                                                 plan->per_redraw, plan->redraws)
-                                      : ""));
+                               : ""));
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
              "The time is that of a sample of one change on %s ranks, times what there is to do: a factor of "
@@ -145,12 +146,12 @@ static const struct iwi_field even_fields[] = {
 static const struct iwi_schema even_schema = IWI_SCHEMA(iw_break_even, even_fields);
 
 static const struct iwi_field source_fields[] = {
-    {.key = "name", .type = IWI_T_CHARS, IWI_MEMBER(iw_noise_part, text)},
-    IWI_ENUM(iw_noise_part, kind, "class", iwi_class_at),
-    IWI_VALUE(iw_noise_part, share),
-    IWI_POINTER(iw_noise_part, remedy, iwi_remedy_schema),
+    {.key = "name", .type = IWI_T_CHARS, IWI_MEMBER(iw_noise_set_source, text)},
+    IWI_ENUM(iw_noise_set_source, kind, "class", iwi_class_at),
+    IWI_VALUE(iw_noise_set_source, share),
+    IWI_POINTER(iw_noise_set_source, remedy, iwi_remedy_schema),
 };
-static const struct iwi_schema source_schema = IWI_SCHEMA(iw_noise_part, source_fields);
+static const struct iwi_schema source_schema = IWI_SCHEMA(iw_noise_set_source, source_fields);
 
 IWI_OF(bool, has_target, iw_whatif, it->target >= 0.0)
 IWI_OF(bool, has_target_set, iw_whatif, it->has_target_set)
@@ -165,7 +166,7 @@ static bool has_cores(const void *object)
 
 static const char *loop_name(unsigned loop)
 {
-    return iw_loop_name((iw_loop)loop);
+    return iw_loop_schedule_name((iw_loop_schedule)loop);
 }
 
 static const struct iwi_field whatif_fields[] = {
@@ -249,8 +250,8 @@ static const char *left_words(struct iwi_document *doc, iw_estimate left, double
     if (iwi_is_bound(left) && left.low < LEAST_LEFT) {
         return "not known";
     }
-    return iwi_say(doc, "%s%s", iwi_is_bound(left) ? "> " : "",
-                   iwi_slower_in_column(doc, iwi_shown(left), largest));
+    return iwi_doc_printf(doc, "%s%s", iwi_is_bound(left) ? "> " : "",
+                          iwi_slower_in_column(doc, iwi_shown(left), largest));
 }
 
 static void say_change(struct iwi_document *doc, const iw_change *change, double largest)
@@ -258,8 +259,8 @@ static void say_change(struct iwi_document *doc, const iw_change *change, double
     const size_t columns = 30; /* long names would leave no room; JSON and CSV have them whole */
     char share[IWI_NUMBER_SIZE], name[IWI_NAME_SIZE];
 
-    iwi_row(doc, iwi_say(doc, "%s", iwi_plain_name(iwi_change_words(doc, change), columns, name)),
-            change->share > 0.0 ? iwi_say(doc, "%s", iwi_share_text(change->share, share)) : "-",
+    iwi_row(doc, iwi_doc_printf(doc, "%s", iwi_plain_name(iwi_change_words(doc, change), columns, name)),
+            change->share > 0.0 ? iwi_doc_printf(doc, "%s", iwi_share_text(change->share, share)) : "-",
             left_words(doc, change->slowdown, largest), iwi_points_words(doc, change->saving, ""));
     iwi_bar(doc, (iw_estimate){iwi_shown(change->saving), change->saving.low, change->saving.high});
 }
@@ -320,7 +321,7 @@ static void list_remedies(struct iwi_document *doc, const iw_whatif *whatif)
                 break;
             }
             names = names == NULL ? iwi_change_words(doc, advised[k])
-                                  : iwi_say(doc, "%s, %s", names, iwi_change_words(doc, advised[k]));
+                                  : iwi_doc_printf(doc, "%s, %s", names, iwi_change_words(doc, advised[k]));
         }
         if (names != NULL) {
             iwi_item(doc, "%s: %s: %s.", names, advised[i]->remedy->name, advised[i]->remedy->how);
@@ -379,9 +380,9 @@ static void say_figure(struct iwi_document *doc, const iw_whatif *whatif)
     struct iwi_figure *figure = NULL;
     const iw_status status = iwi_whatif_figure(doc, whatif, &figure);
 
-    iwi_only(doc, IWI_IN_PLOTS); /* on pages the table has bars */
+    iwi_only_in(doc, IWI_IN_PLOTS); /* on pages the table has bars */
     iwi_show_figure(doc, status, figure);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
@@ -389,7 +390,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_whatif *whatif = subject;
 
     iwi_title(doc, "What noise costs %s", whatif->what);
-    iwi_subtitle(doc, "%" PRIu32 " rank%s, with the noise of %s", whatif->ranks, iwi_s(whatif->ranks),
+    iwi_subtitle(doc, "%" PRIu32 " rank%s, with the noise of %s", whatif->ranks, iwi_plural_s(whatif->ranks),
                  whatif->noise);
     iwi_say_caveats(doc, &whatif->caveats, NULL);
     iwi_say_whatif_verdict(doc, whatif);
@@ -400,7 +401,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_say_whatif_facts(doc, whatif);
     say_advice(doc, whatif);
     iwi_say_whatif_certainty(doc, whatif);
-    iwi_only(doc, IWI_ON_PAGES);
+    iwi_only_in(doc, IWI_ON_PAGES);
     say_limits(doc);
     say_origin(doc, whatif);
 }

@@ -24,11 +24,12 @@ static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
 static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
 {
     if (iwi_is_bound(e)) {
-        return iwi_say(doc, "at least %s", iwi_slowdown_percent(doc, e.low));
+        return iwi_doc_printf(doc, "at least %s", iwi_slowdown_percent(doc, e.low));
     }
-    return e.low < e.high ? iwi_say(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
-                                    iwi_slowdown_percent(doc, e.low), iwi_slowdown_percent(doc, e.high))
-                          : iwi_slowdown_percent(doc, e.value);
+    return e.low < e.high
+               ? iwi_doc_printf(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
+                                iwi_slowdown_percent(doc, e.low), iwi_slowdown_percent(doc, e.high))
+               : iwi_slowdown_percent(doc, e.value);
 }
 
 /* "reserved core", or "4 reserved cores". */
@@ -41,12 +42,12 @@ const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
 {
     switch (change->kind) {
     case IW_CHANGE_ALL: return strcmp(change->name, "all") == 0 ? "all noise" : "all noise of the system";
-    case IW_CHANGE_REST: return iwi_say(doc, "the %zu others", change->removed_count);
-    case IW_CHANGE_CLASS: return iwi_say(doc, "class %s (%zu)", change->name, change->removed_count);
+    case IW_CHANGE_REST: return iwi_doc_printf(doc, "the %zu others", change->removed_count);
+    case IW_CHANGE_CLASS: return iwi_doc_printf(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
     case IW_CHANGE_APART: return "nodes independent";
     case IW_CHANGE_RESERVE:
-        return is_one_core(change) ? "a core for the OS" : iwi_say(doc, "%s", change->name);
+        return is_one_core(change) ? "a core for the OS" : iwi_doc_printf(doc, "%s", change->name);
     default: return change->name;
     }
 }
@@ -69,12 +70,12 @@ static const iw_change *first_change(const iw_whatif *whatif, iw_change_kind kin
 
 static const char *ranks_words(struct iwi_document *doc, uint64_t ranks)
 {
-    return iwi_say(doc, "%s", iwi_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 static const char *about_ranks_words(struct iwi_document *doc, double ranks)
 {
-    return iwi_say(doc, "%s", iwi_about_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_about_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 /* ---- the verdict ---- */
@@ -96,12 +97,12 @@ static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
                       whatif->noise_cpus[0] != '\0' ? whatif->noise_cpus : NULL, placing)[0] != '\0';
 
     iwi_verdict(doc, "%s on %s rank%s of %s", whatif->what, ranks_words(doc, whatif->ranks),
-                iwi_s(whatif->ranks), iwi_net_words(whatif->net, net));
+                iwi_plural_s(whatif->ranks), iwi_net_words(whatif->net, net));
     if (whatif->ranks_per_node > 1) {
-        iwi_more(doc, " (%s node%s%s%s)", ranks_words(doc, nodes), iwi_s(nodes), is_recorded ? ", " : "",
-                 placing);
+        iwi_doc_append(doc, " (%s node%s%s%s)", ranks_words(doc, nodes), iwi_plural_s(nodes),
+                       is_recorded ? ", " : "", placing);
     } else if (is_recorded) {
-        iwi_more(doc, " (%s)", placing);
+        iwi_doc_append(doc, " (%s)", placing);
     }
 }
 
@@ -115,18 +116,19 @@ static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
         iwi_append_bound(text, now, "noise");
         iwi_append_reach(text, &whatif->reach, whatif->ranks,
                          (double)whatif->noiseless_ps / (double)IW_PS_PER_NS);
-        iwi_more(doc, "%s", text);
+        iwi_doc_append(doc, "%s", text);
     } else {
-        iwi_more(doc, " %s without noise (mean of %" PRIu64 " trials%s%s)",
-                 iwi_slower_text(now.value, phrase), whatif->trials, now.low < now.high ? "; 95 % CI " : "",
-                 now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, now.value, range) : "");
+        iwi_doc_append(
+            doc, " %s without noise (mean of %" PRIu64 " trials%s%s)", iwi_slower_text(now.value, phrase),
+            whatif->trials, now.low < now.high ? "; 95 % CI " : "",
+            now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, now.value, range) : "");
     }
     if (whatif->reach.is_extrapolated) {
         text[0] = '\0';
         iwi_append_laws(text, &whatif->reach);
-        iwi_more(doc, ", %s", text);
+        iwi_doc_append(doc, ", %s", text);
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 /* Of bounds nobody knows which is the largest, nor whether it is most of the whole. */
@@ -142,28 +144,30 @@ static const char *part_words(const iw_whatif *whatif, const iw_change *best)
 static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw_change *best)
 {
     if (iwi_is_worth_it(best)) {
-        iwi_more(doc, " %s: without %s its slowdown would be %s less.", part_words(whatif, best),
-                 iwi_change_words(doc, best), saving_words(doc, best->saving));
+        iwi_doc_append(doc, " %s: without %s its slowdown would be %s less.", part_words(whatif, best),
+                       iwi_change_words(doc, best), saving_words(doc, best->saving));
         if (best->remedy != NULL) {
-            iwi_more(doc, " To do: %s: %s.", best->remedy->name, best->remedy->how);
+            iwi_doc_append(doc, " To do: %s: %s.", best->remedy->name, best->remedy->how);
         }
         return;
     }
     if (iwi_is_bound(whatif->now)) {
-        iwi_more(doc, " Which source costs most is not known.");
+        iwi_doc_append(doc, " Which source costs most is not known.");
         return;
     }
-    iwi_more(doc,
-             " The largest part may be that of %s, %s, but that may also be chance: more trials, or a longer "
-             "recording, would show it.",
-             iwi_change_words(doc, best), saving_words(doc, best->saving));
+    iwi_doc_append(
+        doc,
+        " The largest part may be that of %s, %s, but that may also be chance: more trials, or a longer "
+        "recording, would show it.",
+        iwi_change_words(doc, best), saving_words(doc, best->saving));
 }
 
 /* The delays of messages cost more than any source of the system. */
 static void say_network(struct iwi_document *doc, const iw_change *network)
 {
-    iwi_more(doc, " The largest part is noise of the network: without it the slowdown would be %s less.",
-             saving_words(doc, network->saving));
+    iwi_doc_append(doc,
+                   " The largest part is noise of the network: without it the slowdown would be %s less.",
+                   saving_words(doc, network->saving));
 }
 
 /* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
@@ -196,7 +200,7 @@ void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 
     say_job(doc, whatif);
     if (isnan(whatif->now.value)) {
-        iwi_more(doc, " takes no time without noise, so nothing can be said in percent.");
+        iwi_doc_append(doc, " takes no time without noise, so nothing can be said in percent.");
         return;
     }
     say_now(doc, whatif);
@@ -262,9 +266,9 @@ static const char *list_words(struct iwi_document *doc, const char **names, size
     const char *list = "";
 
     for (size_t i = 0; i < listed; i++) {
-        list = iwi_say(doc, "%s%s%s", list, i == 0 ? "" : (i + 1 == count ? " and " : ", "), names[i]);
+        list = iwi_doc_printf(doc, "%s%s%s", list, i == 0 ? "" : (i + 1 == count ? " and " : ", "), names[i]);
     }
-    return listed < count ? iwi_say(doc, "%s and %zu others", list, count - listed) : list;
+    return listed < count ? iwi_doc_printf(doc, "%s and %zu others", list, count - listed) : list;
 }
 
 static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
@@ -310,16 +314,17 @@ static void say_break_even(struct iwi_document *doc, const iw_break_even *even)
     const char *least = ranks_words(doc, even->least_ranks), *most = ranks_words(doc, even->most_ranks);
 
     if (even->is_known) {
-        iwi_more(doc, " It pays from about %s ranks on", about_ranks_words(doc, even->ranks.value));
+        iwi_doc_append(doc, " It pays from about %s ranks on", about_ranks_words(doc, even->ranks.value));
         if (even->ranks.low < even->ranks.high) {
-            iwi_more(doc, " (%s to %s)", about_ranks_words(doc, even->ranks.low),
-                     about_ranks_words(doc, even->ranks.high));
+            iwi_doc_append(doc, " (%s to %s)", about_ranks_words(doc, even->ranks.low),
+                           about_ranks_words(doc, even->ranks.high));
         }
-        iwi_more(doc, ".");
+        iwi_doc_append(doc, ".");
     } else if (even->least_ranks < even->most_ranks && even->is_always) {
-        iwi_more(doc, " It pays on any number of ranks from %s on.", least);
+        iwi_doc_append(doc, " It pays on any number of ranks from %s on.", least);
     } else if (even->least_ranks < even->most_ranks) {
-        iwi_more(doc, " Between %s and %s ranks there is no number from which on it pays.", least, most);
+        iwi_doc_append(doc, " Between %s and %s ranks there is no number from which on it pays.", least,
+                       most);
     }
 }
 
@@ -341,7 +346,7 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
     }
     is_one = is_one_core(change);
     saving = change->saving;
-    cores = is_one ? "A core" : iwi_say(doc, "%ld cores", strtol(change->name, NULL, 10));
+    cores = is_one ? "A core" : iwi_doc_printf(doc, "%ld cores", strtol(change->name, NULL, 10));
     if (iwi_is_bound(saving) && !(saving.low > 0.0)) {
         iwi_paragraph(doc,
                       "%s of each node left to the operating system may save or cost: a longer recording "
@@ -356,10 +361,10 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
                                         : (iw_estimate){-saving.value, -saving.high, -saving.low}),
                   is_one ? "its" : "their");
     if (whatif->break_even.most_ranks > 0) {
-        iwi_more(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores",
-                 iwi_slower(doc, whatif->break_even.price));
+        iwi_doc_append(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores",
+                       iwi_slower(doc, whatif->break_even.price));
     }
-    iwi_more(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
+    iwi_doc_append(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
     if (whatif->break_even.most_ranks > 0) {
         say_break_even(doc, &whatif->break_even);
     }
@@ -399,12 +404,12 @@ void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " trials in pairs", whatif->trials);
     if (has_redraws) {
-        iwi_more(doc, " and %" PRIu32 " redraws of what was recorded in %s", whatif->redraws,
-                 iwi_ns_round_text(whatif->recorded_s * 1e9, length));
+        iwi_doc_append(doc, " and %" PRIu32 " redraws of what was recorded in %s", whatif->redraws,
+                       iwi_ns_round_text(whatif->recorded_s * 1e9, length));
     } else if (whatif->recorded_s > 0) {
-        iwi_more(doc, "; that the recording is short is not in them, as it was not drawn anew");
+        iwi_doc_append(doc, "; that the recording is short is not in them, as it was not drawn anew");
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (whatif->reach.is_bound) {
         iwi_item(doc, "'At least': what the recording cannot show may add to that.");
     } else if (whatif->reach.watched_s > 0.0 && !whatif->reach.is_extrapolated && whatif->redraws > 0) {

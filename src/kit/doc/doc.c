@@ -31,7 +31,7 @@ static struct iwi_block *add_block(struct iwi_document *doc, enum iwi_block_kind
     return block;
 }
 
-void iwi_only(struct iwi_document *doc, unsigned media)
+void iwi_only_in(struct iwi_document *doc, unsigned media)
 {
     doc->media = media;
 }
@@ -90,7 +90,7 @@ TEXT_BLOCK(iwi_note, IWI_BLOCK_NOTE)
 TEXT_BLOCK(iwi_item, IWI_BLOCK_ITEM)
 TEXT_BLOCK(iwi_code, IWI_BLOCK_CODE)
 
-void iwi_more(struct iwi_document *doc, const char *format, ...)
+void iwi_doc_append(struct iwi_document *doc, const char *format, ...)
 {
     va_list args;
     const char *added;
@@ -121,13 +121,13 @@ void iwi_section(struct iwi_document *doc, const char *id, const char *title)
 
     if (block != NULL) {
         block->id = id;
-        block->text = iwi_say(doc, "%s", title);
+        block->text = iwi_doc_printf(doc, "%s", title);
     }
 }
 
 void iwi_sheet_section(struct iwi_document *doc, const char *id, const char *title)
 {
-    iwi_section(doc, iwi_say(doc, "%s", id), title);
+    iwi_section(doc, iwi_doc_printf(doc, "%s", id), title);
     if (doc->last != NULL) {
         doc->last->is_sheet = true;
     }
@@ -142,10 +142,10 @@ void iwi_table(struct iwi_document *doc, const char *caption, const struct iwi_c
     if (block == NULL) {
         return;
     }
-    block->text = iwi_say(doc, "%s", caption);
+    block->text = iwi_doc_printf(doc, "%s", caption);
     block->column_count = count < IWI_MOST_COLUMNS ? count : IWI_MOST_COLUMNS;
     for (size_t i = 0; i < block->column_count; i++) {
-        block->columns[i] = (struct iwi_column){iwi_say(doc, "%s", columns[i].head), columns[i].kind};
+        block->columns[i] = (struct iwi_column){iwi_doc_printf(doc, "%s", columns[i].head), columns[i].kind};
     }
 }
 
@@ -227,7 +227,7 @@ void iwi_html_block(struct iwi_document *doc, iwi_html_fn write_html, const void
 
 /* ---- numbers ---- */
 
-const char *iwi_say(struct iwi_document *doc, const char *format, ...)
+const char *iwi_doc_printf(struct iwi_document *doc, const char *format, ...)
 {
     const char *text;
     va_list args;
@@ -243,7 +243,7 @@ static const char *number(struct iwi_document *doc, double value,
 {
     char text[IWI_NUMBER_SIZE];
 
-    return isnan(value) ? "-" : iwi_say(doc, "%s", text_of(value, text));
+    return isnan(value) ? "-" : iwi_doc_printf(doc, "%s", text_of(value, text));
 }
 
 #define NUMBER(name, text_of)                                \
@@ -268,14 +268,14 @@ const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, doub
 {
     char text[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", iwi_slowdown_column_text(slowdown, largest, text));
+    return iwi_doc_printf(doc, "%s", iwi_slowdown_column_text(slowdown, largest, text));
 }
 
 const char *iwi_ps(struct iwi_document *doc, iw_time ps)
 {
     char text[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s", iw_format_time(ps, text, sizeof text));
+    return iwi_doc_printf(doc, "%s", iw_format_time(ps, text, sizeof text));
 }
 
 const char *iwi_size(struct iwi_document *doc, uint64_t bytes)
@@ -287,17 +287,17 @@ const char *iwi_size(struct iwi_document *doc, uint64_t bytes)
         bytes /= 1024;
         i++;
     }
-    return iwi_say(doc, "%" PRIu64 " %s", bytes, units[i]);
+    return iwi_doc_printf(doc, "%" PRIu64 " %s", bytes, units[i]);
 }
 
 const char *iwi_count(struct iwi_document *doc, uint64_t count)
 {
-    return iwi_say(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)
 {
-    return iwi_say(doc, "[%s, %s]", low, high);
+    return iwi_doc_printf(doc, "[%s, %s]", low, high);
 }
 
 const char *iwi_seconds(struct iwi_document *doc, double seconds)
@@ -307,8 +307,8 @@ const char *iwi_seconds(struct iwi_document *doc, double seconds)
     if (seconds < 10 * day_s) {
         return iwi_ns(doc, seconds * 1e9);
     }
-    return seconds < year_s ? iwi_say(doc, "%.3g d", seconds / day_s)
-                            : iwi_say(doc, "%.3g y", seconds / year_s);
+    return seconds < year_s ? iwi_doc_printf(doc, "%.3g d", seconds / day_s)
+                            : iwi_doc_printf(doc, "%.3g y", seconds / year_s);
 }
 
 const char *iwi_memory_size(struct iwi_document *doc, double bytes)
@@ -320,7 +320,7 @@ const char *iwi_memory_size(struct iwi_document *doc, double bytes)
         bytes /= 1024.0;
         unit++;
     }
-    return iwi_say(doc, "%.3g %s", bytes, units[unit]);
+    return iwi_doc_printf(doc, "%.3g %s", bytes, units[unit]);
 }
 
 /* Less would be 0.00 points. */
@@ -330,19 +330,20 @@ const char *iwi_points(struct iwi_document *doc, double share)
 {
     const double shown = fabs(share) < LEAST_SHOWN ? 0.0 : share; /* no -0.00 */
 
-    return isnan(share) ? "-" : iwi_say(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * shown);
+    return isnan(share) ? "-" : iwi_doc_printf(doc, "%.*f", fabs(share) < 0.1 ? 2 : 1, 100.0 * shown);
 }
 
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
 {
     if (iwi_is_bound(e)) {
         return e.low < LEAST_SHOWN ? "not known"
-                                   : iwi_say(doc, "at least %s%s", iwi_points(doc, e.low), unit);
+                                   : iwi_doc_printf(doc, "at least %s%s", iwi_points(doc, e.low), unit);
     }
-    return iwi_say(doc, "%s%s%s", iwi_points(doc, e.value), unit,
-                   isfinite(e.low) && e.low < e.high
-                       ? iwi_say(doc, " (%s to %s)", iwi_points(doc, e.low), iwi_points(doc, e.high))
-                       : "");
+    return iwi_doc_printf(
+        doc, "%s%s%s", iwi_points(doc, e.value), unit,
+        isfinite(e.low) && e.low < e.high
+            ? iwi_doc_printf(doc, " (%s to %s)", iwi_points(doc, e.low), iwi_points(doc, e.high))
+            : "");
 }
 
 /* ---- all of it ---- */

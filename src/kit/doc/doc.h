@@ -121,7 +121,7 @@ struct iwi_document {
 };
 
 /* From here on blocks are for these media only; IWI_EVERYWHERE at first. */
-void iwi_only(struct iwi_document *doc, unsigned media);
+void iwi_only_in(struct iwi_document *doc, unsigned media);
 
 /* Whether one of these is what the document is made for: what takes long to make need not be made for
  * others. */
@@ -153,7 +153,7 @@ void iwi_item(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3)
 void iwi_code(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 
 /* Goes on with the last verdict, paragraph, note, item or code, without a blank of its own. */
-void iwi_more(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+void iwi_doc_append(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 
 /* A table whose columns are so many; then its rows, a cell for each column (NULL or "": empty). Columns of
  * bars have no cell but iwi_bar(), which gives the last row its bar; all bars of a table have one scale. */
@@ -177,7 +177,7 @@ void iwi_html_block(struct iwi_document *doc, iwi_html_fn write_html, const void
 
 /* ---- sentences and numbers, that live in the document ---- */
 
-const char *iwi_say(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
+const char *iwi_doc_printf(struct iwi_document *doc, const char *format, ...) IW_PRINTF(2, 3);
 const char *iwi_ns(struct iwi_document *doc, double ns);               /* "1.234 ms", "-" for no time */
 const char *iwi_ps(struct iwi_document *doc, iw_time ps);              /* the same */
 const char *iwi_percent(struct iwi_document *doc, double share);       /* "3.20 %" */
@@ -207,14 +207,15 @@ const char *iwi_points(struct iwi_document *doc, double share);
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit);
 
 /* "" for 1, "s" for others. */
-static inline const char *iwi_s(uint64_t count)
+static inline const char *iwi_plural_s(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
 /* ---- renderers: one for each medium ---- */
 
-IW_NODISCARD iw_status iwi_doc_write_text(const struct iwi_document *doc, const iw_doc_look *look, FILE *out);
+IW_NODISCARD iw_status iwi_doc_write_text(const struct iwi_document *doc, const iw_doc_style *look,
+                                          FILE *out);
 IW_NODISCARD iw_status iwi_doc_write_html(const struct iwi_document *doc, const struct iwi_kind *kind,
                                           FILE *out);
 IW_NODISCARD iw_status iwi_doc_write_plot(const struct iwi_document *doc, const struct iwi_kind *kind,

@@ -198,7 +198,7 @@ static void iwi_table_write_text(const struct iwi_block *table, size_t columns, 
 /* ---- documents ---- */
 
 struct text {
-    const iw_doc_look *look;
+    const iw_doc_style *look;
     FILE *out;
     const struct iwi_block *section; /* whose title is not written yet */
     const struct iwi_block *before;  /* the last block that was written */
@@ -291,7 +291,7 @@ static void write_block(struct text *text, const struct iwi_block *block)
     text->before = block;
 }
 
-static void write_blocks(const struct iwi_document *doc, const iw_doc_look *look, FILE *out)
+static void write_blocks(const struct iwi_document *doc, const iw_doc_style *look, FILE *out)
 {
     struct text text = {.look = look, .out = out};
 
@@ -336,7 +336,7 @@ static void write_ascii(const char *text, FILE *out)
     }
 }
 
-iw_status iwi_doc_write_text(const struct iwi_document *doc, const iw_doc_look *look, FILE *out)
+iw_status iwi_doc_write_text(const struct iwi_document *doc, const iw_doc_style *look, FILE *out)
 {
     char *text = NULL;
     size_t size;

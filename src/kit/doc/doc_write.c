@@ -62,9 +62,9 @@ bool iw_doc_has_format(iw_doc doc, iw_doc_format format)
 }
 
 static iw_status write_made(const struct iwi_document *doc, iw_doc what, iw_doc_format format,
-                            const iw_doc_look *look, FILE *out)
+                            const iw_doc_style *look, FILE *out)
 {
-    const iw_doc_look usual = {.columns = 0};
+    const iw_doc_style usual = {.columns = 0};
 
     switch (format) {
     case IW_DOC_HTML: return iwi_doc_write_html(doc, what.kind, out);
@@ -73,7 +73,7 @@ static iw_status write_made(const struct iwi_document *doc, iw_doc what, iw_doc_
     }
 }
 
-iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, const iw_doc_look *look,
+iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, const iw_doc_style *look,
                        FILE *out)
 {
     struct iwi_document doc;

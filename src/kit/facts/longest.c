@@ -63,7 +63,7 @@ double iwi_next_longest_ns(const struct iwi_longest *longest)
     return (double)longest->ns[0] / (1.0 - fmin(iwi_tail_index(longest), LARGEST_INDEX));
 }
 
-double iwi_unseen(const struct iwi_longest *longest, double rate_hz, const struct iwi_met_job *job)
+double iwi_unseen_slowdown(const struct iwi_longest *longest, double rate_hz, const struct iwi_met_job *job)
 {
     const double meets = -expm1(-RULE_OF_THREE * rate_hz * job->quiet_s / job->phases);
     const double more_s = iwi_next_longest_ns(longest) * 1e-9 - job->phase_longest_s;

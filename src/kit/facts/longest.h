@@ -45,7 +45,7 @@ struct iwi_met_job {
 };
 
 /* What unseen detours add to its slowdown at most; `rate_hz` is E/W. */
-double iwi_unseen(const struct iwi_longest *longest, double rate_hz, const struct iwi_met_job *job);
+double iwi_unseen_slowdown(const struct iwi_longest *longest, double rate_hz, const struct iwi_met_job *job);
 
 /* The same if each of them counted in full, 3 E D / W: what it falls from as W grows. */
 double iwi_most_unseen(const struct iwi_longest *longest, double rate_hz);

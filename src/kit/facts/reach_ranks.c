@@ -23,8 +23,8 @@ static bool is_reached(const struct phase *phase, double ranks)
 
     iwi_bins_add_all(&bins, phase->once, ranks);
     longest_s = iwi_bins_longest_s(&bins, phase->work_s);
-    return iwi_unseen(phase->longest, ranks / phase->watched_s,
-                      &(struct iwi_met_job){phase->work_s, 1.0, longest_s}) <=
+    return iwi_unseen_slowdown(phase->longest, ranks / phase->watched_s,
+                               &(struct iwi_met_job){phase->work_s, 1.0, longest_s}) <=
            iwi_unseen_allowed(longest_s / phase->work_s);
 }
 

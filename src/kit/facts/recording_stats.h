@@ -12,7 +12,7 @@
  * had to tell apart. */
 static inline bool iwi_names_sources(const iw_recording *recording)
 {
-    return recording->rung != IW_RUNG_NONE || recording->source_count > 1;
+    return recording->rung != IW_ATTRIBUTION_LEVEL_NONE || recording->source_count > 1;
 }
 
 /* FWQ and FTQ as detours, one a quantum: what it lost against the best one of its CPU. FWQ: its duration less

@@ -27,7 +27,7 @@ const char *iwi_probe_at(unsigned probe)
 
 const char *iwi_rung_at(unsigned rung)
 {
-    return rung < IW_RUNGS ? iw_rung_name((iw_rung)rung) : NULL;
+    return rung < IW_ATTRIBUTION_LEVELS ? iw_attribution_level_name((iw_attribution_level)rung) : NULL;
 }
 
 const char *iwi_sync_name(unsigned sync)

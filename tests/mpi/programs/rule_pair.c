@@ -9,7 +9,7 @@
  * one kind: without a detour; with one in the sender's work; in the receiver's work, which has slack; while
  * the receiver waits; or while it waits and until after the message has come. Both ranks agree on when a time
  * begins, by the clock that they share, and draw its kind from its number. `blocking`: messages go over
- * sockets, and who waits sleeps (cli/process/patient_polls.c). Ranks are bound to a CPU each. How long they
+ * sockets, and who waits sleeps (cli/process/sleeping_polls.c). Ranks are bound to a CPU each. How long they
  * waited for it in a time, detour or others, is in the file.
  */
 #include <mpi.h>
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
     int ranks;
 
     if (argc > 3 && strcmp(argv[3], "blocking") == 0) {
-        patient_polls_use();
+        sleeping_polls_use();
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &pair.rank);

@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     char *out, *in;
 
 #ifdef WAIT_PATIENTLY
-    patient_polls_use();
+    sleeping_polls_use();
 #endif
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

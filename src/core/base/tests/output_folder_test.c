@@ -110,7 +110,7 @@ static bool is_one(const char *name)
 
 static void assert_not_cleared(const char *path, const char *sentence)
 {
-    static const iw_folder_part parts[] = {{NULL, is_one}, {"sub", is_one}};
+    static const iw_own_files parts[] = {{NULL, is_one}, {"sub", is_one}};
     struct iwt_log l;
 
     iwt_log_init(&l);
@@ -120,7 +120,7 @@ static void assert_not_cleared(const char *path, const char *sentence)
 
 static void only_what_is_known_is_removed(void **state)
 {
-    static const iw_folder_part parts[] = {{NULL, is_one}, {"sub", is_one}};
+    static const iw_own_files parts[] = {{NULL, is_one}, {"sub", is_one}};
     const struct folder *folder = *state;
     char sub[PATH_SIZE], one[PATH_SIZE], in_sub[PATH_SIZE + 8], other[PATH_SIZE + 8];
 

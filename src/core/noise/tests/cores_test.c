@@ -66,8 +66,8 @@ static iw_time first_done(const struct timeline *timelines, uint32_t cores, iw_t
     return work > 0 ? late : t;
 }
 
-static iw_time expected_end(const struct timeline *timelines, uint32_t cores, iw_loop loop, iw_time t,
-                            iw_time work)
+static iw_time expected_end(const struct timeline *timelines, uint32_t cores, iw_loop_schedule loop,
+                            iw_time t, iw_time work)
 {
     iw_time latest = t;
 
@@ -82,7 +82,7 @@ static iw_time expected_end(const struct timeline *timelines, uint32_t cores, iw
     return latest;
 }
 
-static iw_noise *some_noise(uint64_t seed, uint64_t *index, uint32_t cores, iw_loop loop)
+static iw_noise *some_noise(uint64_t seed, uint64_t *index, uint32_t cores, iw_loop_schedule loop)
 {
     static const char *const specs[] = {"periodic:100kHz,2us", "poisson:100kHz,fixed:3us",
                                         "poisson:200kHz,exp:1us", "periodic:300kHz,900ns"};
@@ -118,7 +118,7 @@ static void phases_end_as_the_detours_of_their_cores_say(void **unused)
     for (uint64_t seed = 0; seed < CASES; seed++) {
         uint64_t index = 0;
         const uint32_t count = 1 + (uint32_t)below(seed, &index, MOST_CORES);
-        const iw_loop loop = (iw_loop)below(seed, &index, 2);
+        const iw_loop_schedule loop = (iw_loop_schedule)below(seed, &index, 2);
         iw_noise *noise = some_noise(seed, &index, count, loop);
         int64_t words[MOST_CORES * MOST_WORDS];
         iw_time next[MOST_CORES], t = 0;
@@ -152,7 +152,7 @@ static void phases_end_as_the_detours_of_their_cores_say(void **unused)
 /* All cores in the same detour lose it once, however the work is shared. */
 static void common_noise_costs_as_on_one_core(void **unused)
 {
-    static const iw_loop loops[] = {IW_LOOP_STATIC, IW_LOOP_DYNAMIC};
+    static const iw_loop_schedule loops[] = {IW_LOOP_STATIC, IW_LOOP_DYNAMIC};
 
     (void)unused;
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -194,7 +194,7 @@ static void per_phase_noise_is_that_of_each_core(void **unused)
 
             assert_ok(iw_noise_new(NULL, &noise));
             assert_ok(iw_noise_add(NULL, noise, "bernoulli:0.5,900ps"));
-            iw_noise_share_phases(noise, 3, (iw_loop)loop);
+            iw_noise_share_phases(noise, 3, (iw_loop_schedule)loop);
 
             const struct iwi_cores cores = {noise, {1, trial, 0}, words, next, words, next + 1};
 

@@ -127,8 +127,8 @@ static void enums_have_names(void **state)
     assert_string_equal(iw_class_name(IW_CLASS_SOFTIRQ), "softirq");
     assert_string_equal(iw_class_name(IW_CLASS_HARDWARE), "hardware");
     assert_string_equal(iw_class_name((iw_class)99), "unknown");
-    assert_string_equal(iw_rung_name(IW_RUNG_NONE), "none");
-    assert_string_equal(iw_rung_name(IW_RUNG_OSNOISE), "osnoise");
+    assert_string_equal(iw_attribution_level_name(IW_ATTRIBUTION_LEVEL_NONE), "none");
+    assert_string_equal(iw_attribution_level_name(IW_ATTRIBUTION_LEVEL_OSNOISE), "osnoise");
     assert_string_equal(iw_probe_name(IW_PROBE_SELFISH), "selfish");
     assert_string_equal(iw_probe_name(IW_PROBE_FTQ), "ftq");
 }

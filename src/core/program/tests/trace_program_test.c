@@ -224,7 +224,7 @@ static void assert_sends(const struct iwi_operation *op, uint32_t rank, const ch
 /* Rank 0 sends 16 MB to 1 and nothing to 2; the others send nothing. */
 static void an_uneven_alltoallv_is_its_messages(void **state)
 {
-    const struct iwi_trace_part parts[] = {{1, 16000000}, {2, 0}, {0, 5}};
+    const struct iwi_sent_piece parts[] = {{1, 16000000}, {2, 0}, {0, 5}};
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
     struct iwt_made_trace t;
     iw_program *program;
@@ -263,7 +263,7 @@ static void neighbours_stay_neighbours(void **state)
     iwt_made_trace_init(&t, 3);
     comm = iwt_trace_comm(&t, members, 3);
     for (uint32_t rank = 0; rank < 3; rank++) {
-        const struct iwi_trace_part next = {(rank + 1) % 3, 100 + rank};
+        const struct iwi_sent_piece next = {(rank + 1) % 3, 100 + rank};
 
         (void)iwt_trace_collective(&t, members[rank], IWI_CALL_COLLECTIVE, IWI_TRACE_NEIGHBOR, comm, 0, 7);
         iwt_trace_sizes(&t, members[rank], &next, 1);
@@ -313,7 +313,7 @@ static void parts_of_gatherv_and_its_kin_are_sent_as_they_are(void **state)
 
 static void sizes_of_more_ranks_than_traced_are_means_and_that_is_told(void **state)
 {
-    const struct iwi_trace_part part = {1, 30};
+    const struct iwi_sent_piece part = {1, 30};
     iw_trace_opts opts = IW_TRACE_OPTS_INIT;
     struct iwt_made_trace t;
     struct iwt_log l;
@@ -355,7 +355,7 @@ static void neighbour_collectives_that_count_as_waiting_for_all_are_told(void **
 
 static void lists_of_sizes_must_fit_their_communicator(void **state)
 {
-    const struct iwi_trace_part part = {2, 30};
+    const struct iwi_sent_piece part = {2, 30};
     struct iwt_made_trace t;
     struct iwt_log l;
 

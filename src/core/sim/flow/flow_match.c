@@ -9,7 +9,7 @@
 #include "core/sim/flow/flow_match.h"
 #include "core/sim/flow/flow_ring.h"
 #include "core/sim/flow/flow_step.h"
-#include "core/sim/meetings.h"
+#include "core/sim/possible_matches.h"
 
 /* The flow engine's rounds of pairs, as trees have them: some ranks send, each to one that only receives. */
 

@@ -109,7 +109,7 @@ static double message_s(const struct iwi_plan *plan, const iw_program *program, 
 }
 
 static void fill_trials_split(const iw_program *program, const iw_noise *noise, const iw_sim_opts *opts,
-                              const iw_forecast *all, iw_way *way)
+                              const iw_forecast *all, iw_split_plan *way)
 {
     const uint32_t threads = iwi_choose_threads(program, opts, way->lanes);
     const uint64_t batches = (opts->trials + way->lanes - 1) / way->lanes;
@@ -124,7 +124,7 @@ static void fill_trials_split(const iw_program *program, const iw_noise *noise, 
 }
 
 static void fill_ranks_split(const iw_program *program, const iw_noise *noise, const iw_sim_opts *opts,
-                             const iw_forecast *all, double split_message_s, iw_way *way)
+                             const iw_forecast *all, double split_message_s, iw_split_plan *way)
 {
     const uint64_t members = (uint64_t)all->threads * all->processes;
     const struct iwi_border_traffic crossing = iwi_border_traffic_of(program, (uint32_t)members);
@@ -144,7 +144,7 @@ static void fill_ranks_split(const iw_program *program, const iw_noise *noise, c
                          all->processes; /* of all its threads */
 }
 
-static double seconds_of(const iw_way *way)
+static double seconds_of(const iw_split_plan *way)
 {
     return way->compute_s + way->exchange_s;
 }

@@ -13,7 +13,7 @@ struct moments {
 };
 
 /* Of the time that one phase of `work_ps` takes on each of 64 ranks, in so many trials. */
-static struct moments phase_times(const char *spec, uint32_t cores, iw_loop loop, iw_time work_ps,
+static struct moments phase_times(const char *spec, uint32_t cores, iw_loop_schedule loop, iw_time work_ps,
                                   uint64_t trials)
 {
     const iw_net net = iwt_example_net();

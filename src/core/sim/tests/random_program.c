@@ -104,7 +104,8 @@ static iw_noise *random_sources(struct iwt_random *random, const char *const *sp
     iw_noise_align(noise, syncs[iwt_below(random, sync_count)], (iw_time)iwt_below(random, 2) * 30000,
                    1 + (uint32_t)iwt_below(random, 3));
     if (iwt_below(random, 2)) {
-        iw_noise_share_phases(noise, 1 + (uint32_t)iwt_below(random, 5), (iw_loop)iwt_below(random, 2));
+        iw_noise_share_phases(noise, 1 + (uint32_t)iwt_below(random, 5),
+                              (iw_loop_schedule)iwt_below(random, 2));
     }
     return noise;
 }

@@ -113,7 +113,7 @@ static void wait_for_messages(struct generator *g, uint32_t rank, bool is_all)
 /* Of a v-form or neighbour collective: partners may occur twice, or be the rank itself. */
 static void give_sizes(struct generator *g, uint32_t rank, enum iwi_trace_op op, uint32_t size)
 {
-    struct iwi_trace_part parts[MOST_RANKS];
+    struct iwi_sent_piece parts[MOST_RANKS];
     const uint32_t count = below(g, MOST_RANKS + 1);
 
     iwt_trace_sized(g->t, rank);
@@ -121,7 +121,7 @@ static void give_sizes(struct generator *g, uint32_t rank, enum iwi_trace_op op,
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        parts[i] = (struct iwi_trace_part){below(g, size), below(g, 4) == 0 ? 0 : below(g, 300)};
+        parts[i] = (struct iwi_sent_piece){below(g, size), below(g, 4) == 0 ? 0 : below(g, 300)};
     }
     iwt_trace_sizes(g->t, rank, parts, count);
 }

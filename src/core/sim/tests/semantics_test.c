@@ -519,8 +519,8 @@ struct core_detour {
 
 /* One rank a node, each core on a CPU of its own. Recordings have whole nanoseconds, so the seed is one whose
  * offset is a whole number of them. */
-static iw_noise *cores_noise(const struct core_detour *detours, size_t count, uint32_t cores, iw_loop loop,
-                             uint64_t *seed_p)
+static iw_noise *cores_noise(const struct core_detour *detours, size_t count, uint32_t cores,
+                             iw_loop_schedule loop, uint64_t *seed_p)
 {
     const int64_t length_ns = 1000000, last_ns = 100;
     const iw_time length_ps = IWT_NS(length_ns);
@@ -547,7 +547,7 @@ static iw_noise *cores_noise(const struct core_detour *detours, size_t count, ui
 }
 
 static void expect_on_cores(const struct iwt_builder *b, const struct core_detour *detours, size_t count,
-                            iw_loop loop, const iw_time *end_ns)
+                            iw_loop_schedule loop, const iw_time *end_ns)
 {
     iw_sim_opts opts = plain();
     iw_noise *noise = cores_noise(detours, count, 2, loop, &opts.seed);

@@ -7,7 +7,7 @@
 #include "core/net/cost.h"
 #include "core/noise/stream.h"
 #include "core/sim/engine.h"
-#include "core/sim/meetings.h"
+#include "core/sim/possible_matches.h"
 #include "core/sim/unreceived.h"
 #include "core/sim/window/window_plan.h"
 #include "core/sim/window/window_state.h"

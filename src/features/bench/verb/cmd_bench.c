@@ -444,7 +444,7 @@ static int measure(struct ui *ui, struct inputs *inputs)
     int code;
 
     if (inputs->opts->work == IW_BENCH_SLEEP) {
-        patient_polls_use();
+        sleeping_polls_use();
     }
     ui->has_mpi = true;
     code = ui_exit_of(part->start(&ui->log, &rank, &size));

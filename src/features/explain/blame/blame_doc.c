@@ -112,23 +112,23 @@ static void say_verdict(struct iwi_document *doc, const iw_blame *blame)
     iwi_verdict(doc, "The run took %s; without %s it would have taken %s less (%s).",
                 iwi_ns_round(doc, blame->run_ns), first->name, iwi_ns_round(doc, first->saving_ns.value),
                 iwi_percent_short(doc, first->saving_ns.value / blame->run_ns));
-    iwi_more(doc, " %s",
-             matters(first)
-                 ? iwi_say(doc, "Another run would show a saving between %s and %s.",
-                           iwi_ns_round(doc, first->saving_ns.low), iwi_ns_round(doc, first->saving_ns.high))
-                 : "Runs differ by more than that.");
+    iwi_doc_append(doc, " %s",
+                   matters(first) ? iwi_doc_printf(doc, "Another run would show a saving between %s and %s.",
+                                                   iwi_ns_round(doc, first->saving_ns.low),
+                                                   iwi_ns_round(doc, first->saving_ns.high))
+                                  : "Runs differ by more than that.");
 }
 
 static const char *signed_ns(struct iwi_document *doc, double ns)
 {
-    return ns < 0.0 ? iwi_say(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
+    return ns < 0.0 ? iwi_doc_printf(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
 }
 
 static const char *interval(struct iwi_document *doc, const iw_estimate *estimate)
 {
-    return isnan(estimate->low)
-               ? "-"
-               : iwi_say(doc, "%s to %s", signed_ns(doc, estimate->low), signed_ns(doc, estimate->high));
+    return isnan(estimate->low) ? "-"
+                                : iwi_doc_printf(doc, "%s to %s", signed_ns(doc, estimate->low),
+                                                 signed_ns(doc, estimate->high));
 }
 
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)
@@ -153,9 +153,9 @@ static const char *comm_name(struct iwi_document *doc, const iw_blame_call *call
 {
     const char *name = call->comm_name[0] != '\0' ? call->comm_name /* files of 0.2 have none */
                        : call->comm == 0          ? "world"
-                                                  : iwi_say(doc, "communicator %" PRIu32, call->comm);
+                                                  : iwi_doc_printf(doc, "communicator %" PRIu32, call->comm);
 
-    return call->comm == 0 ? name : iwi_say(doc, "%s (%" PRIu32 " ranks)", name, call->comm_size);
+    return call->comm == 0 ? name : iwi_doc_printf(doc, "%s (%" PRIu32 " ranks)", name, call->comm_size);
 }
 
 static void say_calls(struct iwi_document *doc, const iw_blame *blame)
@@ -185,13 +185,13 @@ static void say_hits(struct iwi_document *doc, const iw_blame *blame)
               {"doing", IWI_WORDS}, {"delayed", IWI_WORDS});
     for (size_t i = 0; i < blame->hit_count; i++) {
         const iw_blame_hit *hit = &blame->hits[i];
-        const char *doing =
-            iwi_say(doc, "%s %s %" PRIu64, hit->is_in_call ? "in" : "before", hit->call, hit->iteration);
+        const char *doing = iwi_doc_printf(doc, "%s %s %" PRIu64, hit->is_in_call ? "in" : "before",
+                                           hit->call, hit->iteration);
 
         iwi_row(doc, iwi_ns_short(doc, hit->at_ns), iwi_ns_short(doc, hit->lost_ns), hit->source,
-                iwi_say(doc, "%" PRIu32, hit->rank), doing,
-                hit->waiter != hit->rank ? iwi_say(doc, "rank %" PRIu32 " in %s %" PRIu64, hit->waiter,
-                                                   hit->waited_in, hit->waiter_iteration)
+                iwi_doc_printf(doc, "%" PRIu32, hit->rank), doing,
+                hit->waiter != hit->rank ? iwi_doc_printf(doc, "rank %" PRIu32 " in %s %" PRIu64, hit->waiter,
+                                                          hit->waited_in, hit->waiter_iteration)
                                          : "itself");
     }
     iwi_unfold(doc);
@@ -210,15 +210,15 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
     iwi_item(doc,
              "What another run would save is a 95 %% interval: the other sources would come at other times");
     if (!isnan(blame->unexplained_share)) {
-        iwi_more(doc,
-                 ", and %s of the computing was slower than the same computation at its best without a "
-                 "detour (caches, memory, the hypervisor)",
-                 iwi_percent_short(doc, blame->unexplained_share));
+        iwi_doc_append(doc,
+                       ", and %s of the computing was slower than the same computation at its best without a "
+                       "detour (caches, memory, the hypervisor)",
+                       iwi_percent_short(doc, blame->unexplained_share));
     } else {
-        iwi_more(doc,
-                 "; how much computing varies by itself is not known, since no computation was repeated");
+        iwi_doc_append(
+            doc, "; how much computing varies by itself is not known, since no computation was repeated");
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     if (blame->watched_ranks < blame->ranks) {
         iwi_item(doc,
                  "Only %" PRIu32 " of %" PRIu32
@@ -234,7 +234,7 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
 
         iwi_item(doc,
                  "%" PRIu64 " wait%s ended before what %s waited for began, by the clocks; %s not followed.",
-                 blame->unordered, iwi_s(blame->unordered), is_one ? "it" : "they",
+                 blame->unordered, iwi_plural_s(blame->unordered), is_one ? "it" : "they",
                  is_one ? "it was" : "they were");
     }
 }
@@ -298,10 +298,10 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "Why '%s' took %s", blame->name, iwi_ns_round(doc, blame->run_ns));
     say_verdict(doc, blame);
     say_path(doc, blame);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     made = make_figure(doc, blame, &figure);
     iwi_show_figure(doc, made, figure);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     if (blame->source_count > 0) {
         say_sources(doc, blame);
     }

@@ -105,12 +105,12 @@ static size_t cause_index(const iw_straggler_cause *cause)
 
 static const char *s(struct iwi_document *doc, double factor)
 {
-    return iwi_say(doc, "%.4f", factor);
+    return iwi_doc_printf(doc, "%.4f", factor);
 }
 
 static const char *share(struct iwi_document *doc, double value)
 {
-    return isnan(value) ? "-" : iwi_say(doc, "%.1f %%", 100.0 * value);
+    return isnan(value) ? "-" : iwi_doc_printf(doc, "%.1f %%", 100.0 * value);
 }
 
 /* With the worker to look at first, where it is workers. Shares above 1: see the note below the causes. */
@@ -118,15 +118,15 @@ static void say_blame(struct iwi_document *doc, const iw_stragglers *result, con
 {
     const struct cause_words *words = &causes[cause_index(cause)];
 
-    iwi_more(doc, " Most of it is due to %s", words->blame);
+    iwi_doc_append(doc, " Most of it is due to %s", words->blame);
     if (strcmp(cause->name, "workers") == 0 && result->worker_count > 0) {
         const iw_straggler_worker *worst = &result->workers[0];
 
-        iwi_more(doc, ", above all rank %" PRIu32 " (replica %" PRIu32 ", stage %" PRIu32 ")", worst->rank,
-                 worst->replica, worst->stage);
+        iwi_doc_append(doc, ", above all rank %" PRIu32 " (replica %" PRIu32 ", stage %" PRIu32 ")",
+                       worst->rank, worst->replica, worst->stage);
     }
-    iwi_more(doc, ": with %s, %s of it would be gone.", words->change,
-             cause->share < 1.0 ? share(doc, cause->share) : "all");
+    iwi_doc_append(doc, ": with %s, %s of it would be gone.", words->change,
+                   cause->share < 1.0 ? share(doc, cause->share) : "all");
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
@@ -137,15 +137,15 @@ static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
                 "The job ran %s times as long as it would if every operation took the usual time of its kind",
                 s(doc, result->factor));
     if (!(result->replayed_ns > result->ideal_ns)) {
-        iwi_more(doc, ": nothing is lost to stragglers.");
+        iwi_doc_append(doc, ": nothing is lost to stragglers.");
         return;
     }
-    iwi_more(doc, ": %s of each step of %s are lost.", iwi_ns(doc, result->replayed_ns - result->ideal_ns),
-             iwi_ns(doc, result->replayed_ns));
+    iwi_doc_append(doc, ": %s of each step of %s are lost.",
+                   iwi_ns(doc, result->replayed_ns - result->ideal_ns), iwi_ns(doc, result->replayed_ns));
     if (result->cause_count > 0 && first->share >= 0.5) {
         say_blame(doc, result, first);
     } else {
-        iwi_more(doc, " No cause alone explains half of it.");
+        iwi_doc_append(doc, " No cause alone explains half of it.");
     }
 }
 
@@ -161,9 +161,9 @@ static void say_causes(struct iwi_document *doc, const iw_stragglers *result)
                 s(doc, cause->without_ns / result->ideal_ns), share(doc, cause->share));
     }
     iwi_row(doc,
-            result->slow_workers == 1
-                ? "usual times for the slowest worker"
-                : iwi_say(doc, "usual times for the %" PRIu32 " slowest workers", result->slow_workers),
+            result->slow_workers == 1 ? "usual times for the slowest worker"
+                                      : iwi_doc_printf(doc, "usual times for the %" PRIu32 " slowest workers",
+                                                       result->slow_workers),
             "", "", share(doc, result->slow_workers_share));
     iwi_row(doc, "usual times for the last stage", "", "", share(doc, result->last_stage_share));
     iwi_unfold(doc);
@@ -178,15 +178,15 @@ static void say_step(struct iwi_document *doc, const iw_stragglers *result)
     iwi_section(doc, "step", "The step");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_NUMBER});
     iwi_row(doc, "replicas x stages x micro-batches",
-            iwi_say(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32, result->replicas, result->stages,
-                    result->microbatches));
+            iwi_doc_printf(doc, "%" PRIu32 " x %" PRIu32 " x %" PRIu32, result->replicas, result->stages,
+                           result->microbatches));
     if (result->gpus > 0) {
-        iwi_row(doc, "GPUs", iwi_say(doc, "%" PRIu32, result->gpus));
+        iwi_row(doc, "GPUs", iwi_doc_printf(doc, "%" PRIu32, result->gpus));
     }
-    iwi_row(doc, "steps", iwi_say(doc, "%zu", result->step_count));
-    iwi_row(doc, "traced, mean", iwi_say(doc, "%.4f s", result->traced_ns / 1e9));
-    iwi_row(doc, "replayed, mean", iwi_say(doc, "%.4f s", result->replayed_ns / 1e9));
-    iwi_row(doc, "with usual times", iwi_say(doc, "%.4f s", result->ideal_ns / 1e9));
+    iwi_row(doc, "steps", iwi_doc_printf(doc, "%zu", result->step_count));
+    iwi_row(doc, "traced, mean", iwi_doc_printf(doc, "%.4f s", result->traced_ns / 1e9));
+    iwi_row(doc, "replayed, mean", iwi_doc_printf(doc, "%.4f s", result->replayed_ns / 1e9));
+    iwi_row(doc, "with usual times", iwi_doc_printf(doc, "%.4f s", result->ideal_ns / 1e9));
     iwi_row(doc, "S", s(doc, result->factor));
     iwi_unfold(doc);
 }
@@ -211,7 +211,7 @@ static void say_places(struct iwi_document *doc, const char *id, const char *tit
     iwi_section(doc, id, title);
     IWI_TABLE(doc, "", {head, IWI_NUMBER}, {"S", IWI_NUMBER});
     for (size_t i = 0; i < count; i++) {
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, places[i].number), s(doc, places[i].factor));
+        iwi_row(doc, iwi_doc_printf(doc, "%" PRIu32, places[i].number), s(doc, places[i].factor));
     }
 }
 
@@ -223,8 +223,9 @@ static void say_workers(struct iwi_document *doc, const iw_stragglers *result)
     for (size_t i = 0; i < result->worker_count && i < MOST_WORKERS; i++) {
         const iw_straggler_worker *worker = &result->workers[i];
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, worker->rank), iwi_say(doc, "%" PRIu32, worker->replica),
-                iwi_say(doc, "%" PRIu32, worker->stage), s(doc, worker->factor));
+        iwi_row(doc, iwi_doc_printf(doc, "%" PRIu32, worker->rank),
+                iwi_doc_printf(doc, "%" PRIu32, worker->replica),
+                iwi_doc_printf(doc, "%" PRIu32, worker->stage), s(doc, worker->factor));
     }
     iwi_note(doc, "The lesser of its stage's and its replica's S.");
 }
@@ -282,9 +283,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     }
     say_verdict(doc, result);
     say_causes(doc, result);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_steps(doc, result);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     say_step(doc, result);
     say_kinds(doc, result);
     say_places(doc, "stages", "Only this stage as traced", "stage", result->by_stage, result->stage_count);

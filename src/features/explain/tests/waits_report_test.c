@@ -16,7 +16,7 @@ enum { RANKS = 4, COLUMNS = 2 };
 struct sample {
     iw_waits waits;
     iw_waits_rank ranks[RANKS];
-    iw_waits_part nodes[2];
+    iw_waits_group nodes[2];
     iw_waits_change changes[1];
     double waiting[RANKS][COLUMNS], caused[RANKS][COLUMNS], times_ns[COLUMNS];
     iw_waits_row map[RANKS];
@@ -163,9 +163,9 @@ static void nobody_is_named_without_need(void **state)
 /* Of 40 s: two groups alike, of which one transfers for 8 s, the other for 1. */
 static void a_slow_link_is_no_change_of_ranks(void **state)
 {
-    iw_waits_part groups[] = {{.name = "dp 0", .ranks = 2, .encounters = 40, .transfer_ns = 1e9},
-                              {.name = "dp 1", .ranks = 2, .encounters = 40, .transfer_ns = 8e9},
-                              {.name = "world", .ranks = 4, .encounters = 40, .transfer_ns = 5e9}};
+    iw_waits_group groups[] = {{.name = "dp 0", .ranks = 2, .encounters = 40, .transfer_ns = 1e9},
+                               {.name = "dp 1", .ranks = 2, .encounters = 40, .transfer_ns = 8e9},
+                               {.name = "world", .ranks = 4, .encounters = 40, .transfer_ns = 5e9}};
     struct sample s;
 
     (void)state;

@@ -15,7 +15,7 @@ struct explaining_opts {
     struct shown_opts shown;
 };
 
-/* In the order of iw_explain_part. */
+/* In the order of iw_explain_view. */
 static const char *const parts[] = {"all", "waits", "system", "stragglers", NULL};
 
 #define ROW(...) OPT_ROW(struct explaining_opts, __VA_ARGS__)
@@ -106,7 +106,7 @@ static int check_typed(struct ui *ui, const struct explaining_opts *opts, const 
 /* Without --only all parts are in one document; else the part is a result of its own. */
 static int show(struct ui *ui, const struct explaining_opts *opts, const iw_explanation *explanation)
 {
-    switch ((iw_explain_part)opts->only) {
+    switch ((iw_explain_view)opts->only) {
     case IW_EXPLAIN_WAITS: return shown_write(ui, &opts->shown, iw_waits_doc(explanation->waits));
     case IW_EXPLAIN_SYSTEM: return shown_write(ui, &opts->shown, iw_blame_doc(explanation->system));
     case IW_EXPLAIN_STRAGGLERS:
@@ -131,7 +131,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     if (code != UI_DONE) {
         return code;
     }
-    how.only = (iw_explain_part)opts->only;
+    how.only = (iw_explain_view)opts->only;
     how.waits = &waits;
     how.meta = opts->meta;
     how.left_out = opts->left_out;

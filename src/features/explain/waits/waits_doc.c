@@ -36,8 +36,8 @@ static bool is_everywhere(const iw_waits_cost *cost)
 static const char *interval(struct iwi_document *doc, const iw_estimate *share)
 {
     return isnan(share->low) ? "-"
-                             : iwi_say(doc, "%s to %s", iwi_percent_short(doc, share->low),
-                                       iwi_percent_short(doc, share->high));
+                             : iwi_doc_printf(doc, "%s to %s", iwi_percent_short(doc, share->low),
+                                              iwi_percent_short(doc, share->high));
 }
 
 /* The dearest cause in a sentence. */
@@ -67,7 +67,7 @@ static void waits_say_costs(struct iwi_document *doc, const iw_waits *waits)
     for (size_t i = 0; i < waits->cost_count && i < MOST_COSTS; i++) {
         const iw_waits_cost *cost = &waits->costs[i];
 
-        iwi_row(doc, is_everywhere(cost) ? cost->cause : iwi_say(doc, "  %s", cost->where),
+        iwi_row(doc, is_everywhere(cost) ? cost->cause : iwi_doc_printf(doc, "  %s", cost->where),
                 iwi_ns_short(doc, cost->saved_ns.value), iwi_percent_short(doc, cost->share.value),
                 interval(doc, &cost->share), iwi_count(doc, cost->pauses),
                 iwi_ns_short(doc, cost->paused_ns));
@@ -78,7 +78,7 @@ static void waits_say_costs(struct iwi_document *doc, const iw_waits *waits)
         "The run is computed again without these pauses. Saved: of the mean of %" PRIu64
         " step%s. In other runs: 95 %% for the mean of many steps like these. Pauses at the same time "
         "hide each other, so savings do not add up; what the queue of a device absorbs costs nothing.",
-        waits->steps, iwi_s(waits->steps));
+        waits->steps, iwi_plural_s(waits->steps));
 }
 
 /* ---- the document ---- */
@@ -123,18 +123,18 @@ static const struct iwi_field rank_fields[] = {
 static const struct iwi_schema rank_schema = IWI_SCHEMA(iw_waits_rank, rank_fields);
 
 static const struct iwi_field part_fields[] = {
-    IWI_CHARS(iw_waits_part, name),
-    IWI_VALUE(iw_waits_part, ranks, .about = "that have to do with it"),
-    IWI_VALUE(iw_waits_part, encounters,
+    IWI_CHARS(iw_waits_group, name),
+    IWI_VALUE(iw_waits_group, ranks, .about = "that have to do with it"),
+    IWI_VALUE(iw_waits_group, encounters,
               .about = "how often ranks met there; of nodes and stages, how often their ranks came last"),
-    IWI_VALUE(iw_waits_part, waiting_ns, .about = "of these ranks, or in these encounters"),
-    IWI_VALUE(iw_waits_part, transfer_ns),
-    IWI_VALUE(iw_waits_part, caused_ns, .about = "of nodes and stages: what others waited because of them"),
-    IWI_VALUE(iw_waits_part, imbalance_ns,
+    IWI_VALUE(iw_waits_group, waiting_ns, .about = "of these ranks, or in these encounters"),
+    IWI_VALUE(iw_waits_group, transfer_ns),
+    IWI_VALUE(iw_waits_group, caused_ns, .about = "of nodes and stages: what others waited because of them"),
+    IWI_VALUE(iw_waits_group, imbalance_ns,
               .about = "of groups and operations: waiting that is the same every time"),
-    IWI_VALUE(iw_waits_part, noise_ns, .about = "of groups and operations: waiting that varies"),
+    IWI_VALUE(iw_waits_group, noise_ns, .about = "of groups and operations: waiting that varies"),
 };
-static const struct iwi_schema part_schema = IWI_SCHEMA(iw_waits_part, part_fields);
+static const struct iwi_schema part_schema = IWI_SCHEMA(iw_waits_group, part_fields);
 
 static const struct iwi_field cause_fields[] = {
     IWI_CHARS(iw_waits_cause, name),
@@ -261,7 +261,8 @@ static const char *pattern_words(struct iwi_document *doc, const iw_waits_rank *
     switch (rank->pattern) {
     case IW_WAITS_PERSISTENT: return "all through";
     case IW_WAITS_PERIOD:
-        return iwi_say(doc, "%s to %s", iwi_ns_round(doc, rank->from_ns), iwi_ns_round(doc, rank->to_ns));
+        return iwi_doc_printf(doc, "%s to %s", iwi_ns_round(doc, rank->from_ns),
+                              iwi_ns_round(doc, rank->to_ns));
     default: return "by chance";
     }
 }
@@ -278,15 +279,15 @@ static void say_ranks(struct iwi_document *doc, const iw_waits *waits)
     for (size_t i = 0; i < waits->ranks_count && i < waits->top; i++) {
         const iw_waits_rank *rank = &waits->ranks[i];
 
-        iwi_row(doc, iwi_say(doc, "%" PRIu32, rank->rank), rank->node[0] != '\0' ? rank->node : "-",
-                of_time(doc, waits, rank->caused_ns),
-                iwi_percent_short(doc, rank->waiting_ns / waits->run_ns),
-                iwi_percent_short(doc, rank->computing_ns / waits->run_ns),
-                rank->met > 0 ? iwi_percent_short(doc, (double)rank->last / (double)rank->met) : "-",
-                isnan(rank->usual_late_ns)  ? "-"
-                : rank->usual_late_ns < 0.0 ? iwi_say(doc, "-%s", iwi_ns_short(doc, -rank->usual_late_ns))
-                                            : iwi_ns_short(doc, rank->usual_late_ns),
-                pattern_words(doc, rank));
+        iwi_row(
+            doc, iwi_doc_printf(doc, "%" PRIu32, rank->rank), rank->node[0] != '\0' ? rank->node : "-",
+            of_time(doc, waits, rank->caused_ns), iwi_percent_short(doc, rank->waiting_ns / waits->run_ns),
+            iwi_percent_short(doc, rank->computing_ns / waits->run_ns),
+            rank->met > 0 ? iwi_percent_short(doc, (double)rank->last / (double)rank->met) : "-",
+            isnan(rank->usual_late_ns)  ? "-"
+            : rank->usual_late_ns < 0.0 ? iwi_doc_printf(doc, "-%s", iwi_ns_short(doc, -rank->usual_late_ns))
+                                        : iwi_ns_short(doc, rank->usual_late_ns),
+            pattern_words(doc, rank));
     }
     iwi_unfold(doc);
     iwi_note(
@@ -294,18 +295,19 @@ static void say_ranks(struct iwi_document *doc, const iw_waits *waits)
         "Caused: waiting of others, through whomever they waited, of all ranks' time. Waited, computed: of "
         "the run. Late by: the median at collectives, against the median rank.%s",
         waits->ranks_count > waits->top
-            ? iwi_say(doc, " %zu more ranks caused less.", waits->ranks_count - waits->top)
+            ? iwi_doc_printf(doc, " %zu more ranks caused less.", waits->ranks_count - waits->top)
             : "");
     if (iwi_waits_share(waits, waits->through_transfer_ns) > LITTLE) {
-        iwi_more(doc,
-                 " For %s of all ranks' time they waited for one who was busy with a transfer: nobody caused "
-                 "that.",
-                 of_time(doc, waits, waits->through_transfer_ns));
+        iwi_doc_append(
+            doc,
+            " For %s of all ranks' time they waited for one who was busy with a transfer: nobody caused "
+            "that.",
+            of_time(doc, waits, waits->through_transfer_ns));
     }
 }
 
 static void say_places(struct iwi_document *doc, const iw_waits *waits, const char *id, const char *title,
-                       const iw_waits_part *parts, size_t count)
+                       const iw_waits_group *parts, size_t count)
 {
     if (count < 2) {
         return;
@@ -321,7 +323,7 @@ static void say_places(struct iwi_document *doc, const iw_waits *waits, const ch
 }
 
 static void say_parts(struct iwi_document *doc, const iw_waits *waits, const char *id, const char *title,
-                      const iw_waits_part *parts, size_t count)
+                      const iw_waits_group *parts, size_t count)
 {
     if (count == 0) {
         return;
@@ -362,7 +364,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "Who made whom wait in %s", waits->name);
     iwi_subtitle(doc, "%s, %" PRIu32 " rank%s, %s, %s collectives and %s messages", waits->origin,
-                 waits->rank_count, iwi_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
+                 waits->rank_count, iwi_plural_s(waits->rank_count), iwi_ns_round(doc, waits->run_ns),
                  iwi_count(doc, waits->collectives), iwi_count(doc, waits->messages));
     iwi_waits_say_verdict(doc, waits);
     iwi_waits_show_map(doc, waits);
@@ -376,9 +378,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     }
     waits_say_costs(doc, waits);
     say_causes(doc, waits);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_waits_show_times(doc, waits);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     iwi_waits_say_certainty(doc, waits);
 }
 

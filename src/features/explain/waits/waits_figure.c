@@ -87,7 +87,7 @@ static void add_map(struct iwi_document *doc, struct iwi_figure *figure, const i
                         "their time or more.",
                         has_plain_ranks(waits) ? "a rank" : "one or several ranks, in their order",
                         waits->iterations_per_column > 1
-                            ? iwi_say(doc, "%" PRIu64 " iterations", waits->iterations_per_column)
+                            ? iwi_doc_printf(doc, "%" PRIu64 " iterations", waits->iterations_per_column)
                             : "an iteration",
                         iwi_percent_short(doc, waited), iwi_percent_short(doc, caused));
 }
@@ -199,9 +199,10 @@ void iwi_waits_show_times(struct iwi_document *doc, const iw_waits *waits)
         }
         figure->message = iwi_figure_text(
             figure, "The median iteration takes %s; %s.", iwi_ns_short(doc, waits->iteration_ns),
-            waits->change_count == 0 ? "no change of level was found"
-                                     : iwi_say(doc, "lines mark %zu change%s of level", waits->change_count,
-                                               iwi_s(waits->change_count)));
+            waits->change_count == 0
+                ? "no change of level was found"
+                : iwi_doc_printf(doc, "lines mark %zu change%s of level", waits->change_count,
+                                 iwi_plural_s(waits->change_count)));
     }
     iwi_show_figure(doc, status, figure);
 }

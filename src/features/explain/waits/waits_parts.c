@@ -368,7 +368,7 @@ static void sum_segments(const struct iwi_waited_run *run, const uint32_t *encou
     }
 }
 
-static void add_encounter(iw_waits_part *part, const struct by_encounter *sums, size_t i)
+static void add_encounter(iw_waits_group *part, const struct by_encounter *sums, size_t i)
 {
     const double imbalance_ns = isnan(sums->share[i]) ? 0.0 : sums->share[i] * sums->waiting[i];
 
@@ -379,12 +379,12 @@ static void add_encounter(iw_waits_part *part, const struct by_encounter *sums, 
     part->noise_ns += isnan(sums->share[i]) ? 0.0 : sums->waiting[i] - imbalance_ns;
 }
 
-IWI_COMPARE(compare_parts, iw_waits_part,
+IWI_COMPARE(compare_parts, iw_waits_group,
             IWI_ORDER(right->waiting_ns + right->transfer_ns, left->waiting_ns + left->transfer_ns),
             IWI_TEXT(name))
 
 /* Those that something happened in, the longest first. */
-static size_t keep_used(iw_waits_part *parts, size_t count)
+static size_t keep_used(iw_waits_group *parts, size_t count)
 {
     size_t kept = 0;
 
@@ -465,7 +465,7 @@ static iw_status fill_groups(const struct iwi_waited_run *run, const struct by_e
     for (size_t i = 0; i < visits->encounter_count; i++) {
         const struct iwi_encounter *encounter = &visits->encounters[i];
         const struct iwi_visit *visit = &visits->visits[encounter->first];
-        iw_waits_part *op = &waits->ops[visit->op];
+        iw_waits_group *op = &waits->ops[visit->op];
 
         add_encounter(&waits->groups[visit->group], sums, i);
         add_encounter(op, sums, i);
@@ -506,7 +506,7 @@ static iw_status split_waiting(const struct iwi_waited_run *run, iw_waits *waits
 
 /* ---- nodes and stages ---- */
 
-static iw_waits_part *part_named(iw_waits_part *parts, size_t *count_p, const char *name)
+static iw_waits_group *part_named(iw_waits_group *parts, size_t *count_p, const char *name)
 {
     for (size_t i = 0; i < *count_p; i++) {
         if (strcmp(parts[i].name, name) == 0) {
@@ -518,7 +518,7 @@ static iw_waits_part *part_named(iw_waits_part *parts, size_t *count_p, const ch
     return &parts[(*count_p)++];
 }
 
-static void add_rank(iw_waits_part *part, const iw_waits_rank *rank)
+static void add_rank(iw_waits_group *part, const iw_waits_rank *rank)
 {
     part->ranks++;
     part->encounters += rank->last;
@@ -527,7 +527,7 @@ static void add_rank(iw_waits_part *part, const iw_waits_rank *rank)
     part->caused_ns += rank->caused_ns;
 }
 
-IWI_COMPARE(compare_by_caused, iw_waits_part, IWI_FALLING(caused_ns), IWI_TEXT(name))
+IWI_COMPARE(compare_by_caused, iw_waits_group, IWI_FALLING(caused_ns), IWI_TEXT(name))
 
 static iw_status fill_nodes(const struct iwi_waited_run *run, const iw_waits_rank *by_index, iw_waits *waits)
 {

@@ -28,23 +28,23 @@ double iwi_waits_share(const iw_waits *waits, double ns)
 static const char *waits_rank_name(struct iwi_document *doc, const iw_waits *waits, const iw_waits_rank *rank)
 {
     return waits->node_count > 1 && rank->node[0] != '\0'
-               ? iwi_say(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
-               : iwi_say(doc, "rank %" PRIu32, rank->rank);
+               ? iwi_doc_printf(doc, "rank %" PRIu32 " on %s", rank->rank, rank->node)
+               : iwi_doc_printf(doc, "rank %" PRIu32, rank->rank);
 }
 
 /* ---- the verdict ---- */
 
 static const char *last_words(struct iwi_document *doc, const iw_waits_rank *rank)
 {
-    return rank->met > 0 ? iwi_say(doc, " It came last to %s of %s collectives.",
-                                   iwi_percent_short(doc, (double)rank->last / (double)rank->met),
-                                   iwi_count(doc, rank->met))
+    return rank->met > 0 ? iwi_doc_printf(doc, " It came last to %s of %s collectives.",
+                                          iwi_percent_short(doc, (double)rank->last / (double)rank->met),
+                                          iwi_count(doc, rank->met))
                          : "";
 }
 
 static const char *capital(struct iwi_document *doc, const char *sentence)
 {
-    return iwi_say(doc, "R%s", sentence + 1); /* rank ... */
+    return iwi_doc_printf(doc, "R%s", sentence + 1); /* rank ... */
 }
 
 /* Of the run: by how much longer than its peers it was busy. */
@@ -64,10 +64,10 @@ static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const i
     } else {
         iwi_verdict(doc, "%s makes the others wait:", name);
     }
-    iwi_more(doc, " it was busy longer than %s, by %s of the run.%s",
-             rank->peers > 1 ? iwi_say(doc, "the median of its %" PRIu32 " peers", rank->peers)
-                             : "its only peer",
-             longer_words(doc, waits, rank), last_words(doc, rank));
+    iwi_doc_append(doc, " it was busy longer than %s, by %s of the run.%s",
+                   rank->peers > 1 ? iwi_doc_printf(doc, "the median of its %" PRIu32 " peers", rank->peers)
+                                   : "its only peer",
+                   longer_words(doc, waits, rank), last_words(doc, rank));
 }
 
 /* Of the ranks that are named, all on one node: its name, or NULL. */
@@ -99,16 +99,16 @@ static void say_culprits(struct iwi_document *doc, const iw_waits *waits)
 
         if (rank->pattern != IW_WAITS_ORDINARY) {
             if (said++ < MOST_NAMED) {
-                iwi_more(doc, "%s %" PRIu32 " (%s)", said > 1 ? "," : "", rank->rank,
-                         longer_words(doc, waits, rank));
+                iwi_doc_append(doc, "%s %" PRIu32 " (%s)", said > 1 ? "," : "", rank->rank,
+                               longer_words(doc, waits, rank));
             }
         }
     }
     if (said > MOST_NAMED) {
-        iwi_more(doc, " and %zu more", said - MOST_NAMED);
+        iwi_doc_append(doc, " and %zu more", said - MOST_NAMED);
     }
-    iwi_more(doc, ". By so much of the run they were busy longer than their peers.%s",
-             node != NULL ? iwi_say(doc, " All of them are on %s.", node) : "");
+    iwi_doc_append(doc, ". By so much of the run they were busy longer than their peers.%s",
+                   node != NULL ? iwi_doc_printf(doc, " All of them are on %s.", node) : "");
 }
 
 /* Told from chance, though by too little to be named; the one that is busy the longest. */
@@ -139,13 +139,13 @@ static const iw_waits_rank *rare_culprit(const iw_waits *waits)
 /* Of groups with as many ranks and collectives, the one that transfers longest against the next. */
 static void say_slow_group(struct iwi_document *doc, const iw_waits *waits)
 {
-    const iw_waits_part *slow = NULL, *next = NULL;
+    const iw_waits_group *slow = NULL, *next = NULL;
 
     for (size_t i = 0; i < waits->group_count; i++) {
         slow = slow == NULL || waits->groups[i].transfer_ns > slow->transfer_ns ? &waits->groups[i] : slow;
     }
     for (size_t i = 0; i < waits->group_count; i++) {
-        const iw_waits_part *group = &waits->groups[i];
+        const iw_waits_group *group = &waits->groups[i];
 
         if (group != slow && group->ranks == slow->ranks && group->encounters == slow->encounters &&
             (next == NULL || group->transfer_ns > next->transfer_ns)) {
@@ -154,7 +154,7 @@ static void say_slow_group(struct iwi_document *doc, const iw_waits *waits)
     }
     if (next != NULL && slow->transfer_ns > SLOW_GROUP * next->transfer_ns &&
         iwi_waits_share(waits, slow->transfer_ns) >= waits->least_share) {
-        iwi_more(
+        iwi_doc_append(
             doc,
             " Transfers of group '%s' take %s of all ranks' time, at most %s in other groups with as many "
             "ranks and collectives: check its links.",
@@ -229,13 +229,14 @@ static void say_bounds(struct iwi_document *doc, const iw_waits *waits)
     const char *most = iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_most_ns));
 
     iwi_verdict(doc, "Of %s the traced rank%s spent %s waiting in collectives.",
-                iwi_ns_round(doc, waits->run_ns), iwi_s(waits->rank_count),
+                iwi_ns_round(doc, waits->run_ns), iwi_plural_s(waits->rank_count),
                 waits->waiting_least_ns > 0.0
-                    ? iwi_say(doc, "between %s and %s",
-                              iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)), most)
-                    : iwi_say(doc, "at most %s", most));
-    iwi_more(doc, " Who made %s wait, only traces of the others can tell.",
-             waits->rank_count == 1 ? "it" : "them");
+                    ? iwi_doc_printf(doc, "between %s and %s",
+                                     iwi_percent_short(doc, iwi_waits_share(waits, waits->waiting_least_ns)),
+                                     most)
+                    : iwi_doc_printf(doc, "at most %s", most));
+    iwi_doc_append(doc, " Who made %s wait, only traces of the others can tell.",
+                   waits->rank_count == 1 ? "it" : "them");
 }
 
 /* Where all pauses of a cause are, if they are on one rank. */
@@ -246,7 +247,7 @@ static const char *place_of(struct iwi_document *doc, const iw_waits *waits, con
 
         if (strcmp(cost->cause, cause) == 0 && strcmp(cost->where, "everywhere") == 0 && cost->ranks == 1 &&
             cost->culprits[0] != '\0') {
-            return iwi_say(doc, ", all of them on %s", cost->culprits);
+            return iwi_doc_printf(doc, ", all of them on %s", cost->culprits);
         }
     }
     return "";
@@ -278,7 +279,7 @@ static void say_pauses(struct iwi_document *doc, const iw_waits *waits)
                     iwi_percent_short(doc, iwi_waits_share(waits, largest->caused_ns)), largest->name,
                     place_of(doc, waits, largest->name));
         if (saved_without(waits, largest->name) < MUCH_LESS * iwi_waits_share(waits, largest->caused_ns)) {
-            iwi_more(
+            iwi_doc_append(
                 doc,
                 " Run again without them, steps are only %s shorter: ranks would have waited for something "
                 "else, or the trace does not show what waited for the pauses.",
@@ -374,17 +375,18 @@ static void say_clocks(struct iwi_document *doc, const iw_waits *waits)
     iwi_item(doc, "Ends of collectives agree within %s (the median): clocks are no worse than that.",
              iwi_ns_short(doc, waits->clock_ns));
     if (waits->clock_ns * (double)(waits->collectives + waits->messages) > waits->waiting_ns) {
-        iwi_more(doc, " Waits are shorter than that on average: they may be no more than wrong clocks.");
+        iwi_doc_append(doc,
+                       " Waits are shorter than that on average: they may be no more than wrong clocks.");
     } else if (below != NULL) {
-        iwi_more(doc,
-                 " At collectives rank %" PRIu32
-                 " is usually less late than that (%s): there its place in the "
-                 "order of arrivals says little.",
-                 below->rank, iwi_ns_short(doc, fabs(below->usual_late_ns)));
+        iwi_doc_append(doc,
+                       " At collectives rank %" PRIu32
+                       " is usually less late than that (%s): there its place in the "
+                       "order of arrivals says little.",
+                       below->rank, iwi_ns_short(doc, fabs(below->usual_late_ns)));
     }
     if (waits->unordered > 0) {
         iwi_item(doc, "%s wait%s ended before the awaited rank came, by the clocks; %s end.",
-                 iwi_count(doc, waits->unordered), iwi_s(waits->unordered),
+                 iwi_count(doc, waits->unordered), iwi_plural_s(waits->unordered),
                  waits->unordered == 1 ? "it counts up to its" : "they count up to their");
     }
 }

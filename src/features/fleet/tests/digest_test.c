@@ -41,7 +41,7 @@ static iw_digest *made(const char *node)
     assert_ok(iwi_digest_new(NULL, node, &digest));
     digest->start_ns = INT64_C(1763409600123456789);
     digest->probe = IW_PROBE_WATCH;
-    digest->rung = IW_RUNG_BPF;
+    digest->rung = IW_ATTRIBUTION_LEVEL_BPF;
     digest->threshold_ns = 180.25;
     assert_ok(iwi_digest_set(NULL, digest, "kernel", "6.1.0-18-amd64"));
     assert_ok(iwi_digest_set(NULL, digest, "governor", ""));

@@ -28,7 +28,7 @@ static void assert_half_ranks(const char *spec, const iw_model_question *questio
                               double unit)
 {
     iw_law *law = make(spec, question->work_ns);
-    iw_half_rule rule;
+    iw_doubling_rule rule;
     double ranks;
 
     assert_ok(iw_model_half_ranks(NULL, law, question, &rule, &ranks));
@@ -74,10 +74,10 @@ static void half_ranks_without_noise_are_those_of_the_network(void **state)
     assert_half_ranks("none", &usual, 1.8e75, 1e74); /* 2^250 */
 }
 
-static iw_half_rule rule_of(const char *spec)
+static iw_doubling_rule rule_of(const char *spec)
 {
     iw_law *law = make(spec, MS);
-    iw_half_rule rule;
+    iw_doubling_rule rule;
     double ranks;
 
     assert_ok(iw_model_half_ranks(NULL, law, &usual, &rule, &ranks));
@@ -88,13 +88,13 @@ static iw_half_rule rule_of(const char *spec)
 static void rules_that_the_papers_do_not_have_are_ours(void **state)
 {
     (void)state;
-    assert_int_equal(rule_of("none"), IW_HALF_PAPERS);
-    assert_int_equal(rule_of("pareto:1%,1.1"), IW_HALF_PAPERS);
-    assert_int_equal(rule_of("pareto:1%,0.9"), IW_HALF_OWN); /* no mean */
-    assert_int_equal(rule_of("bernoulli:1%,1ms"), IW_HALF_PAPERS);
-    assert_int_equal(rule_of("bernoulli:1%,999us"), IW_HALF_OWN);   /* detours alone never double 1 ms */
-    assert_int_equal(rule_of("bernoulli:0,999us"), IW_HALF_PAPERS); /* no noise */
-    assert_int_equal(rule_of("periodic:10Hz,5ms"), IW_HALF_BOUND);
+    assert_int_equal(rule_of("none"), IW_DOUBLING_PAPERS);
+    assert_int_equal(rule_of("pareto:1%,1.1"), IW_DOUBLING_PAPERS);
+    assert_int_equal(rule_of("pareto:1%,0.9"), IW_DOUBLING_OWN); /* no mean */
+    assert_int_equal(rule_of("bernoulli:1%,1ms"), IW_DOUBLING_PAPERS);
+    assert_int_equal(rule_of("bernoulli:1%,999us"), IW_DOUBLING_OWN);   /* detours alone never double 1 ms */
+    assert_int_equal(rule_of("bernoulli:0,999us"), IW_DOUBLING_PAPERS); /* no noise */
+    assert_int_equal(rule_of("periodic:10Hz,5ms"), IW_DOUBLING_BOUND);
 }
 
 /* (w - T) / (2 tau) = 500 us / 100 us = 5: N + 1 = 2^5 */
@@ -127,7 +127,7 @@ static void half_ranks_of_other_noise_are_where_the_lower_bound_doubles(void **s
 {
     iw_law *law = make("periodic:10Hz,5ms", MS);
     double ranks, first, last;
-    iw_half_rule rule;
+    iw_doubling_rule rule;
 
     (void)state;
     assert_ok(iw_model_half_ranks(NULL, law, &usual, &rule, &ranks));
@@ -242,7 +242,7 @@ static void questions_out_of_range_are_refused(void **state)
     iw_model_question question = usual;
     struct iwt_log l;
     iw_model_row row;
-    iw_half_rule rule;
+    iw_doubling_rule rule;
     double ranks;
 
     (void)state;

@@ -20,7 +20,7 @@ static iw_net_machine machine_of(const char *name)
 
 static char *written(iw_doc doc, iw_doc_format format, bool is_ascii)
 {
-    const iw_doc_look look = {.columns = 80, .is_ascii = is_ascii};
+    const iw_doc_style look = {.columns = 80, .is_ascii = is_ascii};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);

@@ -35,7 +35,7 @@ static iw_status try_rung(struct iwi_attributor *attribution, const struct iwi_r
     return status;
 }
 
-static iw_status open_wanted(struct iwi_attributor *attribution, iw_rung wanted)
+static iw_status open_wanted(struct iwi_attributor *attribution, iw_attribution_level wanted)
 {
     struct iwi_rung_state *rung = &attribution->rung;
 
@@ -46,11 +46,11 @@ static iw_status open_wanted(struct iwi_attributor *attribution, iw_rung wanted)
             return status == IW_OK || status == IW_ERR_NOMEM
                        ? status
                        : iwi_fail(rung->log, status, "attribution by %s does not work here: %s",
-                                  iw_rung_name(wanted), rung->reason);
+                                  iw_attribution_level_name(wanted), rung->reason);
         }
     }
     return iwi_fail(rung->log, IW_ERR_IO, "attribution by %s is not in this build: libtraceevent was missing",
-                    iw_rung_name(wanted));
+                    iw_attribution_level_name(wanted));
 }
 
 /* Which rungs did not work and why, the same reason once: "osnoise, tracefs (needs root); perf (...)". */
@@ -60,7 +60,7 @@ static void list_reasons(char reasons[][IWI_REASON_SIZE], size_t count, char *no
 
     for (size_t i = 0; i < count && length < size; i++) {
         const bool is_same = i + 1 < count && strcmp(reasons[i], reasons[i + 1]) == 0;
-        const char *name = iw_rung_name(ladder[i]->rung), *next = i + 1 < count ? "; " : "";
+        const char *name = iw_attribution_level_name(ladder[i]->rung), *next = i + 1 < count ? "; " : "";
 
         length +=
             (size_t)(is_same ? snprintf(note + length, size - length, "%s, ", name)
@@ -86,11 +86,11 @@ static iw_status open_best(struct iwi_attributor *attribution)
 
 static iw_status open_chosen(struct iwi_attributor *attribution, const iw_measure_opts *opts)
 {
-    static const iw_rung wanted[] = {
-        [IW_ATTRIBUTION_SWITCHES] = IW_RUNG_SWITCHES,
-        [IW_ATTRIBUTION_PERF] = IW_RUNG_PERF,
-        [IW_ATTRIBUTION_TRACEFS] = IW_RUNG_TRACEFS,
-        [IW_ATTRIBUTION_OSNOISE] = IW_RUNG_OSNOISE,
+    static const iw_attribution_level wanted[] = {
+        [IW_ATTRIBUTION_SWITCHES] = IW_ATTRIBUTION_LEVEL_SWITCHES,
+        [IW_ATTRIBUTION_PERF] = IW_ATTRIBUTION_LEVEL_PERF,
+        [IW_ATTRIBUTION_TRACEFS] = IW_ATTRIBUTION_LEVEL_TRACEFS,
+        [IW_ATTRIBUTION_OSNOISE] = IW_ATTRIBUTION_LEVEL_OSNOISE,
     };
 
     switch (opts->attribution) {
@@ -121,7 +121,7 @@ iw_status iwi_attribution_open(const iw_log *log, const char *root, const iw_mea
         return IW_ERR_NOMEM;
     }
     IW_TRY(open_chosen(attribution, opts));
-    recording->rung = rung->ops != NULL ? rung->ops->rung : IW_RUNG_NONE;
+    recording->rung = rung->ops != NULL ? rung->ops->rung : IW_ATTRIBUTION_LEVEL_NONE;
     return rung->ops != NULL && rung->ops->sees_all
                ? iw_recording_source(log, recording, IW_CLASS_HARDWARE, IW_SOURCE_UNSEEN,
                                      &attribution->unseen)

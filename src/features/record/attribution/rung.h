@@ -71,7 +71,7 @@ struct iwi_rung_state {
 };
 
 struct iwi_rung_ops {
-    iw_rung rung;
+    iw_attribution_level rung;
     /* The kernel reports all that it does: what no event explains is the hypervisor's or the hardware's. */
     bool sees_all;
     /* From its return on, events count. Logs nothing but a lack of memory: where it does not work here, it

@@ -206,7 +206,7 @@ static iw_status open_osnoise(struct iwi_rung_state *rung)
     return status;
 }
 
-const struct iwi_rung_ops iwi_rung_osnoise = {.rung = IW_RUNG_OSNOISE,
+const struct iwi_rung_ops iwi_rung_osnoise = {.rung = IW_ATTRIBUTION_LEVEL_OSNOISE,
                                               .sees_all = true,
                                               .open = open_osnoise,
                                               .drain = iwi_tracefs_instance_drain,

@@ -208,7 +208,7 @@ static iw_status drain_perf(struct iwi_rung_state *rung)
 }
 
 const struct iwi_rung_ops iwi_rung_perf = {
-    .rung = IW_RUNG_PERF,
+    .rung = IW_ATTRIBUTION_LEVEL_PERF,
     .sees_all = true,
     .open = open_perf,
     .drain = drain_perf,

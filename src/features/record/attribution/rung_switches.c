@@ -154,7 +154,7 @@ static iw_status drain_switches(struct iwi_rung_state *rung)
 }
 
 const struct iwi_rung_ops iwi_rung_switches = {
-    .rung = IW_RUNG_SWITCHES,
+    .rung = IW_ATTRIBUTION_LEVEL_SWITCHES,
     .sees_all = false,
     .open = open_switches,
     .drain = drain_switches,

@@ -25,7 +25,7 @@ static iw_status open_tracefs(struct iwi_rung_state *rung)
     return status;
 }
 
-const struct iwi_rung_ops iwi_rung_tracefs = {.rung = IW_RUNG_TRACEFS,
+const struct iwi_rung_ops iwi_rung_tracefs = {.rung = IW_ATTRIBUTION_LEVEL_TRACEFS,
                                               .sees_all = true,
                                               .open = open_tracefs,
                                               .drain = iwi_tracefs_instance_drain,

@@ -135,7 +135,7 @@ int iwi_tracefs_open(struct iwi_rung_state *rung)
     }
     if (errno == EACCES || errno == EPERM) {
         (void)iwi_rung_refuse(rung, "tracefs at %s is not open to this user: run as root%s", place,
-                              rung->ops != NULL && rung->ops->rung == IW_RUNG_PERF
+                              rung->ops != NULL && rung->ops->rung == IW_ATTRIBUTION_LEVEL_PERF
                                   ? ", or with CAP_PERFMON and read access to it"
                                   : "");
         return -1;

@@ -39,7 +39,7 @@ static iw_recording *sample(void)
 {
     iw_recording *recording = iwt_recording(2, 1000000000);
 
-    recording->rung = IW_RUNG_NONE;
+    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
     iwt_attribute(recording, "host", "node7");
     iwt_attribute(recording, "command", "idlewave record");
     iwt_attribute(recording, "clock", "tsc");
@@ -103,7 +103,7 @@ static void sources_are_told_with_who_told_them(void **state)
     char *text;
 
     (void)state;
-    recording->rung = IW_RUNG_SWITCHES;
+    recording->rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
     iwt_attribute(recording, "kernel_events", "400");
     iwt_attribute(recording, "kernel_events_matched", "396");
     iwt_attribute(recording, "attribution_note", "osnoise, tracefs (needs root)");

@@ -258,7 +258,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
 static void add_side(struct iwi_document *doc, const char *letter, const iw_compare_side *side)
 {
-    iwi_row(doc, letter, side->name, iwi_say(doc, "%zu", side->cpu_count),
+    iwi_row(doc, letter, side->name, iwi_doc_printf(doc, "%zu", side->cpu_count),
             iwi_ns_round(doc, (double)side->length_ns), iwi_count(doc, side->count));
 }
 
@@ -298,8 +298,9 @@ static void add_distance(struct iwi_document *doc, const char *name, const iw_co
 {
     const bool is_judged = isfinite(d->by_chance);
 
-    iwi_row(doc, name, apart, is_judged ? iwi_say(doc, "up to %s", by_chance) : "too few detours to judge",
-            is_judged ? iwi_say(doc, d->p < 0.001 ? "< 0.001" : "%.3f", d->p) : "-");
+    iwi_row(doc, name, apart,
+            is_judged ? iwi_doc_printf(doc, "up to %s", by_chance) : "too few detours to judge",
+            is_judged ? iwi_doc_printf(doc, d->p < 0.001 ? "< 0.001" : "%.3f", d->p) : "-");
 }
 
 static void say_distances(struct iwi_document *doc, const iw_noise_comparison *c)
@@ -312,8 +313,8 @@ static void say_distances(struct iwi_document *doc, const iw_noise_comparison *c
                                          : "How far their durations are apart");
     IWI_TABLE(doc, "", {"distance", IWI_WORDS}, {"", IWI_NUMBER}, {"by chance alone", IWI_NUMBER},
               {"p", IWI_NUMBER});
-    add_distance(doc, "KS", &c->ks, iwi_say(doc, "%.3f", c->ks.distance),
-                 iwi_say(doc, "%.3f", c->ks.by_chance));
+    add_distance(doc, "KS", &c->ks, iwi_doc_printf(doc, "%.3f", c->ks.distance),
+                 iwi_doc_printf(doc, "%.3f", c->ks.by_chance));
     add_distance(doc, "Wasserstein", &c->wasserstein_ns, iwi_ns_short(doc, c->wasserstein_ns.distance),
                  iwi_ns_short(doc, c->wasserstein_ns.by_chance));
 }
@@ -342,12 +343,12 @@ static void draw(struct iwi_document *doc, const iw_noise_comparison *c)
     struct iwi_figure *sources = NULL, *durations = NULL;
     iw_status status;
 
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     status = compare_sources_figure(doc, c, &sources);
     iwi_show_figure(doc, status, sources);
     status = compare_durations_figure(doc, c, &durations);
     iwi_show_figure(doc, status, durations);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)

@@ -28,21 +28,22 @@ const char *iwi_compare_change(struct iwi_document *doc, iw_compare_metric metri
     if (metric == IW_COMPARE_SHARE && fabs(value) < 0.000005) {
         return "0"; /* less than three decimals show */
     }
-    return iwi_say(doc, "%s%s", value > 0.0 ? "+" : (value < 0.0 ? "-" : ""),
-                   iwi_compare_number(doc, metric, fabs(value)));
+    return iwi_doc_printf(doc, "%s%s", value > 0.0 ? "+" : (value < 0.0 ? "-" : ""),
+                          iwi_compare_number(doc, metric, fabs(value)));
 }
 
 const char *iwi_compare_interval(struct iwi_document *doc, iw_compare_metric metric, iw_estimate difference)
 {
-    return isnan(difference.low) ? ""
-                                 : iwi_say(doc, "%s to %s", iwi_compare_change(doc, metric, difference.low),
-                                           iwi_compare_change(doc, metric, difference.high));
+    return isnan(difference.low)
+               ? ""
+               : iwi_doc_printf(doc, "%s to %s", iwi_compare_change(doc, metric, difference.low),
+                                iwi_compare_change(doc, metric, difference.high));
 }
 
 const char *iwi_compare_source_name(struct iwi_document *doc, const iw_source *source)
 {
-    return iwi_say(doc, source->name[0] != '\0' ? "%s %s" : "%s%s", iw_class_name(source->kind),
-                   source->name);
+    return iwi_doc_printf(doc, source->name[0] != '\0' ? "%s %s" : "%s%s", iw_class_name(source->kind),
+                          source->name);
 }
 
 /* ---- the verdict ---- */
@@ -52,15 +53,15 @@ static void say_numbers(struct iwi_document *doc, const iw_noise_comparison *c)
     const iw_compare_metric m = c->opts.metric;
     const iw_compare_value *value = &c->metrics[m];
 
-    iwi_more(doc, ": %s%s against %s", iwi_compare_number(doc, m, value->b),
-             m == IW_COMPARE_SHARE ? " of the time" : "",
-             isnan(value->a) ? "none, as there are no detours" : iwi_compare_number(doc, m, value->a));
+    iwi_doc_append(doc, ": %s%s against %s", iwi_compare_number(doc, m, value->b),
+                   m == IW_COMPARE_SHARE ? " of the time" : "",
+                   isnan(value->a) ? "none, as there are no detours" : iwi_compare_number(doc, m, value->a));
     if (!isnan(value->difference.low)) {
-        iwi_more(doc, " (difference %s, 95 %% interval %s)",
-                 iwi_compare_change(doc, m, value->difference.value),
-                 iwi_compare_interval(doc, m, value->difference));
+        iwi_doc_append(doc, " (difference %s, 95 %% interval %s)",
+                       iwi_compare_change(doc, m, value->difference.value),
+                       iwi_compare_interval(doc, m, value->difference));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 /* Of so many sources one of twenty differs by chance: intervals are widened so that any does in 5 %
@@ -95,10 +96,10 @@ static const iw_compare_source *changed_source(const iw_noise_comparison *c)
 static void say_change(struct iwi_document *doc, const iw_compare_source *changed)
 {
     if (changed != NULL) {
-        iwi_more(doc, " But %s changed beyond chance: %s, 95 %% interval %s.",
-                 iwi_compare_source_name(doc, &changed->source),
-                 iwi_compare_change(doc, IW_COMPARE_SHARE, changed->share.difference.value),
-                 iwi_compare_interval(doc, IW_COMPARE_SHARE, changed->share.difference));
+        iwi_doc_append(doc, " But %s changed beyond chance: %s, 95 %% interval %s.",
+                       iwi_compare_source_name(doc, &changed->source),
+                       iwi_compare_change(doc, IW_COMPARE_SHARE, changed->share.difference.value),
+                       iwi_compare_interval(doc, IW_COMPARE_SHARE, changed->share.difference));
     }
 }
 
@@ -112,12 +113,13 @@ static void say_cause(struct iwi_document *doc, const iw_noise_comparison *c)
         return;
     }
     if (!(sign * top->share.difference.low > 0.0 && sign * top->share.difference.high > 0.0)) {
-        iwi_more(doc, " No single source changed beyond chance in that direction.");
+        iwi_doc_append(doc, " No single source changed beyond chance in that direction.");
         return;
     }
-    iwi_more(doc, " The largest part is %s: %s%s.", iwi_compare_source_name(doc, &top->source),
-             iwi_compare_change(doc, IW_COMPARE_SHARE, top->share.difference.value),
-             !top->is_in_a ? ", which A does not have" : (!top->is_in_b ? ", which B does not have" : ""));
+    iwi_doc_append(doc, " The largest part is %s: %s%s.", iwi_compare_source_name(doc, &top->source),
+                   iwi_compare_change(doc, IW_COMPARE_SHARE, top->share.difference.value),
+                   !top->is_in_a ? ", which A does not have"
+                                 : (!top->is_in_b ? ", which B does not have" : ""));
 }
 
 /* Only percentiles can be missing: of no detours, or of so few that draws of blocks meet none. */
@@ -125,11 +127,12 @@ static void say_doubt(struct iwi_document *doc, const iw_noise_comparison *c)
 {
     iwi_verdict(doc, "Cannot tell whether %s has a longer tail (p99) than %s: ", c->b.name, c->a.name);
     if (c->b.count == 0) {
-        iwi_more(doc, "%s no detours", c->a.count == 0 ? "neither has" : "it has");
+        iwi_doc_append(doc, "%s no detours", c->a.count == 0 ? "neither has" : "it has");
     } else {
-        iwi_more(doc, "there are too few detours (%" PRIu64 " against %" PRIu64 ")", c->b.count, c->a.count);
+        iwi_doc_append(doc, "there are too few detours (%" PRIu64 " against %" PRIu64 ")", c->b.count,
+                       c->a.count);
     }
-    iwi_more(doc, ", so there is no percentile to judge by. Judge by the metric share or rate.");
+    iwi_doc_append(doc, ", so there is no percentile to judge by. Judge by the metric share or rate.");
 }
 
 static const char *relation(const iw_noise_comparison *c)
@@ -157,7 +160,8 @@ void iwi_compare_say_verdict(struct iwi_document *doc, const iw_noise_comparison
     iwi_verdict(doc, "%s %s %s", c->b.name, relation(c), c->a.name);
     say_numbers(doc, c);
     if (c->verdict == IW_COMPARE_SLIGHT) {
-        iwi_more(doc, " That may be within the tolerance of %s.", iwi_percent_short(doc, c->opts.tolerance));
+        iwi_doc_append(doc, " That may be within the tolerance of %s.",
+                       iwi_percent_short(doc, c->opts.tolerance));
     }
     say_cause(doc, c);
     say_change(doc, changed_source(c));
@@ -177,7 +181,7 @@ static void note_stretches(struct iwi_document *doc, const iw_noise_comparison *
     } else {
         return;
     }
-    iwi_more(doc, " Chance is judged as if blocks of time were independent; record longer, or again.");
+    iwi_doc_append(doc, " Chance is judged as if blocks of time were independent; record longer, or again.");
 }
 
 static void note_threshold(struct iwi_document *doc, const iw_noise_comparison *c)
@@ -200,7 +204,7 @@ static void note_sources(struct iwi_document *doc, const iw_noise_comparison *c)
         iwi_item(doc,
                  "Sources cannot be compared: those of A were told by '%s', those of B by '%s', which name "
                  "the same things differently.",
-                 iw_rung_name(c->a.rung), iw_rung_name(c->b.rung));
+                 iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
     } else {
         iwi_item(doc, "What makes the difference is unknown: the recordings name no sources.");
     }
@@ -244,21 +248,22 @@ static const char *origin_text(struct iwi_document *doc, const char *name, const
 {
     enum { VALUE_COLUMNS = 28 };
 
-    return iwi_say(doc, "%s",
-                   iwi_plain_name(iwi_attribute_text(name, value), VALUE_COLUMNS, (char[IWI_NAME_SIZE]){0}));
+    return iwi_doc_printf(
+        doc, "%s", iwi_plain_name(iwi_attribute_text(name, value), VALUE_COLUMNS, (char[IWI_NAME_SIZE]){0}));
 }
 
 static void note_origins(struct iwi_document *doc, const iw_noise_comparison *c)
 {
     for (size_t i = 0; i < c->origin_count; i++) {
         const iw_compare_origin *o = &c->origins[i];
-        const char *text = iwi_say(doc, "%s (%s, %s)%s", o->name, origin_text(doc, o->name, o->a),
-                                   origin_text(doc, o->name, o->b), i + 1 < c->origin_count ? "; " : ".");
+        const char *text =
+            iwi_doc_printf(doc, "%s (%s, %s)%s", o->name, origin_text(doc, o->name, o->a),
+                           origin_text(doc, o->name, o->b), i + 1 < c->origin_count ? "; " : ".");
 
         if (i == 0) {
             iwi_item(doc, "They also differ in %s", text);
         } else {
-            iwi_more(doc, "%s", text);
+            iwi_doc_append(doc, "%s", text);
         }
     }
 }

@@ -79,7 +79,7 @@ static void write_head(const iw_recording *recording, struct iwi_out *out)
     for (size_t i = 0; i < recording->cpu_count; i++) {
         rows += iwi_csv_row_count(recording, &recording->cpus[i]);
     }
-    iwi_out_print(out, "# rows: %zu\n# rung: %s\n", rows, iw_rung_name(recording->rung));
+    iwi_out_print(out, "# rows: %zu\n# rung: %s\n", rows, iw_attribution_level_name(recording->rung));
     if (is_quanta) {
         iwi_out_print(out, "# quantum_ns: %" PRId64 "\n", recording->quantum_ns);
     }
@@ -182,11 +182,11 @@ static bool matches(const char *data, size_t size)
 
 /* ---- comments ---- */
 
-static bool find_rung(struct iwi_piece text, iw_rung *rung_p)
+static bool find_rung(struct iwi_piece text, iw_attribution_level *rung_p)
 {
-    for (unsigned rung = 0; rung < IW_RUNGS; rung++) {
-        if (iwi_piece_is(text, iw_rung_name((iw_rung)rung))) {
-            *rung_p = (iw_rung)rung;
+    for (unsigned rung = 0; rung < IW_ATTRIBUTION_LEVELS; rung++) {
+        if (iwi_piece_is(text, iw_attribution_level_name((iw_attribution_level)rung))) {
+            *rung_p = (iw_attribution_level)rung;
             return true;
         }
     }

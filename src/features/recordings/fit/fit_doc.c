@@ -57,7 +57,7 @@ static void add_curve(struct iwi_document *doc, struct iwi_figure *figure, const
         label = iw_fit_law_name((iw_fit_law)law);
         label = is_brief || fit->group_count > 1
                     ? label
-                    : iwi_say(doc, "%s, %s", label, iwi_fit_parameters(doc, &d->laws[law]));
+                    : iwi_doc_printf(doc, "%s, %s", label, iwi_fit_parameters(doc, &d->laws[law]));
     }
     curve = iwi_figure_mark(figure, IWI_MARK_LINE, law == SPECS ? IWI_INK_TEXT : iwi_series_ink((size_t)law),
                             label);
@@ -89,7 +89,8 @@ static void fit_figure(struct iwi_document *doc, const iw_noise_fit *fit, size_t
     if (is_brief) {
         title = "Share of detours that last longer";
     } else if (d->is_fitted) {
-        title = iwi_say(doc, "%s: %s, KS %.3f", title, iw_fit_law_name(d->best), d->laws[d->best].distance);
+        title = iwi_doc_printf(doc, "%s: %s, KS %.3f", title, iw_fit_law_name(d->best),
+                               d->laws[d->best].distance);
     }
     status = iwi_figure_new(doc->log, title, &figure);
     if (status != IW_OK) {
@@ -303,7 +304,7 @@ static const char *error_text(struct iwi_document *doc, const iw_estimate *estim
     if (estimate->high > estimate->low && estimate->low > 0.0) {
         const double percent = 100.0 * (sqrt(estimate->high / estimate->low) - 1.0);
 
-        return iwi_say(doc, percent < 9.95 ? " +-%.1f %%" : " +-%.0f %%", percent);
+        return iwi_doc_printf(doc, percent < 9.95 ? " +-%.1f %%" : " +-%.0f %%", percent);
     }
     return "";
 }
@@ -315,11 +316,12 @@ static const char *parameters(struct iwi_document *doc, iw_fit_law law, const iw
 
     switch (law) {
     case IW_FIT_PARETO:
-        return iwi_say(doc, "A %.3g%s, from %s", fit->shape.value, error_text(doc, &fit->shape), scale);
+        return iwi_doc_printf(doc, "A %.3g%s, from %s", fit->shape.value, error_text(doc, &fit->shape),
+                              scale);
     case IW_FIT_LOGNORMAL:
-        return iwi_say(doc, "median %s%s, sigma %.3g%s%s", scale, error, fit->shape.value,
-                       error_text(doc, &fit->shape), limit);
-    default: return iwi_say(doc, "mean %s%s%s", scale, error, limit);
+        return iwi_doc_printf(doc, "median %s%s, sigma %.3g%s%s", scale, error, fit->shape.value,
+                              error_text(doc, &fit->shape), limit);
+    default: return iwi_doc_printf(doc, "mean %s%s%s", scale, error, limit);
     }
 }
 
@@ -336,8 +338,8 @@ static void list_laws(struct iwi_document *doc, const iw_durations *d)
         const double worse = fit->bic - d->laws[d->best].bic;
 
         iwi_row(doc, iw_fit_law_name(law), parameters(doc, law, fit),
-                law == d->best ? "best" : iwi_say(doc, worse < 1e6 ? "+%.0f" : "+%.1e", worse),
-                iwi_say(doc, "%.3f", fit->distance), iwi_fit_p(doc, fit->p));
+                law == d->best ? "best" : iwi_doc_printf(doc, worse < 1e6 ? "+%.0f" : "+%.1e", worse),
+                iwi_doc_printf(doc, "%.3f", fit->distance), iwi_fit_p(doc, fit->p));
     }
 }
 
@@ -353,31 +355,32 @@ static const char *random_text(struct iwi_document *doc, double rate_hz, const i
                                         [IWI_IN_STEP] = "in step"};
     char rate[IWI_NUMBER_SIZE];
 
-    return iwi_say(doc, "%s %s", iwi_rate_text(rate_hz, rate), words[iwi_fit_manner(a)]);
+    return iwi_doc_printf(doc, "%s %s", iwi_rate_text(rate_hz, rate), words[iwi_fit_manner(a)]);
 }
 
 static const char *short_ns(struct iwi_document *doc, double ns)
 {
-    return iwi_say(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", iwi_ns_short_text(ns, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 static void add_source(struct iwi_document *doc, const char *name, const char *come, const iw_durations *d)
 {
     const iw_duration_fit *best = &d->laws[d->best];
-    const char *count = iwi_say(doc, "%s", iwi_count_text(d->count, (char[IWI_NUMBER_SIZE]){0}));
+    const char *count = iwi_doc_printf(doc, "%s", iwi_count_text(d->count, (char[IWI_NUMBER_SIZE]){0}));
 
     if (d->count == 0) {
         iwi_row(doc, name, count, come, "below the threshold", "-", "-");
     } else if (d->count < IW_FIT_LEAST || !d->is_fitted) {
         iwi_row(doc, name, count, come,
-                iwi_say(doc, "too few, mean %s", short_ns(doc, d->total_ns / (double)d->count)), "-", "-");
+                iwi_doc_printf(doc, "too few, mean %s", short_ns(doc, d->total_ns / (double)d->count)), "-",
+                "-");
     } else {
-        const char *shape = isnan(best->shape.value) ? "" : iwi_say(doc, ", %.3g", best->shape.value);
+        const char *shape = isnan(best->shape.value) ? "" : iwi_doc_printf(doc, ", %.3g", best->shape.value);
 
         iwi_row(doc, name, count, come,
-                iwi_say(doc, "%s %s%s", iw_fit_law_name(d->best), iwi_fit_scale(doc, best->scale_ns.value),
-                        shape),
-                iwi_say(doc, "%.3f", best->distance), iwi_fit_p(doc, best->p));
+                iwi_doc_printf(doc, "%s %s%s", iw_fit_law_name(d->best),
+                               iwi_fit_scale(doc, best->scale_ns.value), shape),
+                iwi_doc_printf(doc, "%.3f", best->distance), iwi_fit_p(doc, best->p));
     }
 }
 
@@ -386,12 +389,13 @@ static void add_group(struct iwi_document *doc, const iw_fit_group *group)
 {
     const iw_arrivals *a = &group->arrivals;
     const double others_hz = a->rate_hz * (double)a->others / (double)(a->beats + a->others);
-    const char *come = a->beats > 0 ? iwi_say(doc, "every %s", short_ns(doc, a->period_ns))
+    const char *come = a->beats > 0 ? iwi_doc_printf(doc, "every %s", short_ns(doc, a->period_ns))
                                     : random_text(doc, a->rate_hz, a);
     char name[IWI_NAME_SIZE];
 
     iwi_plain_name(group->kind == IW_FIT_ALL ? "beats" : iwi_fit_group_name(doc, group), NAME_COLUMNS, name);
-    add_source(doc, iwi_say(doc, "%s", name), come, group->has_parts ? &group->beats : &group->durations);
+    add_source(doc, iwi_doc_printf(doc, "%s", name), come,
+               group->has_parts ? &group->beats : &group->durations);
     if (group->has_parts) {
         add_source(doc, "  between", random_text(doc, others_hz, a), &group->others);
     }
@@ -417,14 +421,14 @@ static void draw(struct iwi_document *doc, const iw_noise_fit *fit)
 {
     enum { MOST_PANELS = 4 };
 
-    iwi_only(doc, IWI_IN_TEXT);
+    iwi_only_in(doc, IWI_IN_TEXT);
     fit_figure(doc, fit, 0, true);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     for (size_t i = 0, drawn = 0; i < fit->group_count && drawn < MOST_PANELS; i++) {
         fit_figure(doc, fit, i, false);
         drawn += fit->groups[i].durations.point_count >= 2;
     }
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
 }
 
 static void list_specs(struct iwi_document *doc, const iw_noise_fit *fit)
@@ -435,7 +439,7 @@ static void list_specs(struct iwi_document *doc, const iw_noise_fit *fit)
     iwi_section(doc, "specs", "Noise specs for simulations");
     iwi_code(doc, "%s", fit->specs[0].text);
     for (size_t i = 1; i < fit->spec_count; i++) {
-        iwi_more(doc, "\n%s", fit->specs[i].text);
+        iwi_doc_append(doc, "\n%s", fit->specs[i].text);
     }
     iwi_fit_say_agreement(doc, fit);
 }

@@ -212,10 +212,10 @@ const char *iwi_fit_group_name(struct iwi_document *doc, const iw_fit_group *gro
 {
     switch (group->kind) {
     case IW_FIT_ALL: return "all";
-    case IW_FIT_OTHERS: return iwi_say(doc, "%zu other sources", group->source_count);
+    case IW_FIT_OTHERS: return iwi_doc_printf(doc, "%zu other sources", group->source_count);
     default:
-        return iwi_say(doc, "%s%s%s", iw_class_name(group->source_class), group->name[0] != '\0' ? " " : "",
-                       group->name);
+        return iwi_doc_printf(doc, "%s%s%s", iw_class_name(group->source_class),
+                              group->name[0] != '\0' ? " " : "", group->name);
     }
 }
 
@@ -223,7 +223,7 @@ const char *iwi_fit_scale(struct iwi_document *doc, double ns)
 {
     number_text text;
 
-    return iwi_say(doc, "%s", ns < 10.0 ? iwi_ns_round_text(ns, text) : iwi_ns_short_text(ns, text));
+    return iwi_doc_printf(doc, "%s", ns < 10.0 ? iwi_ns_round_text(ns, text) : iwi_ns_short_text(ns, text));
 }
 
 const char *iwi_fit_parameters(struct iwi_document *doc, const iw_duration_fit *fit)
@@ -231,16 +231,16 @@ const char *iwi_fit_parameters(struct iwi_document *doc, const iw_duration_fit *
     const char *scale = iwi_fit_scale(doc, fit->scale_ns.value);
 
     switch (fit->law) {
-    case IW_FIT_EXP: return iwi_say(doc, "mean %s", scale);
-    case IW_FIT_PARETO: return iwi_say(doc, "A %.3g, from %s", fit->shape.value, scale);
-    case IW_FIT_LOGNORMAL: return iwi_say(doc, "median %s, sigma %.3g", scale, fit->shape.value);
+    case IW_FIT_EXP: return iwi_doc_printf(doc, "mean %s", scale);
+    case IW_FIT_PARETO: return iwi_doc_printf(doc, "A %.3g, from %s", fit->shape.value, scale);
+    case IW_FIT_LOGNORMAL: return iwi_doc_printf(doc, "median %s, sigma %.3g", scale, fit->shape.value);
     default: return scale;
     }
 }
 
 const char *iwi_fit_p(struct iwi_document *doc, double p)
 {
-    return isnan(p) ? "-" : iwi_say(doc, p < 0.0995 ? "%.3f" : "%.2f", p);
+    return isnan(p) ? "-" : iwi_doc_printf(doc, p < 0.0995 ? "%.3f" : "%.2f", p);
 }
 
 bool iwi_fit_has_mixture(const iw_noise_fit *fit)
@@ -281,9 +281,9 @@ static void say_fixed(struct iwi_document *doc, const iw_noise_fit *fit)
     iwi_verdict(doc, "%s %s detours of %s last %s", how_many_last(d), iwi_count_text(d->count, count),
                 fit->name, iwi_ns_short_text(length_ns->value, ns));
     if (d->longest_ns > length_ns->high) {
-        iwi_more(doc, ", the longest %s", iwi_ns_short_text(d->longest_ns, ns));
+        iwi_doc_append(doc, ", the longest %s", iwi_ns_short_text(d->longest_ns, ns));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static void say_law(struct iwi_document *doc, const iw_noise_fit *fit)
@@ -295,13 +295,13 @@ static void say_law(struct iwi_document *doc, const iw_noise_fit *fit)
     iwi_verdict(doc, "Durations of %s are best described as %s (%s)", fit->name, iw_fit_law_name(d->best),
                 iwi_fit_parameters(doc, best));
     if (best->p >= IWI_FIT_WITHIN_CHANCE) {
-        iwi_more(doc, ", and it fits: ");
+        iwi_doc_append(doc, ", and it fits: ");
     } else {
-        iwi_more(doc, best->distance <= CLOSE ? "; it is close, but not within chance: "
-                                              : "; but no law fits well: ");
+        iwi_doc_append(doc, best->distance <= CLOSE ? "; it is close, but not within chance: "
+                                                    : "; but no law fits well: ");
     }
-    iwi_more(doc, "KS distance %.3f, p %s %s.", best->distance, is_least ? "<=" : "=",
-             iwi_fit_p(doc, best->p));
+    iwi_doc_append(doc, "KS distance %.3f, p %s %s.", best->distance, is_least ? "<=" : "=",
+                   iwi_fit_p(doc, best->p));
 }
 
 static void say_arrivals(struct iwi_document *doc, const iw_fit_group *group)
@@ -317,12 +317,12 @@ static void say_arrivals(struct iwi_document *doc, const iw_fit_group *group)
 
     iwi_ns_short_text(a->period_ns, period);
     if (a->beats == 0) {
-        iwi_more(doc, " They come %s, %s on a CPU.", manner, iwi_rate_text(a->rate_hz, rate));
+        iwi_doc_append(doc, " They come %s, %s on a CPU.", manner, iwi_rate_text(a->rate_hz, rate));
     } else if (group->has_parts) {
-        iwi_more(doc, " They come every %s, and %s between, %s on a CPU.", period, manner,
-                 iwi_rate_text(others_hz, rate));
+        iwi_doc_append(doc, " They come every %s, and %s between, %s on a CPU.", period, manner,
+                       iwi_rate_text(others_hz, rate));
     } else {
-        iwi_more(doc, " They come every %s.", period);
+        iwi_doc_append(doc, " They come every %s.", period);
     }
 }
 
@@ -338,8 +338,8 @@ static void say_sources(struct iwi_document *doc, const iw_noise_fit *fit)
         fitting += d->is_fitted && d->count >= IW_FIT_LEAST && d->laws[d->best].p >= IWI_FIT_WITHIN_CHANCE;
     }
     if (fitted > 0) {
-        iwi_more(doc, " Of %zu source%s fitted one by one, %zu fit%s within chance.", fitted, iwi_s(fitted),
-                 fitting, fitting == 1 ? "s" : "");
+        iwi_doc_append(doc, " Of %zu source%s fitted one by one, %zu fit%s within chance.", fitted,
+                       iwi_plural_s(fitted), fitting, fitting == 1 ? "s" : "");
     }
 }
 
@@ -351,14 +351,14 @@ void iwi_fit_verdict(struct iwi_document *doc, const iw_noise_fit *fit)
     if (d->count == 0) {
         iwi_verdict(doc, "%s shows no detours", fit->name);
         if (fit->threshold_ns > 0.0) {
-            iwi_more(doc, " of at least %s", iwi_ns_round_text(fit->threshold_ns, number));
+            iwi_doc_append(doc, " of at least %s", iwi_ns_round_text(fit->threshold_ns, number));
         }
-        iwi_more(doc, ", so there is nothing to fit.");
+        iwi_doc_append(doc, ", so there is nothing to fit.");
         return;
     }
     if (d->count < IW_FIT_LEAST) {
         iwi_verdict(doc, "%s has %" PRIu64 " detour%s: too few to find a law, which takes %d.", fit->name,
-                    d->count, iwi_s(d->count), IW_FIT_LEAST);
+                    d->count, iwi_plural_s(d->count), IW_FIT_LEAST);
     } else {
         (d->best == IW_FIT_FIXED ? say_fixed : say_law)(doc, fit);
         say_arrivals(doc, &fit->groups[0]);
@@ -387,12 +387,13 @@ void iwi_fit_say_agreement(struct iwi_document *doc, const iw_noise_fit *fit)
     iwi_paragraph(doc, "Noise made of this takes %s of the time, the recorded %s",
                   iwi_share_text(a->made, made), iwi_share_text(a->recorded, recorded));
     if (fabs(a->made / a->recorded - 1.0) > SAME_SHARE || !is_within_chance) {
-        iwi_more(doc, ": %.2f times as much", a->made / a->recorded);
+        iwi_doc_append(doc, ": %.2f times as much", a->made / a->recorded);
     }
-    iwi_more(doc, is_within_chance ? ", within chance." : ", beyond chance.");
-    iwi_more(doc, " Detours on a CPU: %s made, %s recorded; the KS distance of their durations is %.3f%s.",
-             iwi_rate_text(a->made_hz, made), iwi_rate_text(a->recorded_hz, recorded), a->durations.distance,
-             has_beats && a->durations.distance > CLOSE ? ", since beats have one length" : "");
+    iwi_doc_append(doc, is_within_chance ? ", within chance." : ", beyond chance.");
+    iwi_doc_append(
+        doc, " Detours on a CPU: %s made, %s recorded; the KS distance of their durations is %.3f%s.",
+        iwi_rate_text(a->made_hz, made), iwi_rate_text(a->recorded_hz, recorded), a->durations.distance,
+        has_beats && a->durations.distance > CLOSE ? ", since beats have one length" : "");
 }
 
 /* ---- how sure ---- */
@@ -406,18 +407,18 @@ static void note_tail(struct iwi_document *doc, const iw_noise_fit *fit)
 
     iwi_item(doc, "Tail:");
     if (d->tail_share > 0.0) {
-        iwi_more(doc, " %.3g %% of the detours last %s or more, by the %s law %s.", 100.0 * d->tail_share,
-                 iwi_ns_short_text(d->tail_recorded_ns, recorded), iw_fit_law_name(d->best),
-                 iwi_ns_short_text(d->tail_fitted_ns, fitted));
+        iwi_doc_append(doc, " %.3g %% of the detours last %s or more, by the %s law %s.",
+                       100.0 * d->tail_share, iwi_ns_short_text(d->tail_recorded_ns, recorded),
+                       iw_fit_law_name(d->best), iwi_ns_short_text(d->tail_fitted_ns, fitted));
     }
-    iwi_more(doc, " As long as the longest, %s, should be %.2g detours",
-             iwi_ns_short_text(d->longest_ns, recorded), d->expected_as_long);
+    iwi_doc_append(doc, " As long as the longest, %s, should be %.2g detours",
+                   iwi_ns_short_text(d->longest_ns, recorded), d->expected_as_long);
     if (iwi_fit_has_mixture(fit)) {
-        iwi_more(doc, " by it, and %.2g by the specs together", by_specs);
+        iwi_doc_append(doc, " by it, and %.2g by the specs together", by_specs);
     }
-    iwi_more(doc, expected < 0.05   ? ": too light there, many ranks would suffer more than it says."
-                  : expected > 20.0 ? ": too heavy there, many ranks would suffer less than it says."
-                                    : ".");
+    iwi_doc_append(doc, expected < 0.05   ? ": too light there, many ranks would suffer more than it says."
+                        : expected > 20.0 ? ": too heavy there, many ranks would suffer less than it says."
+                                          : ".");
 }
 
 static void note_choice(struct iwi_document *doc, const iw_noise_fit *fit)
@@ -449,8 +450,8 @@ static void note_threshold(struct iwi_document *doc, const iw_noise_fit *fit)
         iwi_item(doc, "Shorter than %s was not recorded: laws are fitted to what is above.",
                  iwi_ns_round_text(fit->threshold_ns, number));
         if (least_seen < 0.95) {
-            iwi_more(doc, " Specs have up to %.0f %% of their detours below: inferred, never seen.",
-                     100.0 * (1.0 - least_seen));
+            iwi_doc_append(doc, " Specs have up to %.0f %% of their detours below: inferred, never seen.",
+                           100.0 * (1.0 - least_seen));
         }
     }
 }
@@ -481,14 +482,14 @@ static void note_beats(struct iwi_document *doc, const iw_noise_fit *fit, const 
     }
     iwi_item(doc, "'%s':", spec->text);
     if (has_gaps) {
-        iwi_more(doc, " %.0f %% of the beats are missing, so its rate is lower%s",
-                 100.0 * group->arrivals.missing, is_spread ? ";" : "");
+        iwi_doc_append(doc, " %.0f %% of the beats are missing, so its rate is lower%s",
+                       100.0 * group->arrivals.missing, is_spread ? ";" : "");
     }
     if (is_spread) {
-        iwi_more(doc, " it gives each beat the mean length, they last up to %s",
-                 iwi_ns_short_text(longest_ns, longest));
+        iwi_doc_append(doc, " it gives each beat the mean length, they last up to %s",
+                       iwi_ns_short_text(longest_ns, longest));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
 }
 
 static void note_overlap(struct iwi_document *doc, const iw_fit_spec *spec)
@@ -498,9 +499,10 @@ static void note_overlap(struct iwi_document *doc, const iw_fit_spec *spec)
                  "'%s': %.2g %% of these detours begin within another one, and are recorded as one "
                  "with it. The spec has single detours, so its rate is higher than the recorded one",
                  spec->text, 100.0 * spec->overlapping);
-        iwi_more(doc, spec->is_by_mean ? ". Only rate and mean follow from the recording: with this much "
-                                         "overlap the form of the law is uncertain."
-                                       : " and they are shorter.");
+        iwi_doc_append(doc, spec->is_by_mean
+                                ? ". Only rate and mean follow from the recording: with this much "
+                                  "overlap the form of the law is uncertain."
+                                : " and they are shorter.");
     }
 }
 

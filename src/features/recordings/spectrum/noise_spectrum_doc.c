@@ -261,12 +261,12 @@ static const char *ratio_text(double ratio, char buf[IWI_NUMBER_SIZE])
 
 static const char *frequency(struct iwi_document *doc, const iw_noise_spectrum *spectrum, double hz)
 {
-    return iwi_say(doc, "%s", frequency_text(spectrum, hz, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", frequency_text(spectrum, hz, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 static const char *ratio(struct iwi_document *doc, double value)
 {
-    return iwi_say(doc, "%s", ratio_text(value, (char[IWI_NUMBER_SIZE]){0}));
+    return iwi_doc_printf(doc, "%s", ratio_text(value, (char[IWI_NUMBER_SIZE]){0}));
 }
 
 static const char *host_of(const iw_noise_spectrum *spectrum)
@@ -283,39 +283,42 @@ static const char *say_strongest(struct iwi_document *doc, const iw_noise_spectr
     const char *harmonics = "", *tick = "", *more = "";
 
     if (line->harmonics > 0) {
-        harmonics = iwi_say(doc, " (+ %zu harmonic%s)", line->harmonics, iwi_s(line->harmonics));
+        harmonics =
+            iwi_doc_printf(doc, " (+ %zu harmonic%s)", line->harmonics, iwi_plural_s(line->harmonics));
     }
     if (line->tick_hz > 0.0) {
-        tick = iwi_say(doc, ", %s the timer tick (CONFIG_HZ %g)",
-                       spectrum->is_tick_known ? "likely" : "perhaps", line->tick_hz);
+        tick = iwi_doc_printf(doc, ", %s the timer tick (CONFIG_HZ %g)",
+                              spectrum->is_tick_known ? "likely" : "perhaps", line->tick_hz);
     }
     if (spectrum->line_count > 1) {
-        more = iwi_say(doc, " %zu more line%s out.", spectrum->line_count - 1,
-                       spectrum->line_count == 2 ? " stands" : "s stand");
+        more = iwi_doc_printf(doc, " %zu more line%s out.", spectrum->line_count - 1,
+                              spectrum->line_count == 2 ? " stands" : "s stand");
     }
-    return iwi_say(doc, "The noise of %s beats at %s%s, about %s of the time%s.%s", host_of(spectrum),
-                   frequency(doc, spectrum, line->frequency_hz), harmonics,
-                   iwi_percent_short(doc, line->share), tick, more);
+    return iwi_doc_printf(doc, "The noise of %s beats at %s%s, about %s of the time%s.%s", host_of(spectrum),
+                          frequency(doc, spectrum, line->frequency_hz), harmonics,
+                          iwi_percent_short(doc, line->share), tick, more);
 }
 
 const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
 {
     if (!(spectrum->highest_ratio > 0.0)) {
-        return iwi_say(doc, "%s shows no noise at all, so there is no line either.", host_of(spectrum));
+        return iwi_doc_printf(doc, "%s shows no noise at all, so there is no line either.",
+                              host_of(spectrum));
     }
     if (spectrum->line_count == 0) {
-        return iwi_say(doc,
-                       "No line stands out of the noise of %s: none above %.1f times the floor (the highest "
-                       "has %s).",
-                       host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
+        return iwi_doc_printf(
+            doc,
+            "No line stands out of the noise of %s: none above %.1f times the floor (the highest "
+            "has %s).",
+            host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
     }
     return say_strongest(doc, spectrum);
 }
 
 static const char *source_of(struct iwi_document *doc, const iw_source *source)
 {
-    return iwi_say(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? " " : "",
-                   source->name);
+    return iwi_doc_printf(doc, "%s%s%s", iw_class_name(source->kind), source->name[0] != '\0' ? " " : "",
+                          source->name);
 }
 
 /* "irq local_timer, softirq TIMER, .." */
@@ -326,11 +329,11 @@ static const char *carriers_of(struct iwi_document *doc, const iw_noise_spectrum
 
     for (size_t i = 0; i < spectrum->source_count; i++) {
         if (spectrum->sources[i].line == line + 1 && count++ < MOST_CARRIERS) {
-            text = iwi_say(doc, "%s%s%s", text, count > 1 ? ", " : "",
-                           source_of(doc, &spectrum->sources[i].source));
+            text = iwi_doc_printf(doc, "%s%s%s", text, count > 1 ? ", " : "",
+                                  source_of(doc, &spectrum->sources[i].source));
         }
     }
-    return iwi_say(doc, count > MOST_CARRIERS ? "%s, .." : "%s", count > 0 ? text : "-");
+    return iwi_doc_printf(doc, count > MOST_CARRIERS ? "%s, .." : "%s", count > 0 ? text : "-");
 }
 
 void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
@@ -348,7 +351,7 @@ void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectr
 
         iwi_row(doc, frequency(doc, spectrum, line->frequency_hz),
                 iwi_ns_short(doc, 1e9 / line->frequency_hz), ratio(doc, line->ratio),
-                iwi_say(doc, "%zu", line->harmonics), iwi_percent_short(doc, line->share),
+                iwi_doc_printf(doc, "%zu", line->harmonics), iwi_percent_short(doc, line->share),
                 carriers_of(doc, spectrum, i));
     }
     status = spectrum_figure(doc->log, spectrum, &figure);
@@ -381,12 +384,12 @@ void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spect
              "recordings. Shares are rough where beats vary or CPUs differ.",
              spectrum->least_ratio, 1.0 / spectrum->false_alarm);
     iwi_item(doc, "Mean of %zu windows of %s, on %zu CPU%s", spectrum->windows,
-             iwi_ns_round(doc, spectrum->window_ns), spectrum->cpu_count, iwi_s(spectrum->cpu_count));
+             iwi_ns_round(doc, spectrum->window_ns), spectrum->cpu_count, iwi_plural_s(spectrum->cpu_count));
     if (spectrum->windows < spectrum->possible_windows) {
-        iwi_more(doc, " (of %zu possible ones)", spectrum->possible_windows);
+        iwi_doc_append(doc, " (of %zu possible ones)", spectrum->possible_windows);
     }
-    iwi_more(doc, ": from %.3g Hz to %.5g Hz, resolution %.2g Hz.", spectrum->lowest_hz,
-             spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
+    iwi_doc_append(doc, ": from %.3g Hz to %.5g Hz, resolution %.2g Hz.", spectrum->lowest_hz,
+                   spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
     if (spectrum->quanta_hz > 0.0) {
         iwi_item(doc,
                  "There are %.4g quanta per second: noise faster than %.4g Hz shows up at a lower "
@@ -402,7 +405,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "Spectrum of the noise of %s", host_of(spectrum));
     if (spectrum->opts.name != NULL) {
         iwi_subtitle(doc, "Recording %s, %zu CPU%s", spectrum->opts.name, spectrum->cpu_count,
-                     iwi_s(spectrum->cpu_count));
+                     iwi_plural_s(spectrum->cpu_count));
     }
     iwi_say_caveats(doc, &spectrum->caveats, NULL);
     iwi_verdict(doc, "%s", iwi_spectrum_verdict(doc, spectrum));

@@ -193,7 +193,7 @@ static void csv_gives_facts_and_sources(void **state)
 
     (void)state;
     assert_int_equal(recording->cpu_count, 2);
-    assert_int_equal(recording->rung, IW_RUNG_TRACEFS);
+    assert_int_equal(recording->rung, IW_ATTRIBUTION_LEVEL_TRACEFS);
     assert_string_equal(iw_recording_get(recording, "host"), "node17");
     assert_true(cpu->t_min_ns == 20.25 && cpu->threshold_ns == 184.0);
     assert_int_equal(cpu->dropped, 7);

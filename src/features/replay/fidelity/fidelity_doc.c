@@ -149,7 +149,7 @@ static double relative(double observed, double expected)
 
 static const char *signed_percent(struct iwi_document *doc, double share)
 {
-    return isfinite(share) ? iwi_say(doc, "%+.2f %%", 100.0 * share) : "-";
+    return isfinite(share) ? iwi_doc_printf(doc, "%+.2f %%", 100.0 * share) : "-";
 }
 
 /* The quantile that is off most, of those that count: over the share, and over the time. */
@@ -178,13 +178,14 @@ static void say_doubt(struct iwi_document *doc, const iw_fidelity_report *report
 
     iwi_verdict(doc, "Cannot tell whether %s of %s is what was asked for: ", report->back_end, name);
     if (f->is_hidden) {
-        iwi_more(doc, "the host had the CPU for itself when %s of %s detours were to be made. ",
-                 iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count));
+        iwi_doc_append(doc, "the host had the CPU for itself when %s of %s detours were to be made. ",
+                       iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count));
     } else {
-        iwi_more(doc, "the host takes so much of the CPU, in changing amounts, that what differs may be its "
-                      "doing. ");
+        iwi_doc_append(doc,
+                       "the host takes so much of the CPU, in changing amounts, that what differs may be its "
+                       "doing. ");
     }
-    iwi_more(doc, "Try again when less runs here.");
+    iwi_doc_append(doc, "Try again when less runs here.");
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *report)
@@ -202,18 +203,18 @@ static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *repo
                 iw_fidelity_is_right(f) ? "" : "not ",
                 signed_percent(doc, relative(f->power_observed, f->power_expected)),
                 f->is_power_right ? "" : " (over 5 %)");
-    iwi_more(doc, "%" PRIu64 " of %" PRIu64 " detours seen%s, ", f->matched_count, f->planned_count,
-             f->is_count_right ? "" : " (under 99 %)");
+    iwi_doc_append(doc, "%" PRIu64 " of %" PRIu64 " detours seen%s, ", f->matched_count, f->planned_count,
+                   f->is_count_right ? "" : " (under 99 %)");
     if (find_worst_quantile(f, &q)) {
-        iwi_more(doc, "the p%.0f of durations, which is off most, %s for %s", 100.0 * iw_fidelity_quantile(q),
-                 iwi_ns_short(doc, f->quantile_observed_ns[q]),
-                 iwi_ns_short(doc, f->quantile_expected_ns[q]));
+        iwi_doc_append(doc, "the p%.0f of durations, which is off most, %s for %s",
+                       100.0 * iw_fidelity_quantile(q), iwi_ns_short(doc, f->quantile_observed_ns[q]),
+                       iwi_ns_short(doc, f->quantile_expected_ns[q]));
     } else {
-        iwi_more(doc, "no durations to compare");
+        iwi_doc_append(doc, "no durations to compare");
     }
-    iwi_more(doc, "%s%s.", f->are_quantiles_right ? "" : " (over 10 % and 3 us)",
-             f->is_own_right ? ""
-                             : "; beside it there are more detours, or longer ones, than the host's own");
+    iwi_doc_append(
+        doc, "%s%s.", f->are_quantiles_right ? "" : " (over 10 % and 3 us)",
+        f->is_own_right ? "" : "; beside it there are more detours, or longer ones, than the host's own");
 }
 
 static void show_quantiles(struct iwi_document *doc, const iw_fidelity *f)
@@ -250,8 +251,8 @@ static void say_naive(struct iwi_document *doc, const iw_fidelity_report *report
     const double kl = report->naive.kl, ratio = iw_fidelity_kl_ratio(report);
 
     if (report->has_naive) {
-        iwi_row(doc, "  not compensated", "", isfinite(kl) ? iwi_say(doc, "%.5f", kl) : "-",
-                isfinite(ratio) ? iwi_say(doc, "%.1f times as much", ratio)
+        iwi_row(doc, "  not compensated", "", isfinite(kl) ? iwi_doc_printf(doc, "%.5f", kl) : "-",
+                isfinite(ratio) ? iwi_doc_printf(doc, "%.1f times as much", ratio)
                 : isfinite(kl)  ? "the host hid too much"
                                 : "nothing was seen");
     }
@@ -271,18 +272,18 @@ static void say_numbers(struct iwi_document *doc, const iw_fidelity_report *repo
             signed_percent(doc, relative((double)f->matched_count, (double)f->planned_count)));
     for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
         if (isfinite(f->quantile_observed_ns[q])) {
-            iwi_row(doc, iwi_say(doc, "duration p%.0f", 100.0 * iw_fidelity_quantile(q)),
+            iwi_row(doc, iwi_doc_printf(doc, "duration p%.0f", 100.0 * iw_fidelity_quantile(q)),
                     iwi_ns_short(doc, f->quantile_expected_ns[q]),
                     iwi_ns_short(doc, f->quantile_observed_ns[q]),
                     signed_percent(doc, relative(f->quantile_observed_ns[q], f->quantile_expected_ns[q])));
         }
     }
     if (isfinite(f->ks)) {
-        iwi_row(doc, "KS distance", "", iwi_say(doc, "%.4f", f->ks), "");
+        iwi_row(doc, "KS distance", "", iwi_doc_printf(doc, "%.4f", f->ks), "");
         iwi_row(doc, "Wasserstein distance", "", iwi_ns_short(doc, f->wasserstein_ns), "");
     }
     if (isfinite(f->kl)) {
-        iwi_row(doc, "KL divergence", "", iwi_say(doc, "%.5f", f->kl), "");
+        iwi_row(doc, "KL divergence", "", iwi_doc_printf(doc, "%.5f", f->kl), "");
     }
     say_naive(doc, report);
 }
@@ -318,21 +319,21 @@ static void say_injection(struct iwi_document *doc, const iw_fidelity_report *re
              iwi_ns_short(doc, costs->floor_ns), iwi_ns_short(doc, costs->overhead_ns),
              iwi_ns_short(doc, costs->late_p50_ns), iwi_ns_short(doc, costs->late_p99_ns));
     if (isfinite(f->late_spread_ns)) {
-        iwi_more(doc, "; starts as seen: the 99th percentile is %s behind the median",
-                 iwi_ns_short(doc, f->late_spread_ns));
+        iwi_doc_append(doc, "; starts as seen: the 99th percentile is %s behind the median",
+                       iwi_ns_short(doc, f->late_spread_ns));
     }
-    iwi_more(doc, ".");
+    iwi_doc_append(doc, ".");
     iwi_item(doc,
              "%.1f %% of the trace's detours and %.1f %% of its noise time can be made as recorded; the rest "
              "is merged, which keeps its power. Durations of %s of them are compared",
              100.0 * (double)facts->as_recorded_count / fmax((double)facts->event_count, 1.0),
              100.0 * facts->as_recorded_ns / fmax(facts->noise_ns, 1.0), iwi_count(doc, f->compared_count));
     if (f->time_scale > 1.0) {
-        iwi_more(doc, ", in the trace's time: as seen, over %g", f->time_scale);
+        iwi_doc_append(doc, ", in the trace's time: as seen, over %g", f->time_scale);
     }
-    iwi_more(doc, ". %s made, %s skipped; %s seen as one with their neighbour.",
-             iwi_count(doc, report->counts.made_count), iwi_count(doc, report->counts.skipped_count),
-             iwi_count(doc, f->merged_count));
+    iwi_doc_append(doc, ". %s made, %s skipped; %s seen as one with their neighbour.",
+                   iwi_count(doc, report->counts.made_count), iwi_count(doc, report->counts.skipped_count),
+                   iwi_count(doc, f->merged_count));
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
@@ -342,9 +343,9 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_title(doc, "Is injected noise what was asked for?");
     iwi_subtitle(doc, "%s, injected by %s", report->noise, report->back_end);
     say_verdict(doc, report);
-    iwi_only(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
+    iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     show_quantiles(doc, &report->fidelity);
-    iwi_only(doc, IWI_EVERYWHERE);
+    iwi_only_in(doc, IWI_EVERYWHERE);
     say_numbers(doc, report);
     iwi_section(doc, "certainty", "How sure");
     say_host(doc, &report->fidelity);

@@ -80,7 +80,7 @@ static void counters_stand_in_for_a_weak_rung(void **state)
     struct iwi_observed seen;
 
     (void)state;
-    recording->rung = IW_RUNG_SWITCHES;
+    recording->rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
     iwt_attribute(
         recording, "interrupts",
         "0:LOC=2500,softirq RCU=7,36 eno1=12,MCP=3;1:LOC=1,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=4");
@@ -102,7 +102,7 @@ static void quanta_without_counters_tell_nothing(void **state)
 
     (void)state;
     recording->probe = IW_PROBE_FWQ;
-    recording->rung = IW_RUNG_NONE;
+    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
     assert_ok(iwi_observe_recording(NULL, recording, &seen));
     for (iw_class kind = 0; kind < IW_CLASSES; kind++) {
         assert_false(seen.tells[kind]);
@@ -118,7 +118,7 @@ static void hostile_attributes_are_passed_over(void **state)
     iw_recording *recording = iwt_recording(1, SECOND_NS);
 
     (void)state;
-    recording->rung = IW_RUNG_NONE;
+    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct iwi_observed seen;
 

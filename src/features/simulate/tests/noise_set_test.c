@@ -45,7 +45,7 @@ static iw_noise_set *new_set(iw_recording *recording, uint32_t ranks_per_node)
 
 static void assert_part(const iw_noise_set *set, size_t number, const char *text, double share)
 {
-    const iw_noise_part *part = iw_noise_set_part(set, number);
+    const iw_noise_set_source *part = iw_noise_set_source_at(set, number);
 
     assert_non_null(part);
     assert_string_equal(part->text, text);
@@ -57,13 +57,13 @@ static void parts_are_what_took_time_the_largest_first(void **state)
     iw_noise_set *set = new_set(sample(), 2);
 
     (void)state;
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     assert_part(set, 0, "thread/cron", 0.015); /* 30 us of the 2 ms of both CPUs */
     assert_part(set, 1, "irq/eno1", 0.010);
     assert_part(set, 2, "irq/tick[0]", 0.005);
-    assert_int_equal(iw_noise_set_part(set, 1)->longest_ns, 15000); /* behind the tick that cut in */
-    assert_true(iw_noise_set_part(set, 1)->remedy == iw_remedy_of(IW_CLASS_IRQ, "eno1"));
-    assert_null(iw_noise_set_part(set, 3));
+    assert_int_equal(iw_noise_set_source_at(set, 1)->longest_ns, 15000); /* behind the tick that cut in */
+    assert_true(iw_noise_set_source_at(set, 1)->remedy == iw_remedy_of(IW_CLASS_IRQ, "eno1"));
+    assert_null(iw_noise_set_source_at(set, 3));
     iw_noise_set_free(set);
 }
 
@@ -73,7 +73,7 @@ static void shares_are_those_of_the_cpus_that_ranks_use(void **state)
     iw_noise_set *set = new_set(sample(), 1);
 
     (void)state;
-    assert_int_equal(iw_noise_set_part_count(set), 2);
+    assert_int_equal(iw_noise_set_source_count(set), 2);
     assert_part(set, 0, "irq/eno1", 0.020);
     assert_part(set, 1, "irq/tick[0]", 0.010);
     iw_noise_set_align(set, IW_SYNC_NONE, 0, 3);
@@ -95,7 +95,7 @@ static void shares_are_those_of_the_noise(void **state)
         double share = 0.0;
 
         for (size_t part = 0; part < 4; part++) {
-            const iw_noise_part *p = iw_noise_set_part(set, part);
+            const iw_noise_set_source *p = iw_noise_set_source_at(set, part);
 
             if (strstr(iw_noise_source_name(noise, i), p->name) != NULL) {
                 share = p->share;
@@ -113,7 +113,7 @@ static void the_same_source_in_two_recordings_is_one_part(void **state)
 
     (void)state;
     assert_ok(iw_noise_set_add_recording(NULL, set, "other", sample()));
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     assert_part(set, 0, "thread/cron", 0.030);
     iw_noise_set_free(set);
 }
@@ -127,12 +127,12 @@ static void each_spec_is_a_part(void **state)
     assert_ok(iw_noise_set_add(NULL, set, "none"));
     assert_ok(iw_noise_set_add(NULL, set, "bernoulli:0.1,5us"));
     assert_ok(iw_noise_set_add(NULL, set, "poisson:1kHz,fixed:10us"));
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     assert_part(set, 0, "poisson:1kHz,fixed:10us", 1.0 - exp(-0.01)); /* they overlap */
     assert_part(set, 1, "periodic:100Hz,10us", 0.001);
-    assert_string_equal(iw_noise_set_part(set, 2)->name, "bernoulli:0.1,5us");
-    assert_true(isnan(iw_noise_set_part(set, 2)->share));
-    assert_false(iw_noise_set_part(set, 0)->is_recorded);
+    assert_string_equal(iw_noise_set_source_at(set, 2)->name, "bernoulli:0.1,5us");
+    assert_true(isnan(iw_noise_set_source_at(set, 2)->share));
+    assert_false(iw_noise_set_source_at(set, 0)->is_recorded);
     iw_noise_set_free(set);
 }
 
@@ -201,7 +201,7 @@ static void a_bad_input_leaves_the_set_as_it_was(void **state)
     assert_status(iw_noise_set_add_recording(&l.log, set, "ftq.h5", ftq), IW_ERR_UNSUPPORTED);
     iwt_assert_logged(&l, "'ftq.h5' was recorded with FTQ");
     iw_recording_free(ftq); /* it stayed ours */
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     assert_part(set, 0, "thread/cron", 0.015);
     iw_noise_set_free(set);
 }
@@ -230,7 +230,7 @@ static void a_recording_of_no_time_adds_nothing(void **state)
     iw_noise *noise = NULL;
 
     (void)state;
-    assert_int_equal(iw_noise_set_part_count(set), 0);
+    assert_int_equal(iw_noise_set_source_count(set), 0);
     assert_ok(iw_noise_set_make(NULL, set, NULL, 1, 3, &noise));
     assert_int_equal(iw_noise_source_count(noise), 0);
     iw_noise_free(noise);
@@ -246,8 +246,8 @@ static void names_are_shown_without_control_characters(void **state)
     (void)state;
     iwt_detour(recording, 0, 10, 10, iwt_source(recording, IW_CLASS_THREAD, "a\033[31mb"));
     set = new_set(recording, 1);
-    assert_string_equal(iw_noise_set_part(set, 0)->text, "thread/a?[31mb");
-    assert_string_equal(iw_noise_set_part(set, 0)->name, "a\033[31mb");
+    assert_string_equal(iw_noise_set_source_at(set, 0)->text, "thread/a?[31mb");
+    assert_string_equal(iw_noise_set_source_at(set, 0)->name, "a\033[31mb");
     iw_noise_set_free(set);
 }
 
@@ -280,7 +280,7 @@ static void nor_is_what_came_behind_the_time_of_all(void **state)
     recording->cpus[1].length_ns += 5000;
     iwt_detour(recording, 1, 1001000, 2000, iwt_source(recording, IW_CLASS_THREAD, "late"));
     set = new_set(recording, 2);
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     iwt_log_init(&l);
     assert_ok(iw_noise_set_make(&l.log, set, (const bool[]){true, true, true}, 1, 0, &noise));
     assert_int_equal(iw_noise_source_count(noise), 0);
@@ -310,7 +310,7 @@ static void files_and_folders_are_inputs(void **state)
     iw_noise_set_free(set);
     set = new_set(NULL, 2);
     assert_ok(iw_noise_set_add(NULL, set, folder));
-    assert_int_equal(iw_noise_set_part_count(set), 3);
+    assert_int_equal(iw_noise_set_source_count(set), 3);
     assert_part(set, 0, "thread/cron", 0.0225);
     assert_part(set, 1, "irq/eno1", 0.010);
     assert_ok(iw_noise_set_make(NULL, set, (const bool[]){true, false, false}, 1, 3, &noise));

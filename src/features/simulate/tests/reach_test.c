@@ -169,7 +169,7 @@ static void parts_have_a_reach_of_their_own(void **state)
     set = set_of(recording, IW_SYNC_NONE, 1);
     assert_int_equal(iwi_reach_for(set, &exposure, 1.0).longest_ns, 300000);
     assert_ok(iw_noise_set_mark(NULL, set, "cron", is_removed));
-    exposure.filter = (struct iwi_part_filter){is_removed, false};
+    exposure.filter = (struct iwi_removed_filter){is_removed, false};
     assert_int_equal(iwi_reach_for(set, &exposure, 1.0).longest_ns, 100000);
     exposure.filter.value = true;
     assert_int_equal(iwi_reach_for(set, &exposure, 1.0).longest_ns, 200000);

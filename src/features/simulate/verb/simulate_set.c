@@ -32,7 +32,7 @@ int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set
     }
     if (code == UI_DONE) {
         iw_noise_set_align(*set_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);
-        iw_noise_set_share_phases(*set_p, (uint32_t)opts->cores_per_rank, (iw_loop)opts->loop);
+        iw_noise_set_share_phases(*set_p, (uint32_t)opts->cores_per_rank, (iw_loop_schedule)opts->loop);
     }
     if (code == UI_DONE && opts->is_extrapolated) {
         code = ui_exit_of(iw_noise_set_extrapolate(&ui->log, *set_p));

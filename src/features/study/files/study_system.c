@@ -275,7 +275,7 @@ static iw_status check_name(const struct iwi_study_reader *reader, const struct 
 /* ---- the whole ---- */
 
 static const char *const aligns[] = {"none", "wall", NULL};     /* in the order of iw_align */
-static const char *const loops[] = {"static", "dynamic", NULL}; /* and of iw_loop */
+static const char *const loops[] = {"static", "dynamic", NULL}; /* and of iw_loop_schedule */
 
 /* A network may be called by the system's name; noise is opened for CPUs and an alignment. */
 static const struct iwi_yaml_row rows[] = {

@@ -39,7 +39,7 @@ char *study_text(const iw_study_results *results, bool has_colour)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    const iw_doc_look look = {.has_colour = has_colour};
+    const iw_doc_style look = {.has_colour = has_colour};
 
     assert_non_null(out);
     assert_ok(iw_doc_write(NULL, iw_study_doc(results), IW_DOC_TEXT, &look, out));

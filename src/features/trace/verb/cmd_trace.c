@@ -423,7 +423,7 @@ static bool is_spool(const char *name)
 /* One process does it for all. None can have begun to write: that needs all of them to have started MPI. */
 static int remove_old(struct node_log *node_log, const char *dir)
 {
-    static const iw_folder_part parts[] = {
+    static const iw_own_files parts[] = {
         {"traces", is_of_location}, {"spool", is_spool}, {NULL, is_of_trace}};
 
     if (node_log->rank != 0) {

@@ -131,7 +131,7 @@ static void simulations_with_spare_cores_are_what_is_priced(void **state)
     reserve = iwt_change(whatif, "3 reserved cores");
     assert_non_null(reserve);
     assert_ok(iw_noise_set_spare(NULL, spared));
-    assert_int_equal(iw_noise_set_part_count(spared), 1); /* the tick stays */
+    assert_int_equal(iw_noise_set_source_count(spared), 1); /* the tick stays */
     mean_ps = spared_mean_ps(spared, &opts);
     assert_true(fabs(reserve->slowdown.value - (mean_ps / (double)whatif->noiseless_ps - 1.0)) < 1e-12);
     assert_true(fabs(whatif->break_even.price -

@@ -99,7 +99,7 @@ static void assert_same_times(const iw_program *program, const iw_noise *a, cons
 }
 
 /* What 'noise cut --drop' makes; NULL if nothing is left. */
-static iw_recording *cut(const iw_recording *recording, const iw_noise_part *part)
+static iw_recording *cut(const iw_recording *recording, const iw_noise_set_source *part)
 {
     char pattern[IW_SOURCE_NAME_SIZE + 32];
     const char *const patterns[] = {pattern};
@@ -165,7 +165,7 @@ static void assert_removal(const iw_noise_set *set, size_t part, const iw_record
                            const struct inputs *inputs, const struct alignment *alignment,
                            const iw_program *program)
 {
-    const iw_noise_part *removed = iw_noise_set_part(set, part);
+    const iw_noise_set_source *removed = iw_noise_set_source_at(set, part);
     bool is_removed[SOURCES + 2] = {false};
     struct inputs rest_inputs = *inputs;
     iw_recording *rest = NULL;
@@ -203,7 +203,7 @@ static void removing_a_source_is_simulating_the_file_without_it(void **state)
             inputs.after = NULL; /* which of the two was removed could not be told by name */
         }
         set = set_of(&inputs, recording, &alignment);
-        for (size_t part = 0; part < iw_noise_set_part_count(set); part++) {
+        for (size_t part = 0; part < iw_noise_set_source_count(set); part++) {
             assert_removal(set, part, whole, &inputs, &alignment, program);
         }
         iw_noise_set_free(set);
@@ -255,7 +255,7 @@ static void the_cut_file_gives_the_same_makespans(void **state)
     assert_ok(iw_noise_set_new(NULL, &set));
     assert_ok(iw_noise_set_add(NULL, set, whole_path));
     iw_noise_set_align(set, alignment.sync, 0, alignment.ranks_per_node);
-    rest = cut(whole, iw_noise_set_part(set, 0));
+    rest = cut(whole, iw_noise_set_source_at(set, 0));
     assert_non_null(rest);
     assert_ok(iw_recording_save(NULL, rest, rest_path));
     assert_ok(iw_noise_set_make(NULL, set, is_removed, 1, 0, &noise));

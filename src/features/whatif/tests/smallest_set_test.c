@@ -85,7 +85,7 @@ static void the_smallest_set_is_that_of_trying_all(void **state)
 
     (void)state;
     opts.redraws = 0;
-    assert_int_equal(iw_noise_set_part_count(set), PARTS);
+    assert_int_equal(iw_noise_set_source_count(set), PARTS);
     for (unsigned bits = 0; bits < 1U << PARTS; bits++) {
         slowdowns[bits] = slowdown_without(set, bits, &question, &opts);
     }

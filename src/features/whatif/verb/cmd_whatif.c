@@ -144,7 +144,7 @@ struct named_sets {
 /* A SPEC, or a name with a comma in it. */
 static bool is_one_source(const iw_noise_set *noise, const char *text)
 {
-    bool *is_marked = ui_grow(NULL, iw_noise_set_part_count(noise) + 1, sizeof *is_marked);
+    bool *is_marked = ui_grow(NULL, iw_noise_set_source_count(noise) + 1, sizeof *is_marked);
     const bool is_one = iw_noise_set_mark(NULL, noise, text, is_marked) == IW_OK;
 
     free(is_marked);

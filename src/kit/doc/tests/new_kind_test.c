@@ -88,7 +88,7 @@ static struct tide levels[] = {{0, 1},   {1, 1.5}, {2, 2},   {3, 1.5}, {4, 1},  
                                {6, 0.1}, {7, 0.5}, {8, 1.1}, {9, 1.6}, {10, 2.1}, {11, 1.4}};
 static const struct tides sample = {"Cuxhaven", {1.25, 1.1, 1.4}, levels, sizeof levels / sizeof levels[0]};
 
-static char *written(iw_doc_format format, const iw_doc_look *look)
+static char *written(iw_doc_format format, const iw_doc_style *look)
 {
     char *text = NULL;
     size_t size;
@@ -120,7 +120,7 @@ static void text_has_verdict_plot_table_and_notes(void **state)
 
 static void terminals_without_utf8_get_ascii(void **state)
 {
-    char *text = written(IW_DOC_TEXT, &(iw_doc_look){.is_ascii = true});
+    char *text = written(IW_DOC_TEXT, &(iw_doc_style){.is_ascii = true});
 
     (void)state;
     assert_in(text, "\n0.000  1.000  ####");
@@ -132,7 +132,7 @@ static void terminals_without_utf8_get_ascii(void **state)
 
 static void narrow_terminals_wrap(void **state)
 {
-    char *text = written(IW_DOC_TEXT, &(iw_doc_look){.columns = 40});
+    char *text = written(IW_DOC_TEXT, &(iw_doc_style){.columns = 40});
 
     (void)state;
     for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {

@@ -164,7 +164,7 @@ static iw_status take_sizes(const iw_log *log, const char *path, struct cursor *
                             const struct iwi_otf2_head *head, struct iw_trace *trace)
 {
     const struct iwi_size_list *lists = next(cursor, head->size_list_count, sizeof *lists);
-    const struct iwi_trace_part *parts = lists != NULL ? next(cursor, head->part_count, sizeof *parts) : NULL;
+    const struct iwi_sent_piece *parts = lists != NULL ? next(cursor, head->part_count, sizeof *parts) : NULL;
 
     if (parts == NULL || head->size_list_count > UINT32_MAX - 1) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: its lists of sizes make no sense", path);

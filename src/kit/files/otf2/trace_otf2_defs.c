@@ -368,7 +368,7 @@ static OTF2_CallbackCode on_local_group(void *user, OTF2_GroupRef self, OTF2_Str
     for (uint32_t i = 0; i + 1 < count; i += 2) {
         const uint32_t peer = members[i] < UINT32_MAX ? (uint32_t)members[i] : UINT32_MAX;
 
-        in->parts[in->part_count++] = (struct iwi_trace_part){.peer = peer, .bytes = members[i + 1]};
+        in->parts[in->part_count++] = (struct iwi_sent_piece){.peer = peer, .bytes = members[i + 1]};
     }
     return add(in, &in->size_lists, &item);
 }

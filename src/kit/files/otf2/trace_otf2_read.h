@@ -99,7 +99,7 @@ struct iwi_otf2 {
     uint32_t format; /* of our own tracer: 1 is that of 0.2; 0: of another one */
 
     struct iwi_defs strings, regions, locations, groups, comm_defs, processes, places, size_lists;
-    struct iwi_trace_part *parts; /* of size lists */
+    struct iwi_sent_piece *parts; /* of size lists */
     size_t part_count, part_capacity;
     uint64_t *rank_locations; /* the location of each rank's main thread */
     uint32_t rank_count;

@@ -561,7 +561,7 @@ static const char *probe_name(unsigned number)
 
 static const char *rung_name(unsigned number)
 {
-    return iw_rung_name((iw_rung)number);
+    return iw_attribution_level_name((iw_attribution_level)number);
 }
 
 /* The number of an attribute of the root among the names 0 ... last. */
@@ -610,9 +610,9 @@ static iw_status read_root(struct iwi_h5 *h5, iw_recording *recording)
     unsigned probe, rung;
 
     IW_TRY(read_choice(h5, "probe", probe_name, IW_PROBES - 1, &probe));
-    IW_TRY(read_choice(h5, "rung", rung_name, IW_RUNGS - 1, &rung));
+    IW_TRY(read_choice(h5, "rung", rung_name, IW_ATTRIBUTION_LEVELS - 1, &rung));
     recording->probe = (iw_probe)probe;
-    recording->rung = (iw_rung)rung;
+    recording->rung = (iw_attribution_level)rung;
     return iwi_h5_read_numbers(h5, "/", "quantum_ns", IWI_H5_I64, 1, &recording->quantum_ns);
 }
 

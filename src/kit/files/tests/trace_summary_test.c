@@ -59,7 +59,7 @@ static void what_is_told_beside_a_prediction(void **state)
 
     (void)state;
     opts.ranks = 8;
-    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_ok(iw_trace_describe_program(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.ranks, 2);
     assert_int_equal(traced.replicas, 4);
     assert_int_equal(traced.run_ps, 100);
@@ -73,7 +73,7 @@ static void what_is_told_beside_a_prediction(void **state)
     opts.ranks = 0;
     calls0[0].compute_cpu_ps = -1;
     calls1[0].kind = IWI_CALL_OPAQUE;
-    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_ok(iw_trace_describe_program(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.replicas, 1);
     assert_true(isnan(traced.cpu_share));
     assert_false(traced.is_by_cpu || traced.has_p2p);
@@ -106,10 +106,10 @@ static void groups_that_stay_as_large_are_counted(void **state)
     for (uint32_t comm = 0; comm < 5; comm++) {
         calls[comm] = (struct iwi_call){.kind = IWI_CALL_COLLECTIVE, .comm = comm};
     }
-    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_ok(iw_trace_describe_program(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.fixed_groups, 1);
     opts.grow = "tensors";
-    assert_ok(iw_trace_recall(NULL, &trace, &opts, &traced));
+    assert_ok(iw_trace_describe_program(NULL, &trace, &opts, &traced));
     assert_int_equal(traced.fixed_groups, 2);
 }
 

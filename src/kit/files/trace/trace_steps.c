@@ -318,8 +318,8 @@ void iw_trace_summary_free(iw_trace_summary *summary)
     }
 }
 
-iw_status iw_trace_recall(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
-                          iw_traced *traced_p)
+iw_status iw_trace_describe_program(const iw_log *log, const iw_trace *trace, const iw_trace_opts *given,
+                                    iw_traced *traced_p)
 {
     iw_trace_opts known = IW_TRACE_OPTS_INIT;
     const iw_trace_opts *opts = &known;

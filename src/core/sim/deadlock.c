@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/sim/engine.h"
-#include "core/sim/meetings.h"
+#include "core/sim/possible_matches.h"
 #include "core/sim/unreceived.h"
 
 /* What the second half of a run costs, trial by trial. */

@@ -2,8 +2,8 @@
  * a table as small as what one rank receives.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_MEETINGS_H
-#define IWI_MEETINGS_H
+#ifndef IWI_POSSIBLE_MATCHES_H
+#define IWI_POSSIBLE_MATCHES_H
 
 #include "core/program/program.h"
 

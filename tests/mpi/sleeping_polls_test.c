@@ -110,7 +110,7 @@ int main(void)
     for (size_t i = 0; i < SETS; i++) {
         is_fine = is_fine && open_set(&sets[i]);
     }
-    patient_polls_use();
+    sleeping_polls_use();
     for (size_t i = 0; i < SETS && is_fine; i++) {
         is_fine = wakes_up_for(sets, i);
     }

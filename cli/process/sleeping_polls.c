@@ -42,7 +42,7 @@ static void find_next_poll(void)
     }
 }
 
-void patient_polls_use(void)
+void sleeping_polls_use(void)
 {
     static const char *const settings[][2] = {
         {"OMPI_MCA_pml", "ob1"},
