@@ -12,6 +12,7 @@
 #include <idlewave/sim.h>
 
 #include "core/base/hash.h"
+#include "core/sim/checkpoint/checkpoint.h"
 #include "fuzz_folder.h"
 
 enum { FILES = 3, FILE_SIZE = 4096, PART_HEADER_SIZE = 176, CHANGE_SIZE = 4, CHANGES_MAX = 12 };

@@ -29,11 +29,6 @@
 
 enum { IWI_FILE_PATH_SIZE = 4096 };
 
-/* Names of the files, which nobody else has: users may name a folder with other things in it. */
-#define IWI_POINT_NAME "idlewave-point"
-#define IWI_LOCK_NAME "idlewave-lock"
-#define IWI_PART_PREFIX "idlewave-part-"
-
 /* A file that is written or read once, from its start, with a digest of all its bytes at the end. */
 struct iwi_file_stream {
     int fd;                   /* being read */

@@ -11,6 +11,11 @@
 
 #include "core/sim/engine.h"
 
+/* Names of the files, which nobody else has: users may name a folder with other things in it. */
+#define IWI_POINT_NAME "idlewave-point"
+#define IWI_LOCK_NAME "idlewave-lock"
+#define IWI_PART_PREFIX "idlewave-part-"
+
 struct iwi_flow;
 
 /* Between which steps of a run: repetition, operation, round of a pattern, and pass of a streaming run that
