@@ -66,6 +66,7 @@ const struct verb *const verbs[] = {
     &verb_man,
     &verb_complete,
     &verb_schema,
+    &verb_options,
     NULL,
 };
 

@@ -100,10 +100,11 @@ if(IW_FEATURES AND Python3_Interpreter_FOUND)
   set(python ${PROJECT_BINARY_DIR}/python)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS python/*.py python/*.toml python/*.md)
   set(schemas ${PROJECT_BINARY_DIR}/cli/schemas)
+  set(options ${PROJECT_BINARY_DIR}/cli/options.json)
   add_custom_command(OUTPUT ${python}.stamp
-                     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/make_python.py ${schemas} ${python}
+                     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/make_python.py ${schemas} ${options} ${python}
                      COMMAND ${CMAKE_COMMAND} -E touch ${python}.stamp
-                     DEPENDS ${sources} ${schemas}.stamp idlewave_schemas tools/make_python.py src/kit/figure/palette.c VERBATIM)
+                     DEPENDS ${sources} ${schemas}.stamp ${options} idlewave_schemas tools/make_python.py src/kit/figure/palette.c VERBATIM)
   set(when "")
   if(BUILD_TESTING OR IW_PYTHON_DIR)
     set(when ALL)

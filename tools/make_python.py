@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Assemble the Python package: what is in python/, and what the C sources say of results and colours.
+"""Assemble the Python package: what is in python/, and what the C sources say of results, options and colours.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_python.py SCHEMAS FOLDER
+Usage: make_python.py SCHEMAS OPTIONS FOLDER
     SCHEMAS                              a folder of KIND.schema.json, which the build makes: BUILD/cli/schemas
+    OPTIONS                              the options of all verbs, which the build makes: BUILD/cli/options.json
     FOLDER                               gets a copy of python/; FOLDER/src/idlewave is replaced if it is there
     FOLDER/src/idlewave/kinds/           one module for each kind of result, from its schema
+    FOLDER/src/idlewave/signatures.py    the functions of verbs.py and noise.py with all options of their verbs, by name, type and meaning
     FOLDER/src/idlewave/palette.json     from src/kit/figure/palette.c
 """
 
 import argparse
+import ast
 import collections
 import json
 import keyword
@@ -18,6 +21,7 @@ import pathlib
 import re
 import shutil
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COLUMNS = 120
@@ -176,6 +180,93 @@ def index_text(kinds):
     return HEAD.format(title="The kinds of results, one module each.") + f"\n{imports}\n\n__all__ = [\n    {names},\n]\n"
 
 
+# ---- signatures ----
+
+TYPES = {"flag": "bool", "time": "Time", "count": "Count", "per-byte": "Time", "factor": "Factor", "string": "Scalar", "list": "Scalars"}
+NOT_TAKEN = re.compile(r".* (format|dry-run)|report output")  # "VERB OPTION" that says how a result is shown, or makes another one
+SIGNATURES_HEAD = HEAD.format(title="What functions of verbs take: each option of the command, by name.") + """
+from __future__ import annotations
+
+from typing import Literal, Optional, overload
+
+from . import kinds
+from .command import Count, Factor, Launcher, Progress, Scalar, Scalars, Time
+from .result import Path, Result
+from .study import Study
+"""
+
+
+def is_overload(function):
+    return any(getattr(decorator, "id", "") == "overload" for decorator in function.decorator_list)
+
+
+def verb_of(function, tables):
+    """The verb that a function runs, "noise show", and the options that it sets itself: from its call of run_as() or run_command()."""
+    call = next(node for node in ast.walk(function) if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("run_as", "run_command"))
+    words = [node.value for node in next(node for node in ast.walk(call) if isinstance(node, ast.List)).elts if isinstance(node, ast.Constant)]
+    verb = next((verb for verb in (" ".join(words[:2]), words[0]) if verb in tables), None)
+    if verb is None:
+        raise ValueError(f"{function.name}(): the command has no options of '{' '.join(words)}'")
+    own = {key.value for node in ast.walk(call) if isinstance(node, ast.Dict) for key in node.keys if key is not None}
+    return verb, own - {"quiet"}
+
+
+def python_name(name):
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def option_type(option):
+    if option["type"] == "choice":
+        return f"Literal[{', '.join(json.dumps(word) for word in option['choices'])}]"
+    return TYPES[option["type"]]
+
+
+def parameters(function, options):
+    """Each on a line: those of the function, then options that it does not have."""
+    args = function.args
+    named = args.args + args.kwonlyargs
+    defaults = dict(zip([arg.arg for arg in args.args[::-1]], args.defaults[::-1]))
+    defaults.update((arg.arg, default) for arg, default in zip(args.kwonlyargs, args.kw_defaults) if default is not None)
+    texts = [ast.unparse(arg) + (f" = {ast.unparse(defaults[arg.arg])}" if arg.arg in defaults else "") for arg in named]
+    texts.insert(len(args.args), f"*{ast.unparse(args.vararg)}" if args.vararg else "*")
+    texts += [f"{python_name(option['name'])}: Optional[{option_type(option)}] = None" for option in options]
+    return "".join(f"    {text},\n" for text in texts)
+
+
+def told(function, verb, options):
+    """The docstring: what the function does, and its options as the help of the verb has them."""
+    lines, group = [ast.get_docstring(function), "", f"Options of `idlewave {verb}`:"], ""
+    for option in options:
+        if option["group"] != group:
+            group = option["group"]
+            lines += ["", f"{group}:"]
+        value = "|".join(option["choices"]) or option["value"] or "True"
+        lines += textwrap.wrap(f"{python_name(option['name'])}={value}: {option['help']}", COLUMNS - 20, initial_indent="    ",
+                               subsequent_indent="        ", break_long_words=False, break_on_hyphens=False)
+    text = "\n".join(lines).replace("\\", "\\\\")
+    return textwrap.indent(f'"""{text}\n"""', "    ", lambda line: line.strip()) + "\n    raise NotImplementedError\n"
+
+
+def signature(function, verb, own, table):
+    taken = {arg.arg for arg in function.args.args + function.args.kwonlyargs} | own
+    options = [option for option in table if not NOT_TAKEN.fullmatch(f"{verb} {option['name']}") and python_name(option["name"]) not in taken]
+    head = f"def {function.name.lstrip('_')}(\n{parameters(function, options)}) -> {ast.unparse(function.returns)}:"
+    return f"\n\n@overload\n{head} ...\n" if is_overload(function) else f"\n\n{head}\n{told(function, verb, options)}"
+
+
+def signatures_text(tables):
+    found = []
+    for name in ("verbs.py", "noise.py"):
+        tree = ast.parse((ROOT / "python/src/idlewave" / name).read_text(encoding="utf-8"))
+        for function in tree.body:
+            # run() and call() take options of any verb
+            if isinstance(function, ast.FunctionDef) and function.args.kwarg and function.name not in ("run", "call"):
+                found.append(function)
+    verbs = {function.name: verb_of(function, tables) for function in found if not is_overload(function)}
+    return SIGNATURES_HEAD + "".join(signature(function, *verbs[function.name], tables[verbs[function.name][0]]) for function in found)
+
+
 def palette_text():
     source = (ROOT / "src/kit/figure/palette.c").read_text(encoding="utf-8")
     rows = re.findall(r'\{"--([\w-]+)", 0x(\w{6}), 0x(\w{6}), \d+, \d+\}', source)
@@ -187,7 +278,7 @@ def palette_text():
     return json.dumps(colours, indent=2) + "\n"
 
 
-def contents(folder):
+def contents(folder, tables):
     names = {path.name.removesuffix(".schema.json"): path for path in sorted(folder.glob("*.schema.json"))}
     schemas = {kind: json.loads(path.read_text(encoding="utf-8")) for kind, path in names.items()}
     if not schemas:
@@ -197,6 +288,7 @@ def contents(folder):
     files = {f"kinds/{kind.replace('-', '_')}.py": module_text(kind, schema, shared, wanted) for kind, schema in schemas.items()}
     files["kinds/shared.py"] = head_text("Parts that several kinds of results have.", classes_text(shared), "from ..result import Estimate\n")
     files["kinds/__init__.py"] = index_text(schemas)
+    files["signatures.py"] = signatures_text(json.loads(tables.read_text(encoding="utf-8")))
     files["palette.json"] = palette_text()
     return files
 
@@ -204,9 +296,10 @@ def contents(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("schemas", type=pathlib.Path)
+    parser.add_argument("options", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
-    files = contents(options.schemas)
+    files = contents(options.schemas, options.options)
     package = options.folder / "src" / "idlewave"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(ROOT / "python", options.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))

@@ -1,4 +1,5 @@
-/* Help for the terminal, man pages and JSON Schemas, from the tables of verbs and options.
+/* Help for the terminal, man pages and JSON Schemas, from the tables of verbs and options; and these tables
+ * as JSON.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "options/help.h"
@@ -540,4 +541,67 @@ const struct verb verb_schema = {
     .description = "Prints the JSON Schema of a kind of result, or lists the kinds.",
     .most_arguments = 1,
     .run = run_schema,
+};
+
+/* ======== option tables ======== */
+
+static const char *const type_names[] = {
+    [OPT_FLAG] = "flag",     [OPT_TIME] = "time",     [OPT_COUNT] = "count",   [OPT_PER_BYTE] = "per-byte",
+    [OPT_FACTOR] = "factor", [OPT_CHOICE] = "choice", [OPT_STRING] = "string", [OPT_LIST] = "list",
+};
+
+/* `separator` stands before the first. */
+static void write_options(const char *separator, const char *title, const struct opt *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)printf("%s\n    {\"name\": \"%s\", \"type\": \"%s\", \"group\": ", i == 0 ? separator : ",",
+                     rows[i].name, type_names[rows[i].type]);
+        ui_write_json_string(title, stdout);
+        (void)fputs(", \"value\": ", stdout);
+        ui_write_json_string(rows[i].metavar, stdout);
+        (void)fputs(", \"choices\": [", stdout);
+        for (size_t k = 0; rows[i].choices != NULL && rows[i].choices[k] != NULL; k++) {
+            (void)fputs(k > 0 ? ", " : "", stdout);
+            ui_write_json_string(rows[i].choices[k], stdout);
+        }
+        (void)fputs("], \"help\": ", stdout);
+        ui_write_json_string(rows[i].help, stdout);
+        (void)fputc('}', stdout);
+    }
+}
+
+static bool write_table(void *arg, const struct verb *verb)
+{
+    bool *is_first = arg;
+
+    (void)printf("%s\n  \"%s\": [", *is_first ? "" : ",", verb->name);
+    for (size_t g = 0; g < verb->group_count; g++) {
+        write_options(g > 0 ? "," : "", verb->groups[g].title, verb->groups[g].rows, verb->groups[g].count);
+    }
+    write_options(",", "All verbs", config_rows, CONFIG_ROW_COUNT);
+    (void)fputc(']', stdout);
+    *is_first = false;
+    return true;
+}
+
+static int run_options(struct ui *ui, const void *values, const struct opt_args *args)
+{
+    bool is_first = true;
+
+    (void)ui;
+    (void)values;
+    (void)args;
+    (void)fputc('{', stdout);
+    verb_each(write_table, &is_first);
+    (void)fputs("\n}\n", stdout);
+    return UI_DONE;
+}
+
+static const char *const options_synopsis[] = {"", NULL};
+
+const struct verb verb_options = {
+    .name = "__options",
+    .synopsis = options_synopsis,
+    .description = "Prints the options of all verbs as JSON.",
+    .run = run_options,
 };

@@ -49,7 +49,7 @@ struct verb {
 extern const struct verb verb_record, verb_simulate, verb_schedule, verb_study, verb_whatif, verb_report,
     verb_noise, verb_net, verb_bench, verb_model, verb_training, verb_wave, verb_trace, verb_explain,
     verb_replay, verb_verify, verb_check, verb_watch, verb_fleet, verb_get, verb_config, verb_help, verb_man,
-    verb_complete, verb_schema;
+    verb_complete, verb_schema, verb_options;
 
 /* All verbs, also the hidden ones; NULL after the last. */
 extern const struct verb *const verbs[];

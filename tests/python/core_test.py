@@ -6,9 +6,12 @@ SPDX-License-Identifier: BSD-3-Clause
 Usage: core_test.py SOURCE_DIR      `import idlewave` must work; the environment's IDLEWAVE_COMMAND names the command
 """
 
+import errno
+import inspect
 import json
 import os
 import pathlib
+import pydoc
 import re
 import signal
 import subprocess
@@ -21,12 +24,12 @@ import unittest.mock
 import warnings
 
 import idlewave
-from idlewave import command, display, palette, units
+from idlewave import command, display, palette, signatures, units
 from idlewave.result import Estimate, Result, decode, result_from_json
 
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 SAMPLES = sorted((SOURCE / "tests/data/results").glob("*.json"))
-JOB = {"pattern": "allreduce", "ranks": 64, "noise": "periodic:100Hz,200us"}
+JOB: dict = {"pattern": "allreduce", "ranks": 64, "noise": "periodic:100Hz,200us"}
 
 
 def sample(kind):
@@ -56,6 +59,32 @@ class Options(unittest.TestCase):
                                                          "--from", "1s", "--L", "2us", "--output", "x.h5"])
 
 
+class Signatures(unittest.TestCase):
+    def test_every_function_of_a_verb_has_its_options(self):
+        names = [name for name, value in vars(signatures).items() if getattr(value, "__module__", "") == signatures.__name__]
+        self.assertGreater(len(names), 30)
+        for name in names:
+            with self.subTest(name):
+                function = getattr(idlewave, name, None) or getattr(idlewave.noise, name)
+                self.assertEqual(function.__name__, name)
+                taken = inspect.signature(function).parameters
+                self.assertIn("no_config", taken)
+                self.assertEqual({"format", "dry_run", "options"} & set(taken), set())
+
+    def test_help_lists_options_with_their_meaning(self):
+        text = pydoc.plain(pydoc.render_doc(idlewave.simulate))
+        for line in ("simulate(program: ", "Simulates a pattern", "Options of `idlewave simulate`:", "    What runs:", "ranks=N: number of ranks",
+                     "sync=none|start|phase: a random phase", "async_=wait|calls|thread: where", "explain=True: split the critical path"):
+            self.assertIn(line, text)
+        self.assertIn("least=SHARE: name only ranks", pydoc.plain(pydoc.render_doc(idlewave.explain)))
+        self.assertIn("drop=", idlewave.noise.cut.__doc__)
+
+    def test_the_command_judges_options(self):
+        misspelt: dict = {"rnks": 3}
+        with self.assertRaisesRegex(idlewave.UsageError, "there is no option '--rnks': did you mean --ranks?"):
+            idlewave.simulate(**misspelt)
+
+
 class Running(Scratch):
     def test_a_simulation_is_typed_and_exact(self):
         result = idlewave.simulate(pattern="barrier", ranks=8)
@@ -82,7 +111,7 @@ class Running(Scratch):
         self.assertEqual(caught.filename, __file__, "whoever called is warned")
         self.assertTrue((self.folder / "text.txt").exists())
         self.assertIsInstance(idlewave.forecast(**JOB), kinds.Forecast)
-        self.assertIsInstance(idlewave.whatif_plan(**{**JOB, "noise": node}, compute="1ms"), kinds.WhatifPlan)
+        self.assertIsInstance(idlewave.whatif_plan(pattern="allreduce", ranks=64, noise=node, compute="1ms"), kinds.WhatifPlan)
         self.assertIsInstance(idlewave.model("exp:10%", compute="1ms", net="none", L="2us", ranks=64), kinds.Model)
         self.assertEqual(idlewave.machine("hdr-fat-tree").name, "hdr-fat-tree")
         self.assertIsInstance(idlewave.verify(sysroot=SOURCE / "tests/data/nodes/container"), kinds.Verify)
@@ -133,6 +162,53 @@ class Running(Scratch):
         self.assertEqual((self.folder / "said").read_text(encoding="utf-8"), "interrupted\n")
 
 
+class Progress(Scratch):
+    def test_a_function_gets_the_share_done_and_the_time_left(self):
+        text = json.dumps(sample("simulate"))
+        self.pretend("test -t 2 || exit 7\ncase $* in *--quiet*) exit 8;; esac\n"
+                     "printf '\\r[          ]   0 %%  ?:?? left\\033[K\\r[####      ]  40 %%  1.2 M messages/s  1:05 left\\033[K' >&2\n"
+                     "printf '\\r\\033[Kidlewave: simulate: warning: too short\\n\\r[##########] 100 %%  0:00 left\\033[K\\r\\033[K' >&2\n"
+                     f"cat <<'END'\n{text}\nEND")
+        told = []
+        with self.assertWarnsRegex(idlewave.IdlewaveWarning, "^too short$"):
+            result = idlewave.simulate(**JOB, progress=lambda *now: told.append(now))
+        self.assertEqual(told, [(0.0, None), (0.4, 65.0), (1.0, 0.0)])
+        self.assertEqual(result, result_from_json(sample("simulate")))
+
+    def test_the_command_tells_it_until_the_function_has_enough(self):
+        told = []
+
+        def listen(share, left):
+            told.append(share)
+            if len(told) == 4:
+                raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            idlewave.simulate(pattern="allreduce", ranks="4Ki", repeat=1000, noise="poisson:100Hz,exp:100us", trials=100, engine="event",
+                              progress=listen)
+        self.assertEqual(told, sorted(told))
+
+    def test_errors_are_found_beside_it(self):
+        with self.assertRaisesRegex(idlewave.UsageError, "unknown operation 'barrir'") as caught:
+            idlewave.simulate(pattern="barrir", ranks=4, progress=print)
+        self.assertIn("idlewave schedule --list", caught.exception.hint)
+
+    def test_without_terminals_there_is_a_result(self):
+        with unittest.mock.patch("os.openpty", side_effect=OSError):
+            self.assertEqual(idlewave.simulate(pattern="barrier", ranks=8, progress=print).ranks, 8)
+
+    def test_what_the_function_raises_ends_the_command(self):
+        self.pretend(f"trap 'echo interrupted >{self.folder}/said; exit 1' INT\nprintf '\\r[#   ]  10 %%  0:09 left\\033[K' >&2\n"
+                     "while :; do sleep 0.02; done")
+
+        def enough(share, left):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            idlewave.simulate(**JOB, progress=enough)
+        self.assertEqual((self.folder / "said").read_text(encoding="utf-8"), "interrupted\n")
+
+
 class Errors(Scratch):
     def test_usage_errors_have_message_and_hint(self):
         with self.assertRaises(idlewave.UsageError) as caught:
@@ -144,10 +220,27 @@ class Errors(Scratch):
         self.assertEqual(error.exit_code, 64)
         self.assertIn("simulate --quiet --pattern barrir --ranks 4 --format json", error.command)
 
-    def test_errors_of_files(self):
-        with self.assertRaisesRegex(idlewave.CommandError, "noise show: cannot read '/nonexistent'") as caught:
+    def test_files_that_are_not_there(self):
+        with self.assertRaisesRegex(FileNotFoundError, "^noise show: cannot read '/nonexistent': No such file or directory$") as caught:
             idlewave.noise.show("/nonexistent")
-        self.assertEqual((caught.exception.exit_code, caught.exception.hint), (1, ""))
+        error = caught.exception
+        self.assertIsInstance(error, idlewave.MissingFile)
+        self.assertIsInstance(error, idlewave.CommandError)
+        self.assertEqual((error.exit_code, error.hint, error.errno, error.filename), (1, "", errno.ENOENT, "/nonexistent"))
+        for net, noise, missing in (("none", "/none.h5", "/none.h5"), ("/none.yaml", "exp:1%", "/none.yaml")):
+            with self.subTest(missing), self.assertRaises(FileNotFoundError) as caught:
+                idlewave.simulate(pattern="barrier", ranks=4, net=net, noise=noise)
+            self.assertIsInstance(caught.exception, idlewave.UsageError)
+            self.assertIsInstance(caught.exception, idlewave.MissingFile)
+            self.assertEqual((caught.exception.exit_code, caught.exception.filename), (64, missing))
+        with self.assertRaisesRegex(FileNotFoundError, "cannot write '/nonexistent/node.h5'"):
+            idlewave.noise.synth("poisson:1Hz,exp:1us", output="/nonexistent/node.h5", duration="1s")
+
+    def test_other_errors_of_files(self):
+        (self.folder / "node.h5").write_text("no", encoding="utf-8")
+        with self.assertRaises(idlewave.CommandError) as caught:
+            idlewave.noise.show(self.folder / "node.h5")
+        self.assertNotIsInstance(caught.exception, FileNotFoundError)
 
     def test_a_deadlock_has_no_result(self):
         with self.assertRaisesRegex(idlewave.CommandError, "2 ranks cannot go on") as caught:

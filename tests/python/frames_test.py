@@ -25,7 +25,7 @@ import idlewave.frames
 from idlewave.recording import _lost_until
 
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
-JOB = {"pattern": "allreduce", "ranks": 64, "noise": "periodic:100Hz,200us", "trials": 8}
+JOB: dict = {"pattern": "allreduce", "ranks": 64, "noise": "periodic:100Hz,200us", "trials": 8}
 SPECS = ("irq/tick=periodic:1kHz,20us", "thread/daemon=poisson:40Hz,exp:300us")
 
 
@@ -61,7 +61,7 @@ class Results(Made):
         pandas.testing.assert_frame_equal(idlewave.simulate(**JOB).frame(), csv("simulate", quiet=True, **JOB), rtol=1e-12)
 
     def test_columns_of_a_what_if_are_those_of_csv(self):
-        options = {"pattern": "allreduce", "ranks": 64, "noise": self.node, "compute": "1ms", "trials": 8, "redraws": 4}
+        options: dict = {"pattern": "allreduce", "ranks": 64, "noise": self.node, "compute": "1ms", "trials": 8, "redraws": 4}
         frame, printed = idlewave.whatif(**options).frame(), csv("whatif", quiet=True, **options)
         shared = [name for name in printed.columns if name in frame.columns]
         self.assertLessEqual({"name", "share", "slowdown", "slowdown_low", "slowdown_high", "saving", "saving_high"}, set(shared))

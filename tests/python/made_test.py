@@ -36,6 +36,36 @@ KINDS = {
 }
 
 
+def option(name, type_, value="", choices=(), help_="Some help"):
+    return {"name": name, "type": type_, "group": "Group" if type_ != "flag" else "Flags", "value": value, "choices": choices, "help": help_}
+
+
+OPTIONS = {"ask": [option("format", "choice", choices=["text", "json"])],
+           "ask twice": [option("from", "time", "TIME"), option("per-node", "count", "N", help_="a long help " * 12), option("set", "string", "X"),
+                         option("L", "per-byte", "TIME"), option("scale", "factor", "F"), option("many", "list", "A|B"),
+                         option("way", "choice", choices=["up", "down"]), option("quiet", "flag"), option("dry-run", "flag")]}
+VERBS = '''
+@declared_as(signatures.ask)
+def ask(name: str, place: int = 3, *more: Path, **options: Option) -> kinds.First:
+    """Asks."""
+    return run_as(kinds.First, ["ask", "once", name], options)
+
+
+@overload
+def _ask_twice(*, only: None = None, **options: Option) -> int: ...
+@overload
+def _ask_twice(*, only: str, **options: Option) -> str: ...
+
+
+def _ask_twice(*, only: Optional[str] = None, **options: Option) -> object:
+    """Asks twice."""
+    return run_as(kinds.First, ["ask", "twice"], {"quiet": True, "set": 1, **options})
+
+
+def run(**options: Option) -> str: ...
+'''
+
+
 class Made(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="iw_made_")
@@ -48,6 +78,10 @@ class Made(unittest.TestCase):
         self.schemas, self.made = self.root / "schemas", self.root / "made"
         self.package = self.made / "src" / "idlewave"
         self.write_schemas(KINDS)
+        self.options = self.root / "options.json"
+        self.options.write_text(json.dumps(OPTIONS), encoding="utf-8")
+        (self.root / "python/src/idlewave/verbs.py").write_text(VERBS, encoding="utf-8")
+        (self.root / "python/src/idlewave/noise.py").write_text("", encoding="utf-8")
         self.assertEqual(self.make(), (0, ""))
 
     def write_schemas(self, kinds):
@@ -57,7 +91,7 @@ class Made(unittest.TestCase):
             (self.schemas / f"{name}.schema.json").write_text(json.dumps(schema), encoding="utf-8")
 
     def make(self):
-        done = subprocess.run([sys.executable, "-B", self.root / "tools/make_python.py", self.schemas, self.made],
+        done = subprocess.run([sys.executable, "-B", self.root / "tools/make_python.py", self.schemas, self.options, self.made],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 
@@ -92,6 +126,28 @@ class Made(unittest.TestCase):
         path.write_text(path.read_text(encoding="utf-8").replace("0xd97700", "0xd97701"), encoding="utf-8")
         self.assertEqual(self.make(), (0, ""))
         self.assertEqual(json.loads((self.package / "palette.json").read_text(encoding="utf-8"))["light"]["noise"], "#d97701")
+
+    def test_functions_have_the_options_of_their_verb(self):
+        text = (self.package / "signatures.py").read_text(encoding="utf-8")
+        self.assertIn("def ask(\n    name: str,\n    place: int = 3,\n    *more: Path,\n) -> kinds.First:\n", text)
+        options = ("    from_: Optional[Time] = None,\n    per_node: Optional[Count] = None,\n    L: Optional[Time] = None,\n"
+                   "    scale: Optional[Factor] = None,\n    many: Optional[Scalars] = None,\n"
+                   '    way: Optional[Literal["up", "down"]] = None,\n    quiet: Optional[bool] = None,\n')
+        self.assertIn(f"@overload\ndef ask_twice(\n    *,\n    only: str,\n{options}) -> str: ...\n", text)
+        self.assertIn(f"\n\n\ndef ask_twice(\n    *,\n    only: Optional[str] = None,\n{options}) -> object:\n", text)
+        self.assertEqual(text.count("\ndef "), 4)
+
+    def test_docstrings_have_the_help_of_options(self):
+        text = (self.package / "signatures.py").read_text(encoding="utf-8")
+        self.assertIn('    """Asks twice.\n\n    Options of `idlewave ask twice`:\n\n    Group:\n        from_=TIME: Some help\n', text)
+        self.assertRegex(text, r"        per_node=N: (a long help ?){7}\n            (a long help ?){5}\n")
+        self.assertIn("        way=up|down: Some help\n\n    Flags:\n        quiet=True: Some help\n    \"\"\"\n", text)
+
+    def test_a_function_without_a_verb_is_an_error(self):
+        self.options.write_text("{}", encoding="utf-8")
+        code, said = self.make()
+        self.assertEqual(code, 1)
+        self.assertIn("ask(): the command has no options of 'ask once'", said)
 
     def test_no_schemas_are_an_error(self):
         self.write_schemas({})

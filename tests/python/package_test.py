@@ -7,8 +7,10 @@ Usage: package_test.py IDLEWAVE PACKAGE_DIR SOURCE_DIR
 Skipped where no Python has the packages; without mypy, types are not checked, and it says so.
 """
 
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +25,8 @@ TESTS = pathlib.Path(__file__).resolve().parent
 PYTHON = python_with("ensurepip", "h5py", "matplotlib", "pandas", "setuptools", "venv", "wheel", "xarray")
 MYPY = shutil.which("mypy", path="/usr/bin") or shutil.which("mypy")
 
-USER_PROGRAM = """import idlewave
+USER_PROGRAM = """import pathlib
+import idlewave
 
 result = idlewave.simulate(pattern="barrier", ranks=8)
 ranks: int = result.ranks
@@ -31,10 +34,32 @@ mean: float = result.slowdown.mean or 0.0
 parts = result.explain.parts
 name: int = idlewave.noise.show("node.h5").sources[0].name
 print(result.nonsense)
+idlewave.simulate(rnks=3)
+idlewave.simulate(pattern="barrier", ranks=[8], sync="begin", explain="yes")
+idlewave.noise.show("node.h5", plot=pathlib.Path("node.svg"), nonsense=True)
+idlewave.explain("run", only="waits", top=5, least=0.01).nonsense
+idlewave.explain("run", only="nothing")
+idlewave.simulate("run", o=0, L="2us", noise=["exp:1%", pathlib.Path("node.h5")], async_="wait", no_p2p=False, progress=print)
 """
-# line: what mypy has to find there, and nothing elsewhere
-FINDINGS = {6: '"None" of "Optional[Explain]" has no attribute "parts"', 7: 'expression has type "str", variable has type "int"',
-            8: '"Simulate" has no attribute "nonsense"'}
+# lines, and what mypy has to find there, and nothing elsewhere
+FINDINGS = [(7, '"None" of "Optional[Explain]" has no attribute "parts"'), (8, 'expression has type "str", variable has type "int"'),
+            (9, '"Simulate" has no attribute "nonsense"'), (10, 'Unexpected keyword argument "rnks" for "simulate"'),
+            (11, '"ranks" to "simulate" has incompatible type "List[int]"'), (11, '"sync" to "simulate" has incompatible type "Literal[\'begin\']"'),
+            (11, '"explain" to "simulate" has incompatible type "str"'), (12, 'Unexpected keyword argument "nonsense" for "show"'),
+            (13, '"Waits" has no attribute "nonsense"'), (14, 'No overload variant matches argument types "str", "str"')]
+
+
+def calls_in(page):
+    """The Python on a page: of consoles what is typed."""
+    blocks = re.findall(r"^```(?:pycon|python)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    typed = [line[4:] if line.startswith((">>> ", "... ")) else line for block in blocks for line in block.splitlines()
+             if ">>> " not in block or line.startswith((">>> ", "... "))]
+    return "\n".join(typed) + "\n"
+
+
+def cells_of(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code") + "\n"
 
 
 class Package(unittest.TestCase):
@@ -92,15 +117,46 @@ class Package(unittest.TestCase):
         run(MYPY, cache, "--config-file", PACKAGE / "pyproject.toml", PACKAGE / "src")
         program = self.environment.folder / "program.py"
         program.write_text(USER_PROGRAM, encoding="utf-8")
-        settings = self.environment.folder / "mypy.ini"  # what ours imports would be checked for 15 s otherwise
-        settings.write_text("[mypy]\n[mypy-h5py.*,matplotlib.*,numpy.*,pandas.*,xarray.*]\nfollow_imports = skip\n", encoding="utf-8")
-        found = subprocess.run([MYPY, cache, "--config-file", str(settings), "--python-executable", str(self.environment.python),
-                                "--follow-imports=silent", "--no-error-summary", "--ignore-missing-imports", "program.py"], cwd=self.environment.folder, stdout=subprocess.PIPE, text=True,
-                               check=False).stdout.splitlines()
+        found = self.mypy("program.py")
         self.assertEqual(len(found), len(FINDINGS), found)
-        for line, (number, text) in zip(found, FINDINGS.items()):
+        for line, (number, text) in zip(found, FINDINGS):
             self.assertTrue(line.startswith(f"program.py:{number}: "), line)
             self.assertIn(text, line)
+
+    def test_types_of_calls_on_pages_in_notebooks_and_tests(self):
+        if not MYPY:
+            return
+        texts = {path: calls_in(path) for path in (SOURCE / "README.md", SOURCE / "python/README.md", *(SOURCE / "docs").rglob("*.md"))}
+        texts.update((path, cells_of(path)) for path in (SOURCE / "examples/notebooks").glob("*.ipynb"))
+        texts.update((path, path.read_text(encoding="utf-8")) for path in TESTS.glob("*_test.py"))
+        texts = {path: text for path, text in texts.items() if "idlewave." in text and path.name != "package_test.py"}
+        self.assertGreater(len(texts), 8)
+        folder = self.environment.folder / "calls"
+        folder.mkdir()
+        for path, text in texts.items():
+            name = re.sub(r"\W", "_", str(path.relative_to(SOURCE)))
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        functions = re.findall(r"^def (\w+)", (PACKAGE / "src/idlewave/signatures.py").read_text(encoding="utf-8"), re.MULTILINE)
+        ours = re.compile(rf'(?:to|for|of) "(?:{"|".join(functions)})"|No overload|syntax')
+        found = [line for line in self.mypy("--check-untyped-defs", *sorted(map(str, folder.iterdir()))) if ours.search(line)]
+        self.assertEqual(found, [])
+
+    def mypy(self, *words):
+        """What it says of programs that use the installed package."""
+        settings = self.environment.folder / "mypy.ini"  # what ours imports would be checked for 15 s otherwise
+        settings.write_text("[mypy]\n[mypy-h5py.*,matplotlib.*,numpy.*,pandas.*,xarray.*]\nfollow_imports = skip\n", encoding="utf-8")
+        done = subprocess.run([MYPY, f"--cache-dir={self.environment.folder}/mypy", "--config-file", settings, "--python-executable",
+                               self.environment.python, "--follow-imports=silent", "--no-error-summary", "--ignore-missing-imports", *words],
+                              cwd=self.environment.folder, stdout=subprocess.PIPE, text=True, check=False)
+        return [line for line in done.stdout.splitlines() if ": note: " not in line]
+
+    def test_completion(self):
+        code = ("import jedi\n"
+                "for text in ('idlewave.simulate(ra', 'idlewave.explain(le', 'idlewave.noise.show(pl'):\n"
+                "    script = jedi.Script('import idlewave\\n' + text)\n"
+                "    print(*(found.name for found in script.complete() if found.name.endswith('=')))")
+        said = run(self.environment.python, "-c", code, cwd=self.environment.folder)
+        self.assertEqual(said.splitlines(), ["ranks= ranks_per_node=", "least= leave_out=", "plot="])
 
 
 if __name__ == "__main__":

@@ -1,27 +1,38 @@
-"""Runs the command `idlewave`: options as keyword arguments, errors as exceptions.
+"""Runs the command `idlewave`: options as keyword arguments, errors as exceptions, progress to a function.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
-from typing import Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Sequence, TypeVar, Union
 
-from .errors import CommandError, CommandNotFound, IdlewaveWarning, UsageError
+from .errors import CommandNotFound, IdlewaveWarning, command_error
 
 Scalar = Union[str, int, float, "os.PathLike[str]"]
 Option = Union[None, bool, Scalar, Sequence[Scalar]]
+Launcher = Sequence[Scalar]
+Progress = Callable[[float, Optional[float]], object]  # gets the share that is done, and the seconds left, None before they are known
+
+# what options take, as signatures.py names it
+Time = Union[str, Literal[0]]
+Count = Union[int, str]
+Factor = Union[float, str]
+Scalars = Union[Scalar, Sequence[Scalar]]
 
 ANSWERED = (0, 2, 3, 4, 5)  # exit codes: done, a negative verdict, none; of `check` also noisy and busy
-USAGE_EXIT = 64
 INTERRUPT_S = 10.0  # that an interrupted command has to put everything back
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _chosen: Dict[str, str] = {}
 
@@ -68,12 +79,25 @@ def option_words(options: Dict[str, Option]) -> List[str]:
     return words
 
 
-def run_command(words: Sequence[Scalar], options: Dict[str, Option], after: Sequence[Scalar] = ()) -> Output:
+def declared_as(declared: F) -> Callable[[Callable[..., Any]], F]:
+    """For checkers, help and completion the function has all options by name, as `signatures` says. It takes any: the command judges."""
+
+    def same(function: Any) -> F:
+        function.__name__ = function.__qualname__ = declared.__name__
+        function.__doc__ = declared.__doc__
+        function.__signature__ = inspect.signature(declared)
+        named: F = function
+        return named
+
+    return same
+
+
+def run_command(words: Sequence[Scalar], options: Dict[str, Option], after: Launcher = (), progress: Optional[Progress] = None) -> Output:
     """Runs `idlewave WORDS OPTIONS -- AFTER`. Raises CommandError where it failed without a result; warns of what it warns of."""
     line = [command_path(), *(str(word) for word in words), *option_words(options)]
     if after:
         line += ["--", *(str(word) for word in after)]
-    out, said, code = _finish(line)
+    out, said, code = _finish(line) if progress is None else _finish_shown(line, progress)
     _repeat_warnings(said)
     if code not in ANSWERED or (code != 0 and not out.strip()):
         _raise(said, code, line)
@@ -85,14 +109,58 @@ def _finish(line: Sequence[str]) -> "tuple[str, str, int]":
                           errors="replace") as process:
         try:
             out, said = process.communicate()
-        except BaseException:  # a notebook interrupts its kernel, not what that has started
-            process.send_signal(signal.SIGINT)
-            try:
-                process.communicate(timeout=INTERRUPT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        except BaseException:
+            _interrupt(process)
             raise
         return out, said, process.returncode
+
+
+def _interrupt(process: "subprocess.Popen[str]") -> None:
+    """A notebook interrupts its kernel, not what that has started."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=INTERRUPT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _finish_shown(line: Sequence[str], progress: Progress) -> "tuple[str, str, int]":
+    """With a terminal as stderr, where the command draws its bar ten times a second."""
+    try:
+        ours, theirs = os.openpty()
+    except OSError:  # there are none: the result counts
+        return _finish(line)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
+        with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=out, stderr=theirs, env=dict(os.environ, TERM="xterm"),
+                              encoding="utf-8") as process:
+            os.close(theirs)
+            try:
+                said = _follow(ours, progress)
+                process.wait()
+            except BaseException:
+                _interrupt(process)
+                raise
+            finally:
+                os.close(ours)
+        out.seek(0)
+        return out.read(), said, process.returncode
+
+
+def _follow(terminal: int, progress: Progress) -> str:
+    """Tells what bars say, such as `[##  ]  40 %  1.2 M messages/s  1:05 left`, and returns all else."""
+    said, rest = b"", b""
+    while True:
+        try:
+            rest += os.read(terminal, 4096)
+        except OSError:  # the command has closed it
+            return (said + rest).decode("utf-8", errors="replace")
+        *pieces, rest = re.split(rb"\r\n|\r(?!$)|\x1b\[K", rest)
+        for piece in pieces:
+            bar = re.match(rb"\[[# ]*\] +(\d+) %.*?(?:(\d+):(\d\d)|\?:\?\?) left$", piece)
+            if bar:
+                progress(int(bar[1]) / 100, 60.0 * int(bar[2]) + int(bar[3]) if bar[2] else None)
+            elif piece:
+                said += piece + b"\n"
 
 
 def _repeat_warnings(said: str) -> None:
@@ -115,5 +183,4 @@ def _raise(said: str, code: int, line: Sequence[str]) -> None:
     if code < 0:
         messages.append(f"the command was ended by {signal.Signals(-code).name}")
     message = "\n".join(messages) or said.strip() or f"the command ended with exit code {code} and said nothing"
-    kind = UsageError if code == USAGE_EXIT else CommandError
-    raise kind(message, "\n".join(hints), code, line)
+    raise command_error(message, "\n".join(hints), code, line)

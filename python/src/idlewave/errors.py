@@ -5,10 +5,15 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
+import re
 import shlex
 from types import ModuleType
 from typing import Sequence
+
+USAGE_EXIT = 64
 
 
 class IdlewaveError(Exception):
@@ -45,12 +50,43 @@ class FileError(IdlewaveError):
     """A file that is not what it should be."""
 
 
+class MissingFile(FileError, FileNotFoundError):
+    """A file, or the folder for one, that is not there; of the command it is a CommandError, too."""
+
+    def __init__(self, message: str, filename: str = "") -> None:
+        super().__init__(message)
+        self.errno, self.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
+        self.filename = filename
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class MissingInput(CommandError, MissingFile):
+    """A file that the command misses."""
+
+
+class MissingName(UsageError, MissingInput):
+    """A value that is neither a file nor a name or a spec that the command knows."""
+
+
 class SchemaError(FileError):
     """A result of a version that this package does not read."""
 
 
 class MissingPackage(IdlewaveError, ImportError):
     """A Python package that only some functions need."""
+
+
+def command_error(message: str, hint: str, exit_code: int, words: Sequence[str]) -> CommandError:
+    """By exit code; and by the system's message, which the command repeats in English, whether a file is not there."""
+    is_usage = exit_code == USAGE_EXIT
+    missing = re.search(r"'([^']*)' is neither a file\b" if is_usage else r"'([^']*)'[^']*: No such file or directory", message)
+    if missing is None:
+        return (UsageError if is_usage else CommandError)(message, hint, exit_code, words)
+    error = (MissingName if is_usage else MissingInput)(message, hint, exit_code, words)
+    error.filename = missing[1]
+    return error
 
 
 def needed(module: str, purpose: str) -> ModuleType:

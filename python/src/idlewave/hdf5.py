@@ -9,7 +9,7 @@ import contextlib
 import pathlib
 from typing import Any, Iterator
 
-from .errors import FileError, needed
+from .errors import FileError, MissingFile, needed
 from .result import Path
 
 DAMAGE = (AttributeError, IndexError, KeyError, OSError, OverflowError, RuntimeError, TypeError, ValueError)  # by what h5py tells of it
@@ -20,7 +20,7 @@ def open_file(path: Path, wanted: str) -> Iterator[Any]:
     """The file, opened to read, if its `format` is WANTED. What is missing or damaged in it is a FileError."""
     h5py = needed("h5py", "reading HDF5")
     if not pathlib.Path(path).is_file():
-        raise FileError(f"there is no file '{path}'")
+        raise MissingFile(f"there is no file '{path}'", str(path))
     try:
         file = _opened(h5py, path)
     except OSError as error:
