@@ -1,6 +1,7 @@
-# Run by the target `dist`: FOLDER/packaging is packaging/ with the version, date and checksum of the tarball TARBALL in place of
-# @NAMES@ of its .in files.
-#   cmake -DSOURCE=... -DFOLDER=... -DTARBALL=name.tar.gz -DVERSION=0.2.0 -DSECONDS=date -P Packaging.cmake
+# Run by the target `dist`: FOLDER/packaging is packaging/ with the version, date and checksum of the tarball TARBALL, home page and
+# maintainer in place of @NAMES@ of its .in files.
+#   cmake -DSOURCE=... -DFOLDER=... -DTARBALL=name.tar.gz -DVERSION=0.2.0 -DSECONDS=date -DHOMEPAGE=https://... -DMAINTAINER="Name <address>"
+#         -P Packaging.cmake
 file(SHA256 ${FOLDER}/${TARBALL} SHA256)
 file(WRITE ${FOLDER}/${TARBALL}.sha256 "${SHA256}  ${TARBALL}\n")
 set(ENV{SOURCE_DATE_EPOCH} ${SECONDS})

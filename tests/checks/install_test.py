@@ -239,7 +239,7 @@ class Releases(unittest.TestCase):
         with tarfile.open(tarball) as tar:
             names = {name.split("/", 1)[-1] for name in tar.getnames()}
         self.assertTrue({"README.md", "LICENSE", "CMakeLists.txt", "src/core/numeric/numeric.h", "web/report.css",
-                         "python/src/idlewave/kinds/simulate.py", "python/src/idlewave/palette.json"} <= names)
+                         "python/src/idlewave/kinds/simulate.py", "python/src/idlewave/palette.json", "python/src/idlewave/signatures.py"} <= names)
 
 
 class Prefixes(unittest.TestCase):
