@@ -118,6 +118,10 @@ if(IW_FEATURES AND Python3_Interpreter_FOUND)
                      DEPENDS ${schemas}.stamp idlewave_schemas tools/make_formats.py tools/make_python.py VERBATIM)
   add_custom_target(formats ALL DEPENDS ${formats}.stamp)
   install(DIRECTORY ${formats}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/reference/formats/results COMPONENT docs)
+  # The documentation as a site, by Sphinx with MyST and Furo; what was built is installed.
+  add_custom_target(site COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/make_site.py ${schemas} ${PROJECT_BINARY_DIR}/site
+                    DEPENDS idlewave_schemas VERBATIM)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/site/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html COMPONENT docs OPTIONAL)
   if(IW_PYTHON_DIR)
     install(DIRECTORY ${python}/src/idlewave DESTINATION ${IW_PYTHON_DIR} COMPONENT python PATTERN "__pycache__" EXCLUDE)
   endif()
