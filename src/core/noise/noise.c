@@ -12,9 +12,9 @@
 #include "core/noise/source.h"
 #include "core/noise/spec.h"
 
-#define ONE(kind) +1
-enum { KIND_COUNT = 0 IWI_SOURCE_KINDS(ONE) };
-#undef ONE
+#define NUMBER(kind) KIND_##kind,
+enum { IWI_SOURCE_KINDS(NUMBER) KIND_COUNT };
+#undef NUMBER
 
 const struct iwi_source_ops *const iwi_source_kinds[] = {
 #define ROW(kind) &iwi_source_##kind,

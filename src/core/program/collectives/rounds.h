@@ -174,7 +174,7 @@ static inline void iwi_role_ring(struct iwi_role *role, uint32_t ranks, uint32_t
 
 /* The same where all rounds are shifts or flips, and every rank sends one message in each. */
 #define IWI_STREAMING_ROUNDS(count, one) \
-    .round_count = count, .message_count = iwi_all_send_messages, .round = one, .role = iwi_streaming_role
+    .round_count = (count), .message_count = iwi_all_send_messages, .round = (one), .role = iwi_streaming_role
 
 /* round_count, message_count: P - 1, and ceil(log2 P). */
 uint64_t iwi_other_ranks(const struct iwi_operation *op);
