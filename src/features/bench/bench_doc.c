@@ -634,7 +634,7 @@ const struct iwi_kind iwi_bench_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_bench_doc, iw_bench_result, iwi_bench_kind)
+IWI_DOC(iw_bench_doc, iw_bench_result, result, iwi_bench_kind)
 
 /* ---- other files ---- */
 

@@ -262,4 +262,4 @@ const struct iwi_kind iwi_memory_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_memory_doc, iw_memory_curve, iwi_memory_kind)
+IWI_DOC(iw_memory_doc, iw_memory_curve, curve, iwi_memory_kind)

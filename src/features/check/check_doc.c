@@ -467,4 +467,4 @@ const struct iwi_kind iwi_check_kind = {
     .check = check_file,
 };
 
-IWI_DOC(iw_check_doc, iw_check, iwi_check_kind)
+IWI_DOC(iw_check_doc, iw_check, check, iwi_check_kind)

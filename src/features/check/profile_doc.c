@@ -156,7 +156,7 @@ const struct iwi_kind iwi_profile_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_profile_doc, iw_profile, iwi_profile_kind)
+IWI_DOC(iw_profile_doc, iw_profile, profile, iwi_profile_kind)
 
 iw_status iw_profile_open(const iw_log *log, const char *path, iw_doc_file **file_p,
                           const iw_profile **profile_p)

@@ -196,4 +196,4 @@ const struct iwi_kind iwi_explanation_kind = {
     .write_csv = write_csv,
 };
 
-IWI_DOC(iw_explanation_doc, iw_explanation, iwi_explanation_kind)
+IWI_DOC(iw_explanation_doc, iw_explanation, explanation, iwi_explanation_kind)

@@ -342,4 +342,4 @@ const struct iwi_kind iwi_coincidence_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_coincidence_doc, iw_coincidence, iwi_coincidence_kind)
+IWI_DOC(iw_coincidence_doc, iw_coincidence, coincidence, iwi_coincidence_kind)

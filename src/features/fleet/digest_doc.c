@@ -243,4 +243,4 @@ const struct iwi_kind iwi_digest_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_digest_doc, iw_digest, iwi_digest_kind)
+IWI_DOC(iw_digest_doc, iw_digest, digest, iwi_digest_kind)

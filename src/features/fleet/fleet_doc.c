@@ -540,4 +540,4 @@ const struct iwi_kind iwi_fleet_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_fleet_doc, iw_fleet, iwi_fleet_kind)
+IWI_DOC(iw_fleet_doc, iw_fleet, fleet, iwi_fleet_kind)

@@ -297,4 +297,4 @@ const struct iwi_kind iwi_history_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_history_doc, iw_history, iwi_history_kind)
+IWI_DOC(iw_history_doc, iw_history, history, iwi_history_kind)

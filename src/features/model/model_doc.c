@@ -776,4 +776,4 @@ const struct iwi_kind iwi_model_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_model_doc, iw_model_report, iwi_model_kind)
+IWI_DOC(iw_model_doc, iw_model_report, report, iwi_model_kind)

@@ -493,4 +493,4 @@ const struct iwi_kind iwi_machine_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_net_machine_doc, iw_net_machine, iwi_machine_kind)
+IWI_DOC(iw_net_machine_doc, iw_net_machine, machine, iwi_machine_kind)

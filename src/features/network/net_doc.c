@@ -489,7 +489,7 @@ const struct iwi_kind iwi_net_kind = {
     .check = iwi_net_measured_check,
 };
 
-IWI_DOC(iw_net_doc, iw_net_measured, iwi_net_kind)
+IWI_DOC(iw_net_doc, iw_net_measured, measured, iwi_net_kind)
 
 const iw_net_measured *iw_net_of_doc(iw_doc doc)
 {

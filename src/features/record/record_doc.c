@@ -236,7 +236,7 @@ const struct iwi_kind iwi_record_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_record_doc, iw_record_report, iwi_record_kind)
+IWI_DOC(iw_record_doc, iw_record_report, report, iwi_record_kind)
 
 iw_status iw_record_report_init(const iw_log *log, const iw_recording *recording, const char *file,
                                 iw_record_report *report)

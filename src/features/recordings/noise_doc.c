@@ -377,7 +377,7 @@ const struct iwi_kind iwi_noise_edit_kind = {
     .check = check_edit,
 };
 
-IWI_DOC(iw_edit_doc, iw_edit_report, iwi_noise_edit_kind)
+IWI_DOC(iw_edit_doc, iw_edit_report, report, iwi_noise_edit_kind)
 
 /* ---- recordings ---- */
 
@@ -659,4 +659,4 @@ const struct iwi_kind iwi_noise_kind = {
     .write_csv = write_csv,
 };
 
-IWI_DOC(iw_noise_doc, iw_noise_report, iwi_noise_kind)
+IWI_DOC(iw_noise_doc, iw_noise_report, report, iwi_noise_kind)

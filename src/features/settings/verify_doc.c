@@ -264,7 +264,7 @@ const struct iwi_kind iwi_verify_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_verify_doc, iw_verify, iwi_verify_kind)
+IWI_DOC(iw_verify_doc, iw_verify, verify, iwi_verify_kind)
 
 /* ---- for logs ---- */
 

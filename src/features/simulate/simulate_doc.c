@@ -472,7 +472,7 @@ const struct iwi_kind iwi_forecast_kind = {
     .write_doc = write_forecast,
 };
 
-IWI_DOC(iw_forecast_doc, iw_forecast, iwi_forecast_kind)
+IWI_DOC(iw_forecast_doc, iw_forecast, forecast, iwi_forecast_kind)
 
 /* ======== simulations ======== */
 
@@ -689,4 +689,4 @@ const struct iwi_kind iwi_simulate_kind = {
     .check = simulation_check,
 };
 
-IWI_DOC(iw_simulation_doc, iw_simulation, iwi_simulate_kind)
+IWI_DOC(iw_simulation_doc, iw_simulation, simulation, iwi_simulate_kind)

@@ -83,7 +83,7 @@ const struct iwi_kind iwi_study_run_kind = {
     .check = check_run,
 };
 
-IWI_DOC(iw_study_run_doc, iw_study_outcome, iwi_study_run_kind)
+IWI_DOC(iw_study_run_doc, iw_study_outcome, outcome, iwi_study_run_kind)
 
 /* ======== an estimate ======== */
 
@@ -188,7 +188,7 @@ const struct iwi_kind iwi_study_estimate_kind = {
     .check = check_estimate,
 };
 
-IWI_DOC(iw_study_estimate_doc, iw_study_estimate, iwi_study_estimate_kind)
+IWI_DOC(iw_study_estimate_doc, iw_study_estimate, estimate, iwi_study_estimate_kind)
 
 /* ======== comparisons ======== */
 
@@ -459,4 +459,4 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 
 const struct iwi_kind iwi_study_kind = {.name = "study", .schema = &study_schema, .write_doc = write_doc};
 
-IWI_DOC(iw_study_doc, iw_study_results, iwi_study_kind)
+IWI_DOC(iw_study_doc, iw_study_results, results, iwi_study_kind)

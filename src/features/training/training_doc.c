@@ -683,4 +683,4 @@ const struct iwi_kind iwi_training_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_training_doc, iw_training_result, iwi_training_kind)
+IWI_DOC(iw_training_doc, iw_training_result, result, iwi_training_kind)

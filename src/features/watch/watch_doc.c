@@ -271,7 +271,7 @@ const struct iwi_kind iwi_watch_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_watch_doc, iw_watch_report, iwi_watch_kind)
+IWI_DOC(iw_watch_doc, iw_watch_report, report, iwi_watch_kind)
 
 iw_status iw_watch_report_init(const iw_log *log, const iw_watch_result *result, const char *file,
                                iw_watch_report *report)

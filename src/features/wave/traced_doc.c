@@ -405,4 +405,4 @@ const struct iwi_kind iwi_trace_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_traced_run_doc, iw_traced_run, iwi_trace_kind)
+IWI_DOC(iw_traced_run_doc, iw_traced_run, run, iwi_trace_kind)

@@ -454,4 +454,4 @@ const struct iwi_kind iwi_wave_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_waves_doc, iw_waves, iwi_wave_kind)
+IWI_DOC(iw_waves_doc, iw_waves, waves, iwi_wave_kind)

@@ -105,7 +105,7 @@ const struct iwi_kind iwi_whatif_plan_kind = {
     .write_doc = write_plan,
 };
 
-IWI_DOC(iw_whatif_plan_doc, iw_whatif_plan, iwi_whatif_plan_kind)
+IWI_DOC(iw_whatif_plan_doc, iw_whatif_plan, plan, iwi_whatif_plan_kind)
 
 enum { MOST_ADVICE = 10 };
 
@@ -417,4 +417,4 @@ const struct iwi_kind iwi_whatif_kind = {
     .style = &iwi_asset_whatif_css,
 };
 
-IWI_DOC(iw_whatif_doc, iw_whatif, iwi_whatif_kind)
+IWI_DOC(iw_whatif_doc, iw_whatif, whatif, iwi_whatif_kind)

@@ -319,4 +319,4 @@ const struct iwi_kind iwi_explain_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_blame_doc, iw_blame, iwi_explain_kind)
+IWI_DOC(iw_blame_doc, iw_blame, blame, iwi_explain_kind)

@@ -316,4 +316,4 @@ const struct iwi_kind iwi_stragglers_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_stragglers_doc, iw_stragglers, iwi_stragglers_kind)
+IWI_DOC(iw_stragglers_doc, iw_stragglers, result, iwi_stragglers_kind)

@@ -408,4 +408,4 @@ const struct iwi_kind iwi_waits_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_waits_doc, iw_waits, iwi_waits_kind)
+IWI_DOC(iw_waits_doc, iw_waits, waits, iwi_waits_kind)

@@ -378,4 +378,4 @@ const struct iwi_kind iwi_noise_compare_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_compare_doc, iw_noise_comparison, iwi_noise_compare_kind)
+IWI_DOC(iw_compare_doc, iw_noise_comparison, comparison, iwi_noise_compare_kind)

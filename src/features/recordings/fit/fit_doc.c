@@ -471,4 +471,4 @@ const struct iwi_kind iwi_fit_kind = {
     .check = check,
 };
 
-IWI_DOC(iw_fit_doc, iw_noise_fit, iwi_fit_kind)
+IWI_DOC(iw_fit_doc, iw_noise_fit, fit, iwi_fit_kind)

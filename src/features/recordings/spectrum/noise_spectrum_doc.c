@@ -443,4 +443,4 @@ const struct iwi_kind iwi_noise_spectrum_kind = {
     .write_csv = write_csv,
 };
 
-IWI_DOC(iw_noise_spectrum_doc, iw_noise_spectrum, iwi_noise_spectrum_kind)
+IWI_DOC(iw_noise_spectrum_doc, iw_noise_spectrum, spectrum, iwi_noise_spectrum_kind)

@@ -361,4 +361,4 @@ const struct iwi_kind iwi_fidelity_kind = {
     .write_doc = write_doc,
 };
 
-IWI_DOC(iw_fidelity_doc, iw_fidelity_report, iwi_fidelity_kind)
+IWI_DOC(iw_fidelity_doc, iw_fidelity_report, report, iwi_fidelity_kind)
