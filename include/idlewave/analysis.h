@@ -126,9 +126,9 @@ typedef struct iw_noise_report_opts {
     bool has_cost; /* not of busy nodes, whose load is no noise */
 } iw_noise_report_opts;
 
-#define IW_NOISE_REPORT_OPTS_INIT                                     \
-    {                                                                 \
-        .size = sizeof(iw_noise_report_opts), .name = "the recording" \
+#define IW_NOISE_REPORT_OPTS_INIT                                   \
+    {                                                               \
+        sizeof(iw_noise_report_opts), "the recording", false, false \
     }
 
 /** All that is shown of a recording. */
@@ -244,9 +244,9 @@ typedef struct iw_compare_opts {
     const char *name_a, *name_b; /* of the recordings, for reports; NULL: none */
 } iw_compare_opts;
 
-#define IW_COMPARE_OPTS_INIT                                                                       \
-    {                                                                                              \
-        .size = sizeof(iw_compare_opts), .metric = IW_COMPARE_SHARE, .seed = 1, .replicates = 2000 \
+#define IW_COMPARE_OPTS_INIT                                                \
+    {                                                                       \
+        sizeof(iw_compare_opts), IW_COMPARE_SHARE, 0.0, 1, 2000, NULL, NULL \
     }
 
 typedef struct iw_noise_comparison {
@@ -316,9 +316,9 @@ typedef struct iw_spectrum_opts {
     const char *name;        /* of the recording, for reports; NULL: none */
 } iw_spectrum_opts;
 
-#define IW_SPECTRUM_OPTS_INIT                       \
-    {                                               \
-        .size = sizeof(iw_spectrum_opts), .cpu = -1 \
+#define IW_SPECTRUM_OPTS_INIT                   \
+    {                                           \
+        sizeof(iw_spectrum_opts), 0.0, -1, NULL \
     }
 
 /** The signal is the share of time that is lost. Its spectrum is the mean over CPUs and over windows of time

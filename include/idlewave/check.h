@@ -162,9 +162,9 @@ typedef struct iw_check_opts {
     double most_slowdown;      /* of each job */
 } iw_check_opts;
 
-#define IW_CHECK_OPTS_INIT                                                      \
-    {                                                                           \
-        .size = sizeof(iw_check_opts), .most_lost = 0.01, .most_slowdown = 0.10 \
+#define IW_CHECK_OPTS_INIT                      \
+    {                                           \
+        sizeof(iw_check_opts), NULL, 0.01, 0.10 \
     }
 
 /** Compares what was found with what is required. IW_ERR_NOMEM. */

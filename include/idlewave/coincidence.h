@@ -69,9 +69,9 @@ typedef struct iw_coincidence_opts {
     uint64_t seed;
 } iw_coincidence_opts;
 
-#define IW_COINCIDENCE_OPTS_INIT                                             \
-    {                                                                        \
-        .size = sizeof(iw_coincidence_opts), .false_alarms = 0.01, .seed = 1 \
+#define IW_COINCIDENCE_OPTS_INIT             \
+    {                                        \
+        sizeof(iw_coincidence_opts), 0.01, 1 \
     }
 
 typedef struct iw_coincidence {

@@ -41,9 +41,9 @@ typedef struct iw_import_opts {
     int64_t length_ns; /* watched so long; 0: what the file says, else up to its last detour */
 } iw_import_opts;
 
-#define IW_IMPORT_OPTS_INIT                                       \
-    {                                                             \
-        .size = sizeof(iw_import_opts), .cpu = IW_IMPORT_ALL_CPUS \
+#define IW_IMPORT_OPTS_INIT                                 \
+    {                                                       \
+        sizeof(iw_import_opts), NULL, IW_IMPORT_ALL_CPUS, 0 \
     }
 
 /** Reads a file of one of the formats; `path` "-" is standard input. IW_ERR_USAGE (no such format, or none

@@ -49,9 +49,9 @@ typedef struct iw_explain_opts {
     const char *meta, *left_out; /* of stragglers, as iw_straggler_load() has them */
 } iw_explain_opts;
 
-#define IW_EXPLAIN_OPTS_INIT                                    \
-    {                                                           \
-        .size = sizeof(iw_explain_opts), .only = IW_EXPLAIN_ALL \
+#define IW_EXPLAIN_OPTS_INIT                                      \
+    {                                                             \
+        sizeof(iw_explain_opts), IW_EXPLAIN_ALL, NULL, NULL, NULL \
     }
 
 /** Explains a run: a folder, a file, or the files of all ranks. With IW_EXPLAIN_ALL, why a part has no answer

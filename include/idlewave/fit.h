@@ -134,9 +134,9 @@ typedef struct iw_fit_opts {
     const char *name;  /* of a recording that does not say its host; NULL: "the recording" */
 } iw_fit_opts;
 
-#define IW_FIT_OPTS_INIT                                          \
-    {                                                             \
-        .size = sizeof(iw_fit_opts), .seed = 1, .replicates = 999 \
+#define IW_FIT_OPTS_INIT                  \
+    {                                     \
+        sizeof(iw_fit_opts), 1, 999, NULL \
     }
 
 /** Fewer detours are not fitted. */

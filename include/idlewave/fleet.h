@@ -114,9 +114,9 @@ typedef struct iw_fleet_opts {
     uint32_t threads;    /* 0: as many as CPUs allowed; the answer is the same */
 } iw_fleet_opts;
 
-#define IW_FLEET_OPTS_INIT                                                     \
-    {                                                                          \
-        .size = sizeof(iw_fleet_opts), .false_alarms = 0.01, .matters = 0.0002 \
+#define IW_FLEET_OPTS_INIT                     \
+    {                                          \
+        sizeof(iw_fleet_opts), 0.01, 0.0002, 0 \
     }
 
 /** Fewer nodes have no distribution to stand out of: each is compared with the others. Fewer than the few

@@ -66,10 +66,9 @@ typedef struct iw_history_opts {
     double matters;      /* share of CPU time that is worth an alarm */
 } iw_history_opts;
 
-#define IW_HISTORY_OPTS_INIT                                                                                 \
-    {                                                                                                        \
-        .size = sizeof(iw_history_opts), .period_ns = INT64_C(7) * 86400 * 1000000000, .false_alarms = 0.01, \
-        .matters = 0.0002                                                                                    \
+#define IW_HISTORY_OPTS_INIT                                                      \
+    {                                                                             \
+        sizeof(iw_history_opts), INT64_C(7) * 86400 * 1000000000, 0, 0.01, 0.0002 \
     }
 
 struct iwi_history_data;

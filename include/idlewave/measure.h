@@ -62,10 +62,10 @@ typedef struct iw_measure_opts {
     void *arg;
 } iw_measure_opts;
 
-#define IW_MEASURE_OPTS_INIT                                                                    \
-    {                                                                                           \
-        .size = sizeof(iw_measure_opts), .probe = IW_PROBE_SELFISH, .duration_ns = 60000000000, \
-        .threshold = 9.0, .quantum_ns = 1000000, .attribution = IW_ATTRIBUTION_AUTO             \
+#define IW_MEASURE_OPTS_INIT                                                              \
+    {                                                                                     \
+        sizeof(iw_measure_opts), IW_PROBE_SELFISH, 60000000000, 0, 9.0, 1000000, NULL, 0, \
+            IW_ATTRIBUTION_AUTO, NULL, NULL, NULL, {NULL, NULL}, NULL, NULL, NULL         \
     }
 
 /** Measures all chosen CPUs at once, one pinned thread each, on one clock. The calling thread sleeps

@@ -56,9 +56,10 @@ typedef struct iw_pattern {
     uint64_t compute_bytes; /* that each compute phase moves between its core and the memory of its domain */
 } iw_pattern;
 
-#define IW_PATTERN_INIT                                                                                     \
-    {                                                                                                       \
-        .size = sizeof(iw_pattern), .ranks = 2, .bytes = 1, .repeat = 1, .distance = 1, .is_periodic = true \
+#define IW_PATTERN_INIT                                                                     \
+    {                                                                                       \
+        sizeof(iw_pattern), 2, 1, 0, 0, 1, 0, 0, {0, 0, 0}, 1, true, false, false, NULL, 0, \
+            {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, NULL, 0                                  \
     }
 
 /** `work` times as much computation, in time and in bytes, both rounded to the nearest. */
@@ -160,10 +161,10 @@ typedef struct iw_trace_opts {
     const char *grow; /* groups with this in their name span all replicas; NULL: those of data parallelism */
 } iw_trace_opts;
 
-#define IW_TRACE_OPTS_INIT                                                                               \
-    {                                                                                                    \
-        .size = sizeof(iw_trace_opts), .rules = "paper", .compute_scale = 1.0, .clock = IW_COMPUTE_AUTO, \
-        .replica_compute = IW_REPLICA_RESAMPLE, .replica_seed = 1, .async = IW_ASYNC_WAIT                \
+#define IW_TRACE_OPTS_INIT                                                                                   \
+    {                                                                                                        \
+        sizeof(iw_trace_opts), 0, "paper", NULL, false, false, 1.0, IW_COMPUTE_AUTO, 0, IW_REPLICA_RESAMPLE, \
+            1, {0, IW_PLACEMENT_BLOCK, {0, 0, NULL}}, IW_ASYNC_WAIT, NULL                                    \
     }
 
 /** What is told of the traced run beside a prediction. */

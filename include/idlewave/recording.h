@@ -174,10 +174,9 @@ typedef struct iw_synth_opts {
     double t_min_ns, threshold_ns; /* shorter detours are left out */
 } iw_synth_opts;
 
-#define IW_SYNTH_OPTS_INIT                                                                    \
-    {                                                                                         \
-        .size = sizeof(iw_synth_opts), .duration_ns = 60000000000, .cpu_count = 1, .seed = 1, \
-        .sync = IW_SYNC_NONE                                                                  \
+#define IW_SYNTH_OPTS_INIT                                                        \
+    {                                                                             \
+        sizeof(iw_synth_opts), NULL, 0, 60000000000, 1, 1, IW_SYNC_NONE, 0.0, 0.0 \
     }
 
 /** The detours that rank r of a simulation with this seed and these specs would meet in its trial 0 become
@@ -200,9 +199,9 @@ typedef struct iw_cut_opts {
     int64_t at_least_ns; /* shorter detours go; the threshold is raised to this */
 } iw_cut_opts;
 
-#define IW_CUT_OPTS_INIT                                \
-    {                                                   \
-        .size = sizeof(iw_cut_opts), .to_ns = INT64_MAX \
+#define IW_CUT_OPTS_INIT                                                \
+    {                                                                   \
+        sizeof(iw_cut_opts), 0, INT64_MAX, NULL, 0, NULL, NULL, 0, 0, 0 \
     }
 
 /** A part of a recording; `name` is for messages. Detours that straddle an edge are clipped, their parts in

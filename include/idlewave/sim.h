@@ -112,11 +112,10 @@ typedef struct iw_sim_opts {
     uint32_t replaced_nodes;           /* so many, the slowest, are as fast as they should be */
 } iw_sim_opts;
 
-#define IW_SIM_OPTS_INIT                                                                         \
-    {                                                                                            \
-        .size = sizeof(iw_sim_opts), .engine = IW_ENGINE_AUTO, .rules = IW_RULES_IDLEWAVE,       \
-        .rendezvous = IW_RENDEZVOUS_IDEAL, .seed = 1, .trials = 1, .parallel = IW_PARALLEL_AUTO, \
-        .checkpoint_s = 600.0                                                                    \
+#define IW_SIM_OPTS_INIT                                                                              \
+    {                                                                                                 \
+        sizeof(iw_sim_opts), IW_ENGINE_AUTO, IW_RULES_IDLEWAVE, IW_RENDEZVOUS_IDEAL, 1, 1, 0, 0, 0,   \
+            IW_PARALLEL_AUTO, NULL, NULL, 600.0, false, 0, false, {NULL, NULL}, {NULL, NULL}, NULL, 0 \
     }
 
 /** Where the time on a critical path went. */

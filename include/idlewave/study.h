@@ -133,9 +133,12 @@ typedef struct iw_study_opts {
     iw_progress progress;
 } iw_study_opts;
 
-#define IW_STUDY_OPTS_INIT                                                               \
-    {                                                                                    \
-        .size = sizeof(iw_study_opts), .shards = 1, .processes = 1, .local_processes = 1 \
+#define IW_STUDY_OPTS_INIT                                    \
+    {                                                         \
+        sizeof(iw_study_opts), 0, 0, 1, 0, 1, 1, false, NULL, \
+        {                                                     \
+            NULL, NULL                                        \
+        }                                                     \
     }
 
 typedef struct iw_study_outcome {

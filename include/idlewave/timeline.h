@@ -59,10 +59,10 @@ typedef struct iw_timeline_opts {
     iw_time from_ps, to_ps; /* steps that begin in [from, to); to 0: until the end */
 } iw_timeline_opts;
 
-#define IW_TIMELINE_OPTS_INIT                                                                              \
-    {                                                                                                      \
-        .size = sizeof(iw_timeline_opts), .about = {.origin = "simulated"}, .rows = 2048, .columns = 2048, \
-        .max_steps = UINT64_C(1) << 21                                                                     \
+#define IW_TIMELINE_OPTS_INIT                                                                         \
+    {                                                                                                 \
+        sizeof(iw_timeline_opts), {"simulated", "", "", 0, {0, 0, 0}, false, 0, 0, 0}, 0, 2048, 2048, \
+            UINT64_C(1) << 21, 0, 0, 0, 0                                                             \
     }
 
 /** IW_ERR_RANGE (no ranks, rows or columns below 16, a window outside), IW_ERR_NOMEM. */

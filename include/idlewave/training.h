@@ -248,10 +248,9 @@ typedef struct iw_training_opts {
 
 #define IW_TRAINING_TRIES_MAX 8
 
-#define IW_TRAINING_OPTS_INIT                                                                       \
-    {                                                                                               \
-        .size = sizeof(iw_training_opts), .steps = 20, .trials = 10, .seed = 1, .wants_bill = true, \
-        .wants_variants = true                                                                      \
+#define IW_TRAINING_OPTS_INIT                                                             \
+    {                                                                                     \
+        sizeof(iw_training_opts), 20, 10, 1, 0, 0.0, true, {NULL, NULL}, true, 0, NULL, 0 \
     }
 
 /** One change of the bill, as part of the step as it is: positive numbers are saved. Where a changed program

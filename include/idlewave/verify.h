@@ -84,9 +84,9 @@ typedef struct iw_verify_opts {
     const char *recording_name;    /* for people; NULL: "the recording" */
 } iw_verify_opts;
 
-#define IW_VERIFY_OPTS_INIT                        \
-    {                                              \
-        .size = sizeof(iw_verify_opts), .root = "" \
+#define IW_VERIFY_OPTS_INIT                             \
+    {                                                   \
+        sizeof(iw_verify_opts), "", NULL, NULL, 0, NULL \
     }
 
 /** IW_ERR_IO: below the root are neither /proc/cmdline nor a list of CPUs: no node that runs. IW_ERR_RANGE:

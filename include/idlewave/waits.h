@@ -164,9 +164,9 @@ typedef struct iw_waits_opts {
     uint32_t top;       /* ranks that texts and pages list */
 } iw_waits_opts;
 
-#define IW_WAITS_OPTS_INIT                                            \
-    {                                                                 \
-        .size = sizeof(iw_waits_opts), .least_share = 0.01, .top = 10 \
+#define IW_WAITS_OPTS_INIT              \
+    {                                   \
+        sizeof(iw_waits_opts), 0.01, 10 \
     }
 
 /** Who made whom wait in a run. IW_ERR_UNSUPPORTED: it has no collective or message at all. */

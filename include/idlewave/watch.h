@@ -84,9 +84,10 @@ typedef struct iw_watch_opts {
     iw_watch_attribution attribution;
 } iw_watch_opts;
 
-#define IW_WATCH_OPTS_INIT                                          \
-    {                                                               \
-        .size = sizeof(iw_watch_opts), .attribution = IW_WATCH_AUTO \
+#define IW_WATCH_OPTS_INIT                                                                                  \
+    {                                                                                                       \
+        sizeof(iw_watch_opts), NULL, 0, NULL, NULL, 0, 0, 0, 0, NULL, NULL, {NULL, NULL}, NULL, 0, NULL, 0, \
+            NULL, false, IW_WATCH_AUTO                                                                      \
     }
 
 /** Slot k counts what took [2^k, 2^(k+1)) ns. */
@@ -206,9 +207,9 @@ typedef struct iw_job_watch_opts {
     iw_attribution attribution; /* AUTO: tracefs, else perf; or one of these */
 } iw_job_watch_opts;
 
-#define IW_JOB_WATCH_OPTS_INIT                                                \
-    {                                                                         \
-        .size = sizeof(iw_job_watch_opts), .attribution = IW_ATTRIBUTION_AUTO \
+#define IW_JOB_WATCH_OPTS_INIT                                                                    \
+    {                                                                                             \
+        sizeof(iw_job_watch_opts), NULL, NULL, NULL, NULL, NULL, NULL, false, IW_ATTRIBUTION_AUTO \
     }
 
 /** Watches the ranks of a job on this node without a probe, by the kernel's own events (a private tracefs

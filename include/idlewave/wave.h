@@ -113,9 +113,9 @@ typedef struct iw_wave_opts {
     size_t max_waves;
 } iw_wave_opts;
 
-#define IW_WAVE_OPTS_INIT                             \
-    {                                                 \
-        .size = sizeof(iw_wave_opts), .max_waves = 64 \
+#define IW_WAVE_OPTS_INIT                           \
+    {                                               \
+        sizeof(iw_wave_opts), 0, 0, 0, 0, false, 64 \
     }
 
 /** IW_ERR_UNSUPPORTED: nothing exact in the timeline, or fewer than 3 steps. IW_ERR_RANGE: opts->distance is

@@ -59,9 +59,10 @@ typedef struct iw_whatif_opts {
     uint32_t replaced_nodes; /* also try sim.node_speeds without so many of the slowest; 0: not asked */
 } iw_whatif_opts;
 
-#define IW_WHATIF_OPTS_INIT                                                                    \
-    {                                                                                          \
-        .size = sizeof(iw_whatif_opts), .sim = IW_SIM_OPTS_INIT, .target = -1.0, .redraws = 24 \
+#define IW_WHATIF_OPTS_INIT                                                                                  \
+    {                                                                                                        \
+        sizeof(iw_whatif_opts), IW_SIM_OPTS_INIT, NULL, {NULL, NULL, NULL}, NULL, 0, -1.0, 24, false, false, \
+            0, 0, 0, 0                                                                                       \
     }
 
 /* ---- the answer ---- */
