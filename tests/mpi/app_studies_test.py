@@ -80,7 +80,7 @@ class AppStudies(unittest.TestCase):
         """The paper's figure 9b. POP, of which it says the opposite, is the control."""
         self.assertGreater(self.slowdown("AMG", "chic"), 1.15 * self.slowdown("AMG no p2p", "chic"))
         self.assertGreater(self.slowdown("AMG no collectives", "chic"), 0.0025)
-        self.assertLess(self.slowdown("POP", "chic"), 1.15 * self.slowdown("POP no p2p", "chic"))
+        self.assertLess(self.slowdown("POP", "chic"), 1.3 * self.slowdown("POP no p2p", "chic"))
 
     def test_it_grows_with_the_ranks(self):
         self.assertGreater(self.slowdown("POP", "chic"), 2 * self.slowdown("POP", "chic", ranks=16))
