@@ -246,22 +246,22 @@ static const char *number(struct iwi_document *doc, double value,
     return isnan(value) ? "-" : iwi_doc_printf(doc, "%s", text_of(value, text));
 }
 
-#define NUMBER(name, text_of)                                \
-    const char *name(struct iwi_document *doc, double value) \
-    {                                                        \
-        return number(doc, value, text_of);                  \
+#define NUMBER(name, quantity, text_of)                         \
+    const char *name(struct iwi_document *doc, double quantity) \
+    {                                                           \
+        return number(doc, quantity, text_of);                  \
     }
 
-NUMBER(iwi_ns, iwi_ns_time_text)
-NUMBER(iwi_percent, iwi_percent_text)
-NUMBER(iwi_factor, iwi_factor_text)
-NUMBER(iwi_si, iwi_si_text)
-NUMBER(iwi_ns_short, iwi_ns_short_text)
-NUMBER(iwi_ns_round, iwi_ns_round_text)
-NUMBER(iwi_rate, iwi_rate_text)
-NUMBER(iwi_percent_short, iwi_share_text)
-NUMBER(iwi_slower, iwi_slowdown_text)
-NUMBER(iwi_slowdown_percent, iwi_slowdown_percent_text)
+NUMBER(iwi_ns, ns, iwi_ns_time_text)
+NUMBER(iwi_percent, share, iwi_percent_text)
+NUMBER(iwi_factor, factor, iwi_factor_text)
+NUMBER(iwi_si, value, iwi_si_text)
+NUMBER(iwi_ns_short, ns, iwi_ns_short_text)
+NUMBER(iwi_ns_round, ns, iwi_ns_round_text)
+NUMBER(iwi_rate, per_second, iwi_rate_text)
+NUMBER(iwi_percent_short, share, iwi_share_text)
+NUMBER(iwi_slower, slowdown, iwi_slowdown_text)
+NUMBER(iwi_slowdown_percent, slowdown, iwi_slowdown_percent_text)
 #undef NUMBER
 
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest)

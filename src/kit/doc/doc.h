@@ -52,10 +52,10 @@ struct iwi_kind {
 };
 
 /* Defines the function of a public header that gives the document of a subject of that kind. */
-#define IWI_DOC(function, T, subject, kind)  \
-    iw_doc function(const T *subject)        \
-    {                                        \
-        return (iw_doc){&(kind), (subject)}; \
+#define IWI_DOC(function, T, subject, kind)                                            \
+    iw_doc function(const T *subject) /* NOLINT(bugprone-macro-parentheses): a name */ \
+    {                                                                                  \
+        return (iw_doc){&(kind), (subject)};                                           \
     }
 
 /* All kinds that have JSON; ends with NULL. A new one is a line in features/tables.c. */
