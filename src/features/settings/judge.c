@@ -380,7 +380,7 @@ static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *c
     case IWI_LOUD:
         iwi_judge_say(m->evidence, "%s on CPU %" PRIu32, tally->names, tally->worst_cpu);
         if (check->is_configured) {
-            iwi_judge_say(m->evidence, "! (allowed %s)", iwi_hz_text(check->allowed_hz, rate));
+            iwi_judge_say(m->evidence, " (allowed %s)", iwi_hz_text(check->allowed_hz, rate));
         }
         break;
     }
