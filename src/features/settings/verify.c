@@ -399,7 +399,7 @@ static iw_status check_cpus(const iw_log *log, const iw_cpu_set *cpus, const str
     if (!node->online.is_known || iw_cpu_set_is_empty(&missing)) {
         return IW_OK;
     }
-    return iwi_fail(log, IW_ERR_RANGE, "%s is not on this node, which has %s online",
+    return iwi_fail(log, IW_ERR_RANGE, "%s: not on this node, which has %s online",
                     iwi_cpus_text(&missing, text), iwi_cpus_text(&node->online.cpus, online));
 }
 

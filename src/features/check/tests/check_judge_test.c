@@ -146,7 +146,7 @@ static void large_numbers_are_written_out(void **state)
     f->check.job_count = 1;
     assert_outcome(f, IW_CHECK_NOISY);
     assert_string_equal(f->check.line, "NOISY node07: CPU time lost: 99.9 %, required: at most 1 %; barrier: "
-                                       "1230 % [1100, 1300], required: at most 10 % slower on 1024 ranks");
+                                       "1230 % [1100, 1300], required: at most 10 % slowdown on 1024 ranks");
     f->check.noise.facts.load = (iw_load){.is_known = true, .is_busy = true, .users = 0.999};
     assert_outcome(f, IW_CHECK_BUSY);
     assert_non_null(strstr(f->check.line, "take 100 % of its CPUs"));
@@ -229,7 +229,7 @@ static void a_job_that_there_was_no_time_for_leaves_a_doubt(void **state)
 
     f->jobs[1] = (iw_check_job){.name = "halo", .ranks = 1024};
     assert_outcome(f, IW_CHECK_UNKNOWN);
-    assert_string_equal(f->check.line, "UNKNOWN node07: halo: no time was left to simulate it");
+    assert_string_equal(f->check.line, "UNKNOWN node07: halo: no time left to simulate it");
 }
 
 static void more_than_the_baseline_beyond_chance_is_noisy(void **state)
