@@ -448,7 +448,7 @@ static void samples_belong_to_the_time_in_which_they_start(void **state)
     assert_refused(recording, &opts, IW_ERR_RANGE, "no sample of 'node' starts in that time");
     opts.drop = names;
     opts.drop_count = 1;
-    assert_refused(recording, &opts, IW_ERR_USAGE, "it can be cut by time and CPU only");
+    assert_refused(recording, &opts, IW_ERR_USAGE, "cut it by time and CPU only");
     iw_recording_free(part);
     iw_recording_free(recording);
 }
@@ -476,7 +476,7 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
     opts.from_ns = 700;
     assert_refused(recording, &opts, IW_ERR_RANGE, "nothing is left of the 4 detours");
     opts.to_ns = 700;
-    assert_refused(recording, &opts, IW_ERR_RANGE, "the end must be later");
+    assert_refused(recording, &opts, IW_ERR_RANGE, "write a later end");
     iw_recording_free(recording);
 }
 

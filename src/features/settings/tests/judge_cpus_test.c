@@ -45,7 +45,7 @@ static void counters_do_not_tell_bursts_apart_in_two_seconds(void **state)
     watch(b, "2-7", 2.0, IWI_SEEN_BY_COUNTERS);
     happen(b, IW_CLASS_IRQ, "nvme0q3", 400);
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "nvme0q3 200/s on CPU 2, maybe all at once");
+    assert_has(b->m.evidence, "nvme0q3 200/s on CPU 2, possibly all at once");
     assert_false(b->m.is_felt);
 }
 
@@ -98,7 +98,7 @@ static void half_a_second_is_too_short_to_tell(void **state)
     b->node->nohz_full = fact("2-7");
     watch(b, "2-7", 0.5, IWI_SEEN_BY_RECORDING);
     assert_judged(b, &iwi_nohz_full, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "0.5 s are too short to tell: watch 1 s");
+    assert_has(b->m.evidence, "0.5 s are too short; watch 1 s");
 }
 
 static void a_recording_of_other_cpus_tells_nothing(void **state)

@@ -214,7 +214,7 @@ static void devices_are_to_have_cpus_of_the_application_near(void **state)
     assert_true(judge_for(b, &iwi_near_devices, "2-3"));
     assert_string_equal(b->m.evidence,
                         "accelerator 0000:41:00.0 is on node 1, where the application has no CPU; "
-                        "accelerator 0000:81:00.0 is on node 1, of which the application has no CPU");
+                        "accelerator 0000:81:00.0 is on node 1, where the application has no CPU");
     assert_true(judge_for(b, &iwi_near_devices, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_CONFIGURED);
     b->node->numa_node_count = 1;
