@@ -223,9 +223,9 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
         left_out += watch->cpus[i].wanted_ns > 0 && !watch->cpus[i].is_kept;
     }
     if (left_out > 0) {
-        iwi_item(doc, "%zu %s%s that %s a CPU less than half as long as others %s not in the file.", left_out,
+        iwi_item(doc, "%zu %s%s that %s less than half as long as others %s not in the file.", left_out,
                  is_by_events(report) ? "thread" : "CPU", iwi_plural_s(left_out),
-                 is_by_events(report) ? "wanted" : "the job wanted", left_out == 1 ? "is" : "are");
+                 is_by_events(report) ? "wanted a CPU" : "the job wanted", left_out == 1 ? "is" : "are");
     }
     if (watch->totals.steal_unplaced_ns > 0) {
         iwi_item(doc, "The hypervisor took another %s while the job ran, at unknown moments.",

@@ -468,9 +468,9 @@ static const char *const synopsis[] = {"[options] [FILE]", NULL};
 static const char description[] =
     "Measure the noise of a node, verify its settings, simulate what the noise costs typical jobs, and "
     "compare the results with limits: one line to grep for, one page, one exit code.\nThe line begins with "
-    "GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 2 if a setting is "
-    "contradicted or not as required, 3 if there is too little data to decide, 4 if the node is too noisy, 5 "
-    "if user programs keep it busy, so that its noise cannot be judged, and 1 on errors.\nA busy node is not "
+    "GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 1 on errors, 2 for a setting "
+    "that is contradicted or not as required, 3 for too little data, 4 for a noisy node, and 5 for a node "
+    "that user programs keep busy.\nA busy node is not "
     "probed. Its programs are watched instead, which needs root or CAP_BPF and CAP_PERFMON; only its "
     "settings are judged, and no job is simulated. Root can identify more sources. Nothing is changed on the "
     "node.";

@@ -134,8 +134,8 @@ static const struct verb *const subverbs[] = {&verb_fleet_coincidence, &verb_fle
                                               &verb_fleet_digest, &verb_fleet_show, NULL};
 
 static const char description[] =
-    "Read the noise files or digests of a folder, one per node, report which nodes and CPUs are noisier than "
-    "the others, why, and what to do, and describe the whole fleet.\nEach source is compared on whole nodes "
+    "Read a folder of noise files or digests, one per node. Report which nodes and CPUs are noisier than the "
+    "others, the causes and remedies, and describe the whole fleet.\nEach source is compared on whole nodes "
     "and CPU by CPU, by its share of time, its rate and its longest detours. The fleet itself shows how much "
     "nodes differ: an alarm needs a value beyond the tail of that distribution. Single bursts do not count. "
     "With fewer than 12 nodes, each whole node is compared with the others, and stands out only if it is "
@@ -143,7 +143,7 @@ static const char description[] =
     "source that all others have is missing, another kernel, another governor) are listed separately. Files "
     "that cannot be read are listed and do not stop the rest.\nUnder an MPI launcher all processes share the "
     "work, and one of them prints.\nExits with 2 if a node stands out, otherwise with 1 if a file could not "
-    "be read, with 3 if there are too few nodes for a verdict, and with 0 if none stands out.";
+    "be read. Exits with 3 for too few nodes, and with 0 if none stands out.";
 
 static const struct example examples[] = {
     {"record on all nodes, then compare them",

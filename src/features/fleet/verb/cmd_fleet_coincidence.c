@@ -32,9 +32,9 @@ static const struct coincidence_opts defaults = {.false_alarms = "1%"};
 static const char *const synopsis[] = {"[options] DIR", NULL};
 
 static const char description[] =
-    "Read recordings that nodes made at the same time, and report whether their detours coincide by the wall "
-    "clock (cron, monitoring, time keeping), so that the nodes are not independent of each other: which "
-    "sources, how strongly, and when. At least 2 nodes are needed.\nExits with 2 if a source hits nodes "
+    "Read recordings that nodes made at the same time. Report which sources hit nodes together by the wall "
+    "clock (cron, monitoring, time keeping), how strongly, and when. Such nodes are not independent of each "
+    "other. At least 2 nodes are needed.\nExits with 2 if a source hits nodes "
     "together, with 3 if there is nothing to test, and with 0 if none does.";
 
 static const struct example examples[] = {

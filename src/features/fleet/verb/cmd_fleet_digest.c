@@ -28,8 +28,8 @@ static const struct digest_opts defaults = {.output = NULL};
 static const char *const synopsis[] = {"[options] FILE|DIR... -o FILE", NULL};
 
 static const char description[] =
-    "Write digests: a few kilobytes that summarise what a recording loses by source and CPU, how long its "
-    "detours are, and how the node is set up. 'idlewave fleet' takes digests in place of recordings and "
+    "Write digests: a few kilobytes per recording, with its losses by source and CPU, the lengths of its "
+    "detours, and the node's settings. 'idlewave fleet' takes digests in place of recordings and "
     "gives the same answer. Simulations need recordings.\nA file holds any number of digests; join files "
     "with this verb, or with cat. If a node has several digests, fleets use the latest.";
 

@@ -43,9 +43,9 @@ static const struct history_opts defaults = {.false_alarms = "1%", .matters = "0
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Read recordings or digests that nodes made at different times, and report which sources take more or "
-    "less of the fleet's time since a change (a new kernel, another setting), and which nodes changed more "
-    "than the others.\nEach node is compared with itself, and the change of all nodes with the usual "
+    "Read recordings or digests of different times. Report which sources take more or less of the fleet's "
+    "time since a change (a new kernel, another setting), and which nodes changed more than the "
+    "others.\nEach node is compared with itself, and the change of all nodes with the usual "
     "variation between periods. Each recording of a node needs its own file, of any name: node and date are "
     "read from the file. Digests of all times may be in one file.\nExits with 2 if something changed, with 3 "
     "if no node has recordings on both sides of the change, and with 0 if nothing changed.";

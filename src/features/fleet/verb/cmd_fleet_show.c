@@ -191,8 +191,8 @@ const struct verb verb_fleet_show = {
     .name = "fleet show",
     .summary = "show the digest of a node",
     .synopsis = synopsis,
-    .description = "Show what each source takes of a node's time, how long its detours are, and how the node "
-                   "is set up, from its digest.",
+    .description = "Show the digest of a node: what each source takes of its time, the lengths of its "
+                   "detours, and its settings.",
     .argument_name = "FILE",
     .argument_help = "a file of digests",
     VERB_GROUPS(groups),

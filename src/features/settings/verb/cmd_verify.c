@@ -61,9 +61,9 @@ static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth 
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
 static const char description[] =
-    "Read how a node is configured against noise (nohz_full, isolated CPUs, interrupts, watchdogs, "
-    "frequency, memory, ...) and check that against a recording of the node, or against the kernel's "
-    "counters. Report for each mitigation whether it is configured, in effect, contradicted, not configured "
+    "Read how a node is configured against noise: nohz_full, isolated CPUs, interrupts, watchdogs, "
+    "frequency, memory, ... Check that against a recording of the node, or against the kernel's counters. "
+    "Report for each mitigation whether it is configured, in effect, contradicted, not configured "
     "or unknown, and what to do. Changes nothing.\nA rate counts as too high if a Poisson process of the "
     "allowed rate would give as many events with a probability below 0.1 %.\nWith --pattern and --ranks, "
     "also estimate what each mitigation is worth to such a job. The job is simulated with the noise of FILE, "

@@ -359,8 +359,8 @@ static const char *const synopsis[] = {"--pid PID [options]", "--cgroup FOLDER [
                                        "--job NUMBER [options]", NULL};
 
 static const char description[] =
-    "Report what a running job loses to the operating system: the time in which a CPU did something else "
-    "while a thread of the job had it or waited for it, by interrupt, softirq, thread and hypervisor. No CPU "
+    "Report what a running job loses to the operating system, by interrupt, softirq, thread and hypervisor: "
+    "the time in which a CPU did something else while a thread of the job had it or waited for it. No CPU "
     "is kept busy for that: small programs in the kernel (BPF) follow its switches and interrupts. Where "
     "they are not allowed, the kernel's trace events are used instead (--attribution).\nSleep, waiting for "
     "the job's own threads and quotas are not noise, and are shown separately. The noise file holds the "
