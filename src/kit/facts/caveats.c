@@ -207,14 +207,14 @@ void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats 
     if (traced->replicas > 1 && traced->fixed_groups > 0) {
         add(caveats, IW_CAVEAT_GROUPS, name,
             "%" PRIu32 " communicator%s of the trace keep%s the traced size on more ranks: if %s grow%s with "
-                       "the job, collectives in %s take longer than predicted",
+            "the job, collectives in %s take longer than predicted",
             traced->fixed_groups, is_one ? "" : "s", is_one ? "s" : "", is_one ? "it" : "they",
             is_one ? "s" : "", is_one ? "it" : "them");
     }
     if (traced->opaque > 0) {
         add(caveats, IW_CAVEAT_OPAQUE, name,
             "%" PRIu64 " MPI call%s of the trace %s not simulated; only %s time counts, as work: one-sided "
-                       "communication, files, or %s partners the trace lacks",
+            "communication, files, or %s partners the trace lacks",
             traced->opaque, is_one_call ? "" : "s", is_one_call ? "is" : "are", is_one_call ? "its" : "their",
             is_one_call ? "a call whose" : "calls whose");
     }
