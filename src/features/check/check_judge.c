@@ -470,7 +470,7 @@ static void say_missed(iw_check *check, const iw_check_opts *opts, bool is_setti
                 say(check, IWI_CHECK_LOST " %s (limit %s %%)", requirement->found,
                     iwi_short_percent(most_lost, 3).text);
             } else {
-                say(check, "%s: %.80s (required: %.80s)", requirement->name, requirement->found,
+                say(check, "%s: %.80s, required: %.80s", requirement->name, requirement->found,
                     requirement->wanted);
             }
             before = "; ";

@@ -72,7 +72,7 @@ static void a_setting_that_is_lost_or_differs_is_missed(void **state)
     judge(f, profile);
     assert_int_equal(f->check.outcome, IW_CHECK_CONTRADICTED);
     assert_string_equal(f->check.line,
-                        "CONTRADICTED node07: nohz_full: in effect: CPUs 3-7 (required: CPUs 2-7)");
+                        "CONTRADICTED node07: nohz_full: in effect: CPUs 3-7, required: CPUs 2-7");
     profile->settings[0].setting[0] = '\0'; /* whatever it is set to */
     judge(f, profile);
     assert_int_equal(f->check.outcome, IW_CHECK_GOOD);
