@@ -272,8 +272,8 @@ static void standing_out_of_its_fleet_is_noisy(void **state)
     f->check.fleet = (iw_check_fleet){.path = "digests", .node_count = 11, .finding_count = 1};
     snprintf(f->check.fleet.largest, sizeof f->check.fleet.largest, "irq/eno1: 0.4 %% of the time");
     assert_outcome(f, IW_CHECK_NOISY);
-    assert_string_equal(f->check.line, "NOISY node07: against the fleet: irq/eno1: 0.4 % of the time "
-                                       "(required: like the 11 other nodes in digests");
+    assert_string_equal(f->check.line, "NOISY node07: against the fleet: irq/eno1: 0.4 % of the time, "
+                                       "required: like the 11 other nodes in digests");
     f->check.fleet.finding_count = 0;
     assert_outcome(f, IW_CHECK_GOOD);
     f->check.fleet.node_count = 1; /* two nodes are no fleet */
