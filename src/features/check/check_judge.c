@@ -556,9 +556,8 @@ static void say_doubt(iw_check *check)
 
     if (iwi_is_of_another_node(check)) {
         say(check,
-            "not judged, because the settings read are of %.64s; run the check there, or add --sysroot with "
-            "a "
-            "copy of its files",
+            "not judged, because the settings read are of %.64s; run the check there, or with a copy of its "
+            "files",
             check->verify->host);
         return;
     }

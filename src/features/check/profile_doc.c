@@ -165,8 +165,7 @@ iw_status iw_profile_open(const iw_log *log, const char *path, iw_doc_file **fil
     IW_TRY(iw_doc_open(log, path, &file));
     if (iw_doc_of(file).kind != &iwi_profile_kind) {
         iw_doc_close(file);
-        return iwi_fail(log, IW_ERR_FORMAT,
-                        "'%s' is not a profile of a node; type: idlewave check --learn FILE", path);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a profile of a node", path);
     }
     *file_p = file;
     *profile_p = iw_doc_of(file).subject;

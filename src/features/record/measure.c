@@ -49,7 +49,7 @@ static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
     if (opts->attribution > IW_ATTRIBUTION_NONE) {
         return iwi_fail(
             log, IW_ERR_RANGE,
-            "--attribution needs the probe selfish: quanta do not show when something happened in them");
+            "attribution needs the probe selfish: quanta do not show when something happened in them");
     }
     if (opts->quantum_ns < LEAST_QUANTUM_NS || opts->quantum_ns > opts->duration_ns) {
         return iwi_fail(log, IW_ERR_RANGE,

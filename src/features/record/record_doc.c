@@ -97,7 +97,9 @@ static const char *dropped(struct iwi_document *doc, const iw_noise_facts *facts
         shortest_ns = fmin(shortest_ns, (double)facts->cpus[i].length_ns);
     }
     return iwi_doc_printf(
-        doc, "%" PRIu64 ": room ended after %s, later detours do not count; raise --events or --threshold",
+        doc,
+        "%" PRIu64
+        ": room ended after %s, later detours do not count; allow more events or raise the threshold",
         facts->dropped, iwi_ns_round(doc, shortest_ns));
 }
 

@@ -267,8 +267,7 @@ static bool judge_smt(const struct iwi_case *c, const struct iwi_mitigation_ops 
     iwi_judge_say(m->setting, "SMT is on");
     if (!c->is_told || !c->node->has_cores) {
         m->state = IW_MITIGATION_ABSENT;
-        iwi_judge_say(m->evidence,
-                      "add --cpus to check whether the siblings of the application's CPUs are free");
+        iwi_judge_say(m->evidence, "name the application's CPUs to check whether their siblings are free");
     } else if (iw_cpu_set_is_empty(&shared)) {
         m->state = IW_MITIGATION_CONFIGURED;
         iwi_judge_say(m->evidence, "siblings of the application's CPUs are left to the system");

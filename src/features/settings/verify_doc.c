@@ -223,7 +223,7 @@ void iwi_list_advice(struct iwi_document *doc, const iw_verify *verify)
     }
     if (has_words) {
         iwi_note(doc, "CPUS stands for the application's CPUs, OTHERS for the rest: %s.",
-                 verify->quiet_origin[0] == '\0' ? "add --cpus to have both filled in"
+                 verify->quiet_origin[0] == '\0' ? "name the application's CPUs to have both filled in"
                                                  : "the list is too long to show");
     }
 }

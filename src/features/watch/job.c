@@ -46,8 +46,8 @@ iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p)
     return iwi_fail(log, IW_ERR_RANGE,
                     "Slurm job %" PRIu64
                     " has no control group on this node: it does not run here, or Slurm is not configured "
-                    "with 'ProctrackType=proctrack/cgroup'; use the process of its first task (--pid) or its "
-                    "control group (--cgroup) instead",
+                    "with 'ProctrackType=proctrack/cgroup'; use the process of its first task or its control "
+                    "group instead",
                     job);
 }
 

@@ -196,7 +196,7 @@ static void say_losses(struct iwi_document *doc, const iw_watch_losses *losses)
     if (losses->detours > 0) {
         iwi_item(doc,
                  "%s detours with a total of %s are missing in the file for lack of room, but are in all "
-                 "sums here; raise --threshold.",
+                 "sums here; raise the threshold.",
                  iwi_count(doc, losses->detours), iwi_ns_short(doc, (double)losses->time_ns));
     }
     if (losses->names + losses->parts > 0) {

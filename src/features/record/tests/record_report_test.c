@@ -136,8 +136,8 @@ static void dropped_detours_are_told_with_a_remedy(void **state)
     recording->cpus[1].dropped = 17;
     recording->cpus[1].length_ns = 995000000;
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; raise\n"
-                     "         --events or --threshold\n");
+    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; allow\n"
+                     "         more events or raise the threshold\n");
     free(text);
     iw_recording_free(recording);
 }
