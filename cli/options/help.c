@@ -35,7 +35,7 @@ static const struct {
     {UI_NEGATIVE, "negative verdict (see the verb), for example a deadlock"},
     {UI_UNDECIDED, "no verdict: too little data"},
     {4, "check: the node is too noisy"},
-    {5, "check: users' programs keep the node busy"},
+    {5, "check: user programs keep the node busy"},
     {UI_USAGE, "usage error"},
     {0, NULL},
 };

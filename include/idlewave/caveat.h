@@ -71,7 +71,7 @@ typedef struct iw_load {
     bool is_known;
     bool is_busy;                   /* by programs of users, which were not asked for */
     double users, services, kernel; /* programs of users, services of the system, kernel threads */
-    char programs[256];             /* the largest of users': "cc1 (41 %), ninja (2 %)"; "" */
+    char programs[256];             /* the largest user programs: "cc1 41 %, ninja 2 %"; "" */
 } iw_load;
 
 /** Of what was recorded, not made from specs. `name`: the file. */

@@ -150,7 +150,7 @@ typedef struct iw_check {
     bool is_watched;    /* programs of users ran: they were watched, and no job was simulated beside them */
     /* filled by iw_check_judge() */
     iw_check_outcome outcome;
-    char line[IW_CHECK_LINE_SIZE]; /* for logs: "NOISY node07: CPU time lost: 3.4 %, required: at most 1 %" */
+    char line[IW_CHECK_LINE_SIZE]; /* for logs: "NOISY node07: CPU time lost 3.4 % (limit 1 %)" */
     size_t requirement_count;
     iw_requirement *requirements;
 } iw_check;

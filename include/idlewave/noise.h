@@ -159,7 +159,7 @@ IW_API iw_align iw_noise_nodes_aligned(const iw_noise *noise);
 /** CPUs that ranks of a node can meet: the most that recordings have of a node; 0: nothing is recorded. */
 IW_API uint32_t iw_noise_recorded_cpus(const iw_noise *noise);
 
-/** "2 ranks a node, as recorded": how ranks meet the CPUs that recordings have of a node, each with
+/** "2 ranks per node, as recorded": how ranks meet the CPUs that recordings have of a node, each with
  * cores_per_rank of them (0, 1: not said); `cpus`: the only
  * ones that are used, "0,2-5", or NULL. "" where nothing is recorded (recorded_cpus 0). Returns `buf`. */
 #define IW_NODES_TEXT_SIZE 160

@@ -73,7 +73,7 @@ def others_learn_of_switches(idlewave, bursts, folder):
         threads = share(detour.kind == "thread" for detour in found)
         print(f"{threads:.2%} of {len(found)} bursts are known to be threads")
         assert threads >= 0.99, f"only {threads:.2%} of the bursts are known to be threads"
-        told = "What did not work here: osnoise, tracefs"
+        told = "because these failed: osnoise, tracefs"
         assert told in run.text, f"the text does not tell of the fall-back:\n{run.text}"
 
     attempts(3, attempt)

@@ -372,7 +372,7 @@ class Verdicts(unittest.TestCase):
         elif nodes:
             self.assertIn(f"but {nodes[0]['name']}{'' if len(nodes) == 1 else ' and others'} did", answer["verdict"])
         else:
-            self.assertRegex(answer["verdict"], rf"^No change beyond chance of at least {NUMBER} % of the time")
+            self.assertRegex(answer["verdict"], rf"^No significant change of at least {NUMBER} % of the time")
         for change in changes:
             self.assertEqual(change["after"] > change["before"], change["factor"]["value"] > 1)
             self.assertFalse(change["factor"]["low"] <= 1 <= change["factor"]["high"], change)
@@ -434,7 +434,7 @@ class Verdicts(unittest.TestCase):
         totals["detours"] = rng.choice([0, 1, rng.randint(2, 10 ** 7)]) if totals["lost_ns"] else 0
         answer["max_ns"] = rng.random() * totals["lost_ns"]
         verdict = report_of(self.folder, answer)[0]["verdict"]
-        said = re.search(rf" lost {NUMBER} % of the time for which it wanted a CPU, in {NUMBER} detour(s?)", verdict)
+        said = re.search(rf" lost {NUMBER} % of the CPU time that it wanted, in {NUMBER} detour(s?)", verdict)
         self.assertEqual(said is None, totals["detours"] == 0, verdict)
         if said:
             self.assertEqual(said.group(3) == "", totals["detours"] == 1)

@@ -102,7 +102,7 @@ class Writers(unittest.TestCase):
         link = self.link("link.svg", target / "notes.svg")
         for name, command in FILES.items():
             with self.subTest(name):
-                self.assert_refused(command, link, target, "'link.svg' on the way is not to be trusted, since user 65534")
+                self.assert_refused(command, link, target, "'link.svg' on the way, made by user 65534, is not trusted")
 
     def test_links_of_others_to_folders(self):
         target = self.target()
@@ -110,7 +110,7 @@ class Writers(unittest.TestCase):
         for name, command in {**FILES, **FOLDERS}.items():
             for path in (link, link / "new") if name in FOLDERS else (link / "new.svg", link / "notes.svg"):
                 with self.subTest(name, path=path):
-                    self.assert_refused(command, path, target, "'link' on the way is not to be trusted, since user 65534")
+                    self.assert_refused(command, path, target, "'link' on the way, made by user 65534, is not trusted")
 
     def test_folders_of_others(self):
         foreign = self.shared / "foreign"
@@ -146,7 +146,7 @@ class Writers(unittest.TestCase):
     @unittest.skipUnless(MPIS, "there is no tracer")
     def test_an_old_trace_goes_but_nothing_else(self):
         target = self.target()
-        self.assert_refused(FOLDERS["cleared trace"], target, target, "'traces/notes' in it is no file that idlewave wrote")
+        self.assert_refused(FOLDERS["cleared trace"], target, target, "'traces/notes' in it was not written by idlewave")
         (target / "traces/notes").unlink()
         done = self.run_command(FOLDERS["cleared trace"], target)
         self.assertEqual(done.returncode, 0, done.stderr)

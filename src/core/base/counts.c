@@ -28,7 +28,7 @@ static iw_status parse_bounded(const iw_log *log, const char *text, struct bound
 {
     IW_TRY(iw_parse_count(log, text, value_p));
     if (*value_p < bounds.min) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' is too small; the least is %" PRIu64, text, bounds.min);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' is too small; the minimum is %" PRIu64, text, bounds.min);
     }
     if (*value_p > bounds.max) {
         return iwi_fail(log, IW_ERR_RANGE, "'%s' is too large; at most 2^%d is possible", text,
@@ -96,7 +96,7 @@ static iw_status find_step(const iw_log *log, const char *text, const struct ran
         }
     }
     if (step->factor < 2 && step->summand == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "the steps of '%s' lead nowhere; write 'step x2'", text);
+        return iwi_fail(log, IW_ERR_RANGE, "the steps of '%s' do not advance; write 'step x2'", text);
     }
     return IW_OK;
 }
@@ -126,7 +126,7 @@ static iw_status new_values(const iw_log *log, const char *text, uint64_t first,
     uint64_t *values;
 
     if (count > MOST_VALUES) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' has more than %d values; take larger steps", text,
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' has more than %d values; use larger steps", text,
                         MOST_VALUES);
     }
     values = iwi_new_array(log, count, sizeof *values);
@@ -153,7 +153,7 @@ static iw_status parse_range(const iw_log *log, const char *text, const char *do
     IW_TRY(parse_bounded(log, range.last, bounds, &last));
     IW_TRY(find_step(log, text, &range, &step));
     if (first > last || (first == 0 && step.summand == 0)) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' never gets to its end", text);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' never reaches its end", text);
     }
     return new_values(log, text, first, last, step, values_p, count_p);
 }

@@ -82,7 +82,7 @@ static iw_status check_kind(struct iwi_output *output, enum iwi_output_kind kind
     if (kind == IWI_OUTPUT_REGULAR && place->is_open_file) {
         output->error = EINVAL;
         return iwi_fail(output->log, IW_ERR_IO,
-                        "cannot write '%s': a file of this kind cannot go to standard output or another open "
+                        "cannot write '%s': this kind of file cannot go to standard output or another open "
                         "file; name a file",
                         output->path);
     }

@@ -120,10 +120,10 @@ static iw_status cannot_clear(const struct clearing *clearing, int error)
 
 static iw_status refuse(const struct clearing *clearing, const char *sub, const char *name)
 {
-    return iwi_fail(clearing->log, IW_ERR_IO,
-                    "cannot clear the folder '%s': '%s%s%s' in it is no file that idlewave wrote; nothing "
-                    "was removed",
-                    clearing->path, sub != NULL ? sub : "", sub != NULL && name[0] != '\0' ? "/" : "", name);
+    return iwi_fail(
+        clearing->log, IW_ERR_IO,
+        "cannot clear the folder '%s': '%s%s%s' in it was not written by idlewave; nothing was removed",
+        clearing->path, sub != NULL ? sub : "", sub != NULL && name[0] != '\0' ? "/" : "", name);
 }
 
 /* The folder of a part; -1 without an error: it is not there. */

@@ -98,8 +98,8 @@ static iw_status refuse_link(struct walk *walk, const struct stat *link, const c
 {
     walk->error = EPERM;
     return iwi_fail(walk->log, IW_ERR_IO,
-                    "%s '%s': the symbolic link '%s' on the way is not to be trusted, since user "
-                    "%u made it; if it is right, name where it leads: '%s'",
+                    "%s '%s': the symbolic link '%s' on the way, made by user %u, is not trusted; if it is "
+                    "right, name its target: '%s'",
                     walk->cannot, walk->path, walk->place->name, (unsigned)link->st_uid, target);
 }
 

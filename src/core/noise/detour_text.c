@@ -104,13 +104,12 @@ static iw_status fail_number(const struct reader *r, size_t from, size_t to, con
     }
     shown[length] = '\0';
     if (status == IW_ERR_RANGE) {
-        return iwi_fail(r->log, status, "'%s:%zu': %s '%s' is not between 0 and 240h of nanoseconds", r->path,
+        return iwi_fail(r->log, status, "'%s:%zu': %s '%s' is not between 0 and 240h in nanoseconds", r->path,
                         r->line_number, what, shown);
     }
     return iwi_fail(
         r->log, status,
-        "'%s:%zu': %s '%s' is not a number: write start and duration in nanoseconds, or '#' before "
-        "a comment",
+        "'%s:%zu': %s '%s' is not a number: write start and duration in nanoseconds, or '#' before a comment",
         r->path, r->line_number, what, shown);
 }
 
@@ -203,15 +202,14 @@ static iw_status begin_run(struct reader *r)
         return IW_OK;
     }
     if (length_ps > 0 && length_ps < run_end(r)) {
-        return iwi_fail(
-            r->log, IW_ERR_RANGE,
-            "'%s:%zu': the length of the run before this line is less than the end of its last detour",
-            r->path, r->line_number);
+        return iwi_fail(r->log, IW_ERR_RANGE,
+                        "'%s:%zu': the run before this line is shorter than the end of its last detour",
+                        r->path, r->line_number);
     }
     r->run.begin_ps = length_ps > 0 ? r->run.begin_ps + length_ps : drop_last_detour(r);
     if (r->run.begin_ps > IW_TIME_INPUT_MAX) {
-        return iwi_fail(r->log, IW_ERR_RANGE, "'%s:%zu': the runs before this line last longer than 240h",
-                        r->path, r->line_number);
+        return iwi_fail(r->log, IW_ERR_RANGE, "'%s:%zu': the runs before this line exceed 240h", r->path,
+                        r->line_number);
     }
     r->run.first = r->rows.count;
     r->said_ps = 0;
@@ -228,7 +226,7 @@ static iw_status check_node(struct reader *r, size_t at)
     snprintf(node, sizeof node, "%.*s", (int)(end - at), r->line + at);
     if (r->run.node[0] != '\0' && strcmp(node, r->run.node) != 0) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
-                        "'%s:%zu': a run of node '%s' follows one of '%s': split the file, one file per node",
+                        "'%s:%zu': a run of node '%s' follows one of '%s'; split the file, one file per node",
                         r->path, r->line_number, node, r->run.node);
     }
     memcpy(r->run.node, node, sizeof node);
@@ -251,7 +249,7 @@ static iw_status read_comment(struct reader *r, size_t at)
     if (find_header(r, at, "Benchmark Method", &from, &to)) {
         return to - from == strlen("selfish") && memcmp(r->line + from, "selfish", to - from) == 0
                    ? begin_run(r)
-                   : fail_method(r, "another method of netgauge than selfish");
+                   : fail_method(r, "a netgauge method other than selfish");
     }
     if (find_header(r, at, "Ticks per ns", &from, &to)) {
         return fail_method(r, "FTQ");
@@ -278,7 +276,7 @@ static iw_status read_comment(struct reader *r, size_t at)
 
 static iw_status fail_columns(const struct reader *r, const char *problem, iw_status status)
 {
-    return iwi_fail(r->log, status, "'%s:%zu': %s: write two columns, start and duration in nanoseconds",
+    return iwi_fail(r->log, status, "'%s:%zu': %s; write two columns, start and duration in nanoseconds",
                     r->path, r->line_number, problem);
 }
 
@@ -308,7 +306,7 @@ static iw_status read_data(struct reader *r, size_t at)
     }
     rest = skip_blanks(r, duration_end);
     if (rest < r->length ? r->line[rest] != '#' : r->is_cut) {
-        return fail_columns(r, "there is more than two numbers", IW_ERR_FORMAT);
+        return fail_columns(r, "more than two numbers", IW_ERR_FORMAT);
     }
     return add_row(r, r->run.begin_ps + start_ps, duration_ps);
 }
@@ -329,7 +327,7 @@ static iw_status read_lines(struct reader *r)
         }
     }
     if (ferror(r->in)) {
-        return iwi_fail(r->log, IW_ERR_IO, "'%s' cannot be read: %s", r->path, strerror(errno));
+        return iwi_fail(r->log, IW_ERR_IO, "cannot read '%s': %s", r->path, strerror(errno));
     }
     return IW_OK;
 }

@@ -98,15 +98,16 @@ static iw_status check_length(const iw_log *log, const char *name, const struct 
     }
     if (*length_ps < last_end_ps) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the length of %" PRId64 " ps is less than the end of the last detour, %" PRId64
-                        " ps: write a length that holds all detours, or none",
+                        "'%s': the length of %" PRId64
+                        " ps is shorter than the end of the last detour, %" PRId64
+                        " ps; write a length that holds all detours, or none",
                         name, *length_ps, last_end_ps);
     }
     if (count == 1 && detours[0].start_ps == 0 && last_end_ps == *length_ps) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "'%s': the detours fill the whole length of %" PRId64
-                        " ps, so no time is left to work: give the length of the recording (in a file: "
-                        "'# length_ns: N')",
+                        " ps, so no time is left to work; write the length of the recording (in a file: '# "
+                        "length_ns: N')",
                         name, *length_ps);
     }
     return IW_OK;
@@ -147,7 +148,7 @@ static iw_status fail_to_open(const iw_log *log, const char *path, const char *s
     const int error = errno;
 
     if (error != ENOENT && error != ENOTDIR && error != ENAMETOOLONG) {
-        return iwi_fail(log, IW_ERR_IO, "'%s' cannot be opened: %s", path, strerror(error));
+        return iwi_fail(log, IW_ERR_IO, "cannot open '%s': %s", path, strerror(error));
     }
     return iwi_fail(log, IW_ERR_IO, "'%s' is neither a file (%s) nor a noise spec: write a path or one of %s",
                     path, strerror(error), specs);

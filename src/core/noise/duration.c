@@ -124,7 +124,7 @@ static iw_status parse_shape(const iw_log *log, const char *spec, const char *fi
 
     if (strchr(field, '%') != NULL || iw_parse_share(NULL, field, &duration->shape) != IW_OK ||
         (ops->is_scale_last && duration->shape <= 0)) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': %s is '%s', not a number %s: write for example '%s'", spec,
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': %s is '%s', not a number %s; write for example '%s'", spec,
                         ops->shape_name, field, ops->is_scale_last ? "above 0" : "of at least 0",
                         ops->example);
     }

@@ -84,7 +84,7 @@ static iw_status parse_slow(const iw_log *log, const char *spec, const char *arg
     IW_TRY(iwi_spec_split(log, spec, arguments, "slow:COUNT,FACTOR", "slow:4,1.2", 2, fields));
     IW_TRY(iw_parse_count(log, fields[0], &speeds->slow_count));
     if (!read_factor(fields[1], &speeds->slow_factor)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': '%s' is no factor from %g to %g", spec, fields[1],
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': '%s' is not a factor from %g to %g", spec, fields[1],
                         LEAST_FACTOR, MOST_FACTOR);
     }
     speeds->kind = SPEED_SLOW;
@@ -98,8 +98,7 @@ static iw_status parse_normal(const iw_log *log, const char *spec, const char *a
 
     IW_TRY(iwi_spec_share(log, spec, arguments, &speeds->sigma));
     if (speeds->sigma > most) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': a spread of more than %g %% is not possible", spec,
-                        most * 100.0);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': the spread must be at most %g %%", spec, most * 100.0);
     }
     speeds->kind = SPEED_NORMAL;
     return IW_OK;
@@ -114,11 +113,10 @@ static iw_status read_line(const iw_log *log, const char *path, size_t number, c
     }
     IW_TRY(iwi_grow(log, (void **)&speeds->list, &speeds->room, speeds->count + 1, sizeof *speeds->list));
     if (!read_factor(line, &speeds->list[speeds->count])) {
-        return iwi_fail(
-            log, IW_ERR_FORMAT,
-            "'%s:%zu': is no factor from %g to %g: a file of node speeds has one a line, how many "
-            "times as long the node computes",
-            path, number, LEAST_FACTOR, MOST_FACTOR);
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "'%s:%zu': not a factor from %g to %g; write one factor per line: how many times as "
+                        "long the node computes",
+                        path, number, LEAST_FACTOR, MOST_FACTOR);
     }
     speeds->count++;
     return IW_OK;
@@ -132,8 +130,9 @@ static iw_status read_file(const iw_log *log, const char *path, iw_node_speeds *
     char *line = NULL;
 
     if (file == NULL) {
-        return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s; laws are normal:SIGMA and slow:COUNT,FACTOR",
-                        path, strerror(errno));
+        return iwi_fail(log, IW_ERR_IO,
+                        "cannot read '%s': %s; without a file, use normal:SIGMA or slow:COUNT,FACTOR", path,
+                        strerror(errno));
     }
     speeds->kind = SPEED_LIST;
     while (status == IW_OK && getline(&line, &room, file) >= 0) {
@@ -154,7 +153,7 @@ static iw_status fill(const iw_log *log, const char *spec_or_path, iw_node_speed
 
     speeds->name = strdup(spec_or_path);
     if (speeds->name == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the speeds of nodes");
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for node speeds");
     }
     return normal != NULL ? parse_normal(log, spec_or_path, normal, speeds)
            : slow != NULL ? parse_slow(log, spec_or_path, slow, speeds)
@@ -195,14 +194,14 @@ iw_status iwi_node_speeds_check(const iw_log *log, const iw_node_speeds *speeds,
 {
     if (speeds->kind == SPEED_SLOW && speeds->slow_count > nodes) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s' makes %" PRIu64 " slow, and there %s only %" PRIu32 ": ask for at most %" PRIu32
-                        ", or for a larger job",
+                        "'%s' makes %" PRIu64 " slow, but there %s only %" PRIu32 "; use at most %" PRIu32
+                        ", or a larger job",
                         speeds->name, speeds->slow_count, nodes == 1 ? "is" : "are", nodes, nodes);
     }
     if (speeds->kind == SPEED_LIST && speeds->count < nodes) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s' has the speeds of %zu nodes, and the job has %" PRIu32
-                        ": say how many ranks a node has, or add the others",
+                        "'%s' has the speeds of %zu nodes, but the job has %" PRIu32
+                        "; give the ranks per node, or add the other nodes",
                         speeds->name, speeds->count, nodes);
     }
     return IW_OK;

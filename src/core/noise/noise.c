@@ -361,7 +361,7 @@ const char *iw_nodes_text(uint64_t ranks_per_node, uint64_t cores_per_rank, uint
         snprintf(cores, sizeof cores, " of %" PRIu64 " cores", cores_per_rank);
     }
     tell_cpus_met(ranks_per_node * (cores_per_rank > 1 ? cores_per_rank : 1), recorded_cpus, met, sizeof met);
-    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s%s a node, %s%s%.40s", ranks_per_node,
+    snprintf(buf, IW_NODES_TEXT_SIZE, "%" PRIu64 " rank%s%s per node, %s%s%.40s", ranks_per_node,
              ranks_per_node == 1 ? "" : "s", cores, met,
              cpus == NULL ? "" : (are_several ? ": CPUs " : ": CPU "), cpus != NULL ? cpus : "");
     return buf;

@@ -228,7 +228,7 @@ static iw_status check_detours(const struct checker *c, const iw_detours *detour
         if (start_ns < end_ns) {
             return iwi_fail(c->log, c->fault,
                             "'%s': CPU %" PRIu32 ", detour %zu starts at %" PRId64
-                            " ns, before the end of the one before it at %" PRId64 " ns",
+                            " ns, before the end of the previous one at %" PRId64 " ns",
                             c->name, detours->cpu, i, start_ns, end_ns);
         }
         if (detours->source[i] >= c->recording->source_count) {
@@ -251,8 +251,8 @@ static iw_status check_parts(const struct checker *c, const iw_detours *detours)
 
         if (detour >= detours->count || detour < least) {
             return iwi_fail(c->log, c->fault,
-                            "'%s': CPU %" PRIu32 ", part %zu is of detour %" PRIu64
-                            ", but must be of one from %" PRIu64 " on, below %zu",
+                            "'%s': CPU %" PRIu32 ", part %zu belongs to detour %" PRIu64
+                            ", but must belong to one from %" PRIu64 " on, below %zu",
                             c->name, detours->cpu, i, detour, least, detours->count);
         }
         if (detours->part_source[i] >= c->recording->source_count || !is_time(detours->part_ns[i])) {
@@ -304,7 +304,7 @@ static iw_status check_sources(const struct checker *c)
     const iw_recording *recording = c->recording;
 
     if (recording->source_count == 0 || recording->sources[0].kind != IW_CLASS_UNKNOWN) {
-        return iwi_fail(c->log, c->fault, "'%s': source 0 must be the unknown one", c->name);
+        return iwi_fail(c->log, c->fault, "'%s': source 0 must be the unknown source", c->name);
     }
     for (size_t i = 0; i < recording->source_count; i++) {
         const iw_source *source = &recording->sources[i];
@@ -325,8 +325,9 @@ iw_status iwi_recording_check(const iw_log *log, const char *name, const iw_reco
 
     if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_ATTRIBUTION_LEVELS ||
         !is_time(recording->quantum_ns)) {
-        return iwi_fail(log, fault, "'%s': probe %d, rung %d or a quantum of %" PRId64 " ns is unknown", name,
-                        (int)recording->probe, (int)recording->rung, recording->quantum_ns);
+        return iwi_fail(log, fault,
+                        "'%s': probe %d, level of attribution %d or a quantum of %" PRId64 " ns is unknown",
+                        name, (int)recording->probe, (int)recording->rung, recording->quantum_ns);
     }
     IW_TRY(check_sources(&c));
     for (size_t i = 0; i < recording->cpu_count; i++) {

@@ -47,7 +47,7 @@ static iw_status take_cpu(const struct cutter *c, uint32_t number)
             return IW_OK;
         }
     }
-    return iwi_fail(c->log, IW_ERR_RANGE, "'%s' has no CPU %" PRIu32 ": it has %s", c->name, number,
+    return iwi_fail(c->log, IW_ERR_RANGE, "'%s' has no CPU %" PRIu32 "; it has %s", c->name, number,
                     iwi_list_cpus(c->from, list, sizeof list));
 }
 
@@ -256,15 +256,14 @@ static iw_status check_opts(const struct cutter *c)
 
     if (opts->from_ns < 0 || opts->from_ns >= opts->to_ns) {
         return iwi_fail(c->log, IW_ERR_RANGE,
-                        "nothing is left between %" PRId64 " ns and %" PRId64 " ns: the end must be later",
+                        "nothing is left between %" PRId64 " ns and %" PRId64 " ns; write a later end",
                         opts->from_ns, opts->to_ns);
     }
     if (iw_probe_has_quanta(c->from->probe) &&
         (opts->keep_count > 0 || opts->drop_count > 0 || opts->at_least_ns > 0)) {
         return iwi_fail(
             c->log, IW_ERR_USAGE,
-            "'%s' was recorded with %s, whose samples do not tell detours apart: it can be cut by "
-            "time and CPU only",
+            "'%s' was recorded with %s, whose samples do not separate detours; cut it by time and CPU only",
             c->name, iw_probe_name(c->from->probe));
     }
     return iwi_recording_check(c->log, c->name, c->from, IW_ERR_RANGE);
@@ -284,7 +283,7 @@ static iw_status check_rest(const struct cutter *c, const iw_edit *before)
                         c->name);
     }
     return iwi_fail(c->log, IW_ERR_RANGE,
-                    "nothing is left of the %" PRIu64 " detours of '%s'; their sources are %s",
+                    "nothing is left of the %" PRIu64 " detours of '%s'; its sources are %s",
                     before->detour_count, c->name, iwi_list_sources(c->from, list, sizeof list));
 }
 
@@ -473,8 +472,8 @@ static iw_status find_window(const iw_log *log, const char *const *names, iw_rec
 
         if (!iwi_recording_wall(recordings[i], &walls[i])) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "'%s' does not say when it was made by the wall clock (start_wall_ns), so it "
-                            "cannot be aligned with others: record that node again, or take it out",
+                            "'%s' has no wall-clock time (start_wall_ns), so it cannot be aligned with "
+                            "others; record that node again, or remove the file",
                             names[i]);
         }
         end_ns = walls[i].start_ns + length_ns + wall_gain_ns(&walls[i], length_ns);
@@ -487,7 +486,7 @@ static iw_status find_window(const iw_log *log, const char *const *names, iw_rec
     }
     if (to_ns <= window->from_wall_ns) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "the recordings have no time in common: '%s' ended %.3g s before '%s' began. Record "
+                        "the recordings have no time in common: '%s' ended %.3g s before '%s' began; record "
                         "all nodes at the same time",
                         names[first], (double)(window->from_wall_ns - to_ns) * 1e-9, names[last]);
     }

@@ -57,7 +57,7 @@ static iw_status check_inputs(const struct iwi_join *j)
     const iw_recording *first = j->count > 0 ? j->inputs[0].recording : NULL;
 
     if (first == NULL) {
-        return iwi_fail(j->log, IW_ERR_USAGE, "there is no recording to join");
+        return iwi_fail(j->log, IW_ERR_USAGE, "no recording to join");
     }
     for (size_t i = 0; i < j->count; i++) {
         const iw_recording *other = j->inputs[i].recording;
@@ -65,7 +65,7 @@ static iw_status check_inputs(const struct iwi_join *j)
         IW_TRY(iwi_recording_check(j->log, j->inputs[i].name, other, IW_ERR_RANGE));
         if (other->probe != first->probe) {
             return iwi_fail(j->log, IW_ERR_RANGE,
-                            "'%s' was recorded with %s, but '%s' with %s: only recordings of the same probe "
+                            "'%s' was recorded with %s, but '%s' with %s; only recordings of the same probe "
                             "can be joined",
                             j->inputs[i].name, iw_probe_name(other->probe), j->inputs[0].name,
                             iw_probe_name(first->probe));
@@ -73,7 +73,7 @@ static iw_status check_inputs(const struct iwi_join *j)
         if (other->quantum_ns != first->quantum_ns) {
             return iwi_fail(j->log, IW_ERR_RANGE,
                             "'%s' has quanta of %" PRId64 " ns, but '%s' of %" PRId64
-                            " ns: only recordings with the same quantum can be joined",
+                            " ns; only recordings with the same quantum can be joined",
                             j->inputs[i].name, other->quantum_ns, j->inputs[0].name, first->quantum_ns);
         }
     }
@@ -200,7 +200,7 @@ iw_status iwi_join_begin(struct iwi_join *j, size_t cpu_count)
 {
     IW_TRY(check_inputs(j));
     if (cpu_count > IWI_MOST_CPUS) {
-        return iwi_fail(j->log, IW_ERR_RANGE, "%zu CPUs are too many: a noise file has at most %d", cpu_count,
+        return iwi_fail(j->log, IW_ERR_RANGE, "%zu CPUs are too many; a noise file has at most %d", cpu_count,
                         IWI_MOST_CPUS);
     }
     IW_TRY(iw_recording_new(j->log, cpu_count, &j->joined));
@@ -468,11 +468,11 @@ static iw_status check_cpus(const struct iwi_join *j)
             is_same = find_cpu(other, first->cpus[c].cpu) != NULL;
         }
         if (!is_same) {
-            return iwi_fail(j->log, IW_ERR_RANGE,
-                            "'%s' is of CPUs %s, but '%s' of CPUs %s: only recordings of the same CPUs can "
-                            "follow each other",
-                            j->inputs[i].name, iwi_list_cpus(other, theirs, sizeof theirs), j->inputs[0].name,
-                            iwi_list_cpus(first, ours, sizeof ours));
+            return iwi_fail(
+                j->log, IW_ERR_RANGE,
+                "'%s' is of CPUs %s, but '%s' of CPUs %s; only recordings of the same CPUs can be appended",
+                j->inputs[i].name, iwi_list_cpus(other, theirs, sizeof theirs), j->inputs[0].name,
+                iwi_list_cpus(first, ours, sizeof ours));
         }
     }
     return IW_OK;
@@ -503,8 +503,7 @@ static iw_status check_length(const struct iwi_join *j)
                 cpu->count > 0 ? cpu->start_ns[cpu->count - 1] + cpu->duration_ns[cpu->count - 1] : 0;
 
             if (sum_ns + iwi_max(cpu->length_ns, last_ns) > most_ns) {
-                return iwi_fail(j->log, IW_ERR_RANGE,
-                                "'%s' would end after 240 h, longer than a noise file may be",
+                return iwi_fail(j->log, IW_ERR_RANGE, "'%s' would end after 240 h, the limit of a noise file",
                                 j->inputs[i].name);
             }
         }

@@ -558,8 +558,8 @@ static iw_status check_recording(const iw_log *log, const char *name, const iw_r
 {
     if (recording->probe == IW_PROBE_FTQ) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s' was recorded with FTQ, which tells how much work was done but not when detours "
-                        "began and ended, so there is nothing to replay: record with selfish or fwq",
+                        "'%s' was recorded with FTQ, which shows how much work was done but not when detours "
+                        "began and ended, so it cannot be replayed; record with selfish or fwq",
                         name);
     }
     return iwi_recording_check(log, name, recording, IW_ERR_RANGE);
@@ -579,11 +579,10 @@ static iw_status choose_length(struct builder *b)
         IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
         length_ns = iwi_common_length_ns(b->recordings[i]);
         if (length_ns == 0 && b->count > 1) {
-            return iwi_fail(
-                b->log, IW_ERR_RANGE,
-                "'%s' was recorded for no time at all on one of its CPUs, and all nodes are cut to "
-                "the shortest: take it out, or record that node again",
-                b->names[i]);
+            return iwi_fail(b->log, IW_ERR_RANGE,
+                            "'%s' has no recorded time on one of its CPUs, and all nodes are cut to the "
+                            "shortest; remove the file, or record that node again",
+                            b->names[i]);
         }
         shortest = length_ns < b->length_ns ? i : shortest;
         b->most_cpus =
@@ -609,8 +608,8 @@ static iw_status build(struct builder *b, iw_noise *noise)
     if (!labels_have_time(&b->labels)) {
         iwi_warn(b->log,
                  b->length_ns > 0 ? "'%s' holds no detours, so it adds no noise"
-                                  : "'%s' was recorded for no time at all on one of its CPUs, so it adds no "
-                                    "noise: record again, or leave that CPU out",
+                                  : "'%s' has no recorded time on one of its CPUs, so it adds no noise; "
+                                    "record again, or leave that CPU out",
                  b->name);
         return IW_OK;
     }

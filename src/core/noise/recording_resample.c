@@ -132,7 +132,7 @@ static iw_status check(const iw_log *log, const char *name, const iw_recording *
     int64_t length_ns = recording->cpu_count > 0 ? INT64_MAX : 0;
 
     if (iw_probe_has_quanta(recording->probe)) {
-        return iwi_fail(log, IW_ERR_USAGE, "'%s' was recorded with %s, whose samples cannot be drawn anew",
+        return iwi_fail(log, IW_ERR_USAGE, "'%s' was recorded with %s, whose samples cannot be resampled",
                         name, iw_probe_name(recording->probe));
     }
     for (size_t i = 0; i < recording->cpu_count; i++) {

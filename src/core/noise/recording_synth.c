@@ -46,7 +46,7 @@ static iw_status check_kind(const iw_log *log, const char *spec)
         if (iwi_source_kinds[i]->begin == NULL) {
             return iwi_fail(log, IW_ERR_USAGE,
                             "'%s' adds work to the compute phases of a program, so it cannot be recorded: "
-                            "write one of %s, or give it to simulate",
+                            "write one of %s, or pass it to simulate",
                             spec, specs);
         }
         return IW_OK;
@@ -82,7 +82,7 @@ static iw_status read_name(const iw_log *log, const char *text, size_t length, i
     }
     if ((name_length == 0 && slash == NULL) || name_length >= sizeof source->name) {
         return iwi_fail(log, IW_ERR_FORMAT,
-                        "'%.*s=': a name has 1 to %zu characters: write tick= or irq/tick=", (int)length,
+                        "'%.*s=': a name has 1 to %zu characters; write tick= or irq/tick=", (int)length,
                         text, sizeof source->name - 1);
     }
     memcpy(source->name, name, name_length);
@@ -135,10 +135,10 @@ static bool take_piece(void *arg, uint32_t source, iw_time start, iw_time end)
     struct synth *s = arg;
 
     if (s->left-- == 0) {
-        s->status = iwi_fail(s->log, IW_ERR_RANGE,
-                             "these are more than %d million detours: make it shorter, for fewer CPUs, or "
-                             "with lower rates",
-                             MOST_DETOURS / 1000000);
+        s->status = iwi_fail(
+            s->log, IW_ERR_RANGE,
+            "these are more than %d million detours; use a shorter duration, fewer CPUs or lower rates",
+            MOST_DETOURS / 1000000);
         return false;
     }
     s->status = put_piece(s, source, rounded_ns(start), rounded_ns(end));
@@ -174,7 +174,7 @@ static iw_status check_opts(const iw_log *log, const iw_synth_opts *opts)
     const int64_t most_ns = IW_TIME_INPUT_MAX / IW_PS_PER_NS;
 
     if (opts->spec_count == 0 || opts->spec_count > IW_NOISE_MAX_SOURCES) {
-        return iwi_fail(log, IW_ERR_RANGE, "%zu noise specs: write 1 to %d", opts->spec_count,
+        return iwi_fail(log, IW_ERR_RANGE, "%zu noise specs given: write 1 to %d", opts->spec_count,
                         IW_NOISE_MAX_SOURCES);
     }
     if (opts->duration_ns < 1 || opts->duration_ns > most_ns || opts->cpu_count < 1 ||
@@ -187,12 +187,12 @@ static iw_status check_opts(const iw_log *log, const iw_synth_opts *opts)
           (opts->threshold_ns >= opts->t_min_ns || opts->threshold_ns == 0.0) &&
           opts->t_min_ns <= (double)most_ns)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "a threshold of %g ns with a t_min of %g ns: no probe sees detours that are shorter "
-                        "than its own loop; write a threshold of at least t_min",
+                        "a threshold of %g ns with a t_min of %g ns: no probe sees detours shorter than its "
+                        "own loop; write a threshold of at least t_min",
                         opts->threshold_ns, opts->t_min_ns);
     }
     if (opts->sync != IW_SYNC_NONE && opts->sync != IW_SYNC_START) {
-        return iwi_fail(log, IW_ERR_USAGE, "recordings know no compute phases to synchronise with");
+        return iwi_fail(log, IW_ERR_USAGE, "recordings have no compute phases to synchronise with");
     }
     return IW_OK;
 }

@@ -52,7 +52,7 @@ static iw_status mark(const iw_log *log, const char *name, const iw_recording *r
         }
     }
     if (!is_found) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' has no source '%s': it has %s", name, pattern,
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' has no source '%s'; it has %s", name, pattern,
                         iwi_list_sources(recording, list, sizeof list));
     }
     return IW_OK;

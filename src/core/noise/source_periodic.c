@@ -20,8 +20,8 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     IW_TRY(iwi_spec_time(log, spec, fields[1], &p->duration_ps));
     if (p->duration_ps >= p->period_ps) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the detours fill the whole period of %s, so no time is left to work: write a "
-                        "duration below it, or a lower rate",
+                        "'%s': the detours fill the whole period of %s, so no time is left to work; write a "
+                        "shorter duration, or a lower rate",
                         spec, iw_format_time(p->period_ps, period, sizeof period));
     }
     return IW_OK;

@@ -21,7 +21,7 @@ static iw_status source_bernoulli_parse(const iw_log *log, const char *spec, con
     IW_TRY(iwi_spec_time(log, spec, fields[1], &b->extra_ps));
     if (b->probability > 1) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the probability '%s' is above 1: write a number from 0 to 1, or 0%% to 100%%",
+                        "'%s': the probability '%s' is above 1; write a number from 0 to 1, or 0%% to 100%%",
                         spec, fields[0]);
     }
     return IW_OK;
@@ -98,10 +98,10 @@ static iw_status source_phase_pareto_parse(const iw_log *log, const char *spec, 
     IW_TRY(iwi_spec_share(log, spec, fields[0], &p->share));
     if (strchr(fields[1], '%') != NULL || iw_parse_share(NULL, fields[1], &p->shape) != IW_OK ||
         p->shape <= 1) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': A is '%s', not a number above 1, without which there is no mean: write for "
-                        "example '%s'",
-                        spec, fields[1], source->ops->example);
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "'%s': A is '%s', not a number above 1, so the mean is infinite; write for example '%s'", spec,
+            fields[1], source->ops->example);
     }
     return IW_OK;
 }

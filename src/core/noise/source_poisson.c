@@ -58,14 +58,14 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
         return iwi_fail(log, IW_ERR_RANGE, "'%s': the detours leave less than 0.1%% of the time to work%s",
                         spec,
                         isinf(iwi_duration_mean_ps(&p->duration)) && p->duration.shape <= 1
-                            ? ", though none is longer than ten days: write a larger A (above 1 the mean is "
-                              "finite) or a lower rate"
+                            ? ", although none is longer than ten days: write a larger A (the mean is finite "
+                              "above 1) or a lower rate"
                             : ": write a lower rate or shorter durations");
     }
     if (isinf(iwi_duration_mean_ps(&p->duration))) {
         iwi_warn(log,
                  "'%s': the mean duration is infinite for A <= 1, so the share of time lost grows with the "
-                 "length of a run: write A > 1 for a share that settles",
+                 "length of a run; write A > 1 for a share that converges",
                  spec);
     }
     return IW_OK;

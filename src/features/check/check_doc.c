@@ -41,26 +41,26 @@ static const struct iwi_schema requirement_schema = IWI_SCHEMA(iw_requirement, r
 
 static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_check_job, name),
-    IWI_CHARS(iw_check_job, what, .about = "it does"),
+    IWI_CHARS(iw_check_job, what, .about = "what it does"),
     IWI_CHARS(iw_check_job, net, .is_optional = true, .about = "missing in files of 0.2 and before"),
     IWI_VALUE(iw_check_job, ranks),
     IWI_VALUE(iw_check_job, is_done, .about = "false: there was no time left to simulate it"),
     IWI_VALUE(iw_check_job, trials,
               .about = "simulations of each change; fewer than `--trials` where time was short"),
-    IWI_ESTIMATE(
-        iw_check_job, slowdown, .is_there = is_done,
-        .about = "T / T0 - 1. No upper end: a lower bound, the recording is too short for that many ranks"),
+    IWI_ESTIMATE(iw_check_job, slowdown, .is_there = is_done,
+                 .about = "T / T0 - 1. No upper limit: a lower bound, because the recording is too short for "
+                          "this number of ranks"),
     IWI_VALUE(
         iw_check_job, most_slowdown, .is_optional = true,
-        .about = "upper end of `slowdown`, also of a lower bound: detours longer than those recorded, of the "
-                 "same kinds, count. Where the limit lies between, the requirement is unknown. 0: not known"),
-    IWI_CHARS(iw_check_job, worst, .about = "source without which the job would gain most; empty: none"),
-    IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst, .about = "what that gains"),
-    IWI_VALUE(iw_check_job, remedy, .may_be_null = true, .about = "what to do against it"),
+        .about = "upper limit of `slowdown`, also of a lower bound: allows for longer detours of the "
+                 "recorded kinds. If the limit lies between the two, the requirement is unknown. 0: unknown"),
+    IWI_CHARS(iw_check_job, worst, .about = "source whose removal would save most; empty: none"),
+    IWI_ESTIMATE(iw_check_job, saving, .is_there = has_worst, .about = "what its removal saves"),
+    IWI_VALUE(iw_check_job, remedy, .may_be_null = true, .about = "remedy for it"),
     IWI_OBJECT(iw_check_job, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
                .is_optional = true,
-               .about = "where the job uses more than a third of the CPU time that was recorded: what an "
-                        "interruption that was never recorded would cost"),
+               .about = "if the job uses more than a third of the recorded CPU time: what an interruption "
+                        "that was never recorded would cost"),
 };
 static const struct iwi_schema job_schema = IWI_SCHEMA(iw_check_job, job_fields);
 
@@ -73,8 +73,8 @@ static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value
 
 static const struct iwi_field fleet_fields[] = {
     IWI_VALUE(iw_check_fleet, path, .may_be_null = true),
-    IWI_VALUE(iw_check_fleet, node_count, .about = "others, measured in the same way"),
-    IWI_VALUE(iw_check_fleet, finding_count, .about = "what it stands out with"),
+    IWI_VALUE(iw_check_fleet, node_count, .about = "other nodes, measured in the same way"),
+    IWI_VALUE(iw_check_fleet, finding_count, .about = "findings that set this node apart"),
     IWI_CHARS(iw_check_fleet, largest, .about = "the worst of these, for people"),
 };
 static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_check_fleet, fleet_fields);
@@ -86,23 +86,22 @@ static const struct iwi_field check_fields[] = {
     IWI_VALUE(iw_check, took_s, .is_there = has_taken, .about = "null if nothing was measured"),
     IWI_VALUE(iw_check, profile, .may_be_null = true, .about = "file of `--require`"),
     IWI_OBJECTS(iw_check, requirements, requirement_count, requirement_schema, .is_row = true,
-                .about = "what was required"),
+                .about = "requirements"),
     IWI_OBJECTS(iw_check, jobs, job_count, job_schema,
-                .about = "what noise costs them; empty on a busy or watched node"),
+                .about = "what noise costs these jobs; empty on a busy or watched node"),
     IWI_VALUE(iw_check, has_baseline),
     IWI_VALUE(iw_check, baseline, .may_be_null = true, .about = "file of an earlier recording"),
     IWI_ENUM(iw_check, compared, "compared", compared_name, .is_there = has_baseline,
-             .about = "the node against the baseline, as `noise compare` has it"),
+             .about = "the node against the baseline, as in `noise compare`"),
     IWI_OBJECT(iw_check, baseline_share, value_schema, .is_there = has_baseline, .about = "CPU time lost"),
     IWI_VALUE(iw_check, has_fleet),
     IWI_OBJECT(iw_check, fleet, fleet_schema, .is_there = has_fleet, .about = "comparison with other nodes"),
     IWI_VALUE(iw_check, is_watched,
-              .about =
-                  "programs of users ran: they were watched instead of recording, and no job was simulated"),
+              .about = "user programs ran: they were watched instead of recording, and no job was simulated"),
     IWI_INLINE(iw_check, caveats, iwi_caveats_schema),
-    IWI_POINTER(iw_check, verify, iwi_verify_schema, .about = "on a busy or watched node of settings only"),
+    IWI_POINTER(iw_check, verify, iwi_verify_schema, .about = "on a busy or watched node, settings only"),
     IWI_OBJECT(iw_check, noise, iwi_noise_schema),
-    IWI_VALUE(iw_check, command, .may_be_null = true, .about = "that was typed"),
+    IWI_VALUE(iw_check, command, .may_be_null = true, .about = "as typed"),
 };
 static const struct iwi_schema check_schema = IWI_SCHEMA(iw_check, check_fields);
 
@@ -111,7 +110,7 @@ static iw_status check_file(const iw_log *log, const char *name, const void *sub
     const iw_check *check = subject;
 
     if (check->verify == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': verify: it is null", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': verify: is null", name);
     }
     return iwi_noise_check(log, name, &check->noise);
 }
@@ -137,20 +136,20 @@ static void say_basis(struct iwi_document *doc, const iw_check *check)
     const double cpus = fmax((double)facts->cpu_count, 1.0);
 
     if (!has_measured(check)) {
-        iwi_paragraph(doc, "Kernel %s. Noise was not measured: programs run on the %zu CPU%s.",
-                      kernel_of(check), facts->cpu_count, iwi_plural_s(facts->cpu_count));
+        iwi_paragraph(doc, "Kernel %s. Noise not measured: programs run on the %zu CPU%s.", kernel_of(check),
+                      facts->cpu_count, iwi_plural_s(facts->cpu_count));
         return;
     }
-    iwi_paragraph(doc, "Kernel %s. %zu CPU%s %s for %s, sources %s.", kernel_of(check), facts->cpu_count,
+    iwi_paragraph(doc, "Kernel %s; %zu CPU%s %s for %s; sources %s.", kernel_of(check), facts->cpu_count,
                   iwi_plural_s(facts->cpu_count),
-                  check->is_watched ? "watched, where programs wanted them," : "measured",
+                  check->is_watched ? "watched (while programs wanted them)" : "measured",
                   iwi_ns_round(doc, facts->watched_ns / cpus),
                   facts->rung != IW_ATTRIBUTION_LEVEL_NONE
                       ? iwi_doc_printf(doc, "identified with %s", iw_attribution_level_name(facts->rung))
                   : facts->has_sources ? "named"
                                        : "not identified");
     if (has_taken(check)) {
-        iwi_doc_append(doc, " All of it took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
+        iwi_doc_append(doc, " The check took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
     }
 }
 
@@ -184,7 +183,7 @@ static const char *interval_text(struct iwi_document *doc, const iw_check_job *j
     const double high = iwi_has_most(job) ? job->most_slowdown : job->slowdown.high;
 
     return isfinite(high) ? iwi_brackets(doc, percent_text(doc, job->slowdown.low), percent_text(doc, high))
-                          : "a lower bound";
+                          : "lower bound";
 }
 
 /* Of a bound that starts at 0 only the upper end says something. */
@@ -196,8 +195,7 @@ static const char *slower_text(struct iwi_document *doc, const iw_check_job *job
     if (job->slowdown.low > 0.0) {
         return iwi_doc_printf(doc, "> %s", percent_text(doc, job->slowdown.low));
     }
-    return iwi_has_most(job) ? iwi_doc_printf(doc, "< %s", percent_text(doc, job->most_slowdown))
-                             : "not known";
+    return iwi_has_most(job) ? iwi_doc_printf(doc, "< %s", percent_text(doc, job->most_slowdown)) : "unknown";
 }
 
 static void add_job(struct iwi_document *doc, const iw_check_job *job)
@@ -205,7 +203,7 @@ static void add_job(struct iwi_document *doc, const iw_check_job *job)
     const bool is_bound = iwi_is_bound(job->slowdown);
 
     if (!job->is_done) {
-        iwi_row(doc, job->name, "-", "no time was left", "", "");
+        iwi_row(doc, job->name, "-", "no time left", "", "");
         return;
     }
     iwi_row(doc, job->name, slower_text(doc, job), interval_text(doc, job), job->worst,
@@ -225,7 +223,7 @@ static const char *net_of(struct iwi_document *doc, const iw_check *check)
             return iwi_doc_printf(doc, "%s", iwi_net_words(check->jobs[i].net, net));
         }
     }
-    return "such nodes";
+    return "these nodes";
 }
 
 /* Of the job that it would cost most. */
@@ -244,7 +242,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_check *check)
     }
     if (worst != NULL) {
         iwi_append_sensitivity(text, &worst->sensitivity);
-        iwi_item(doc, "%s That is %s on %" PRIu32 " ranks.", text, worst->name, worst->ranks);
+        iwi_item(doc, "%s on %" PRIu32 " ranks: %s", worst->name, worst->ranks, text);
     }
 }
 
@@ -254,7 +252,7 @@ static void list_jobs(struct iwi_document *doc, const iw_check *check)
         return;
     }
     iwi_section(doc, "jobs", iwi_doc_printf(doc, "What this noise costs jobs on %s", net_of(doc, check)));
-    IWI_TABLE(doc, "By how much jobs are slower than without noise, and the source whose removal saves most",
+    IWI_TABLE(doc, "Slowdown against a node without noise, and the source whose removal saves most",
               {"job", IWI_WORDS}, {"slower", IWI_NUMBER}, {"95 % CI", IWI_WORDS}, {"worst source", IWI_WORDS},
               {"saves (points)", IWI_NUMBER});
     iwi_unfold(doc);
@@ -274,13 +272,13 @@ static void say_load(struct iwi_document *doc, const iw_check *check)
     const iw_load *load = &check->noise.facts.load;
 
     if (!load->is_known) {
-        iwi_paragraph(doc, "Whether programs of users ran is not known.");
+        iwi_paragraph(doc, "It is unknown whether user programs ran.");
         return;
     }
-    iwi_paragraph(doc, "%s, programs of users used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
-                  !has_measured(check) ? "For a second"
-                  : check->is_watched  ? "Before they were watched"
-                                       : "Beside the probe",
+    iwi_paragraph(doc, "%s, user programs used %s of these CPUs%s%s%s, services %s, kernel threads %s.",
+                  !has_measured(check) ? "During one second"
+                  : check->is_watched  ? "Before watching"
+                                       : "While recording",
                   iwi_percent_short(doc, load->users), load->programs[0] != '\0' ? " (" : "", load->programs,
                   load->programs[0] != '\0' ? ")" : "", iwi_percent_short(doc, load->services),
                   iwi_percent_short(doc, load->kernel));
@@ -296,7 +294,7 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
                 : facts->load.is_busy ? "What took the CPUs"
                                       : "Noise");
     if (has_measured(check)) {
-        iwi_paragraph(doc, "%s of the time was taken; the longest detour took %s.",
+        iwi_paragraph(doc, "%s of the time was lost; the longest detour took %s.",
                       iwi_percent_short(doc, facts->all.share), iwi_ns_round(doc, facts->all.max_ns));
     }
     say_load(doc, check);
@@ -308,7 +306,7 @@ static void say_noise(struct iwi_document *doc, const iw_check *check)
         const iw_noise_origin *origin = &facts->sources[i];
 
         if (i == 0) {
-            IWI_TABLE(doc, "", {"largest sources", IWI_WORDS}, {"of the time", IWI_NUMBER},
+            IWI_TABLE(doc, "", {"largest sources", IWI_WORDS}, {"share of time", IWI_NUMBER},
                       {"longest", IWI_NUMBER});
         }
         iwi_row(doc,
@@ -368,7 +366,7 @@ static void say_advice(struct iwi_document *doc, const iw_check *check)
     if (!has_settings && !has_remedy(check) && culprit.remedy == NULL) {
         return;
     }
-    iwi_section(doc, "advice", "What to do, the worst first");
+    iwi_section(doc, "advice", "What to do, most urgent first");
     for (size_t i = 0; i < check->job_count; i++) {
         const iw_check_job *job = &check->jobs[i];
 
@@ -398,7 +396,7 @@ static void say_certainty(struct iwi_document *doc, const iw_check *check)
 {
     iwi_section(doc, "certainty", "How sure");
     if (iwi_recorded_host(check) == NULL) {
-        iwi_item(doc, "The recording does not name its node; it is taken as one of %s.",
+        iwi_item(doc, "The recording does not name its node; it is assumed to be of %s.",
                  iwi_check_node(check));
     }
     if (has_measured(check)) {
@@ -408,25 +406,23 @@ static void say_certainty(struct iwi_document *doc, const iw_check *check)
         iwi_item(doc, "%s", check->verify->remarks[i]);
     }
     if (check->is_watched) {
-        iwi_item(
-            doc,
-            "Programs of users ran. No probe took CPU time from them, and no job was simulated beside them. "
-            "What firmware took is not seen without a probe. Settings are not compared "
-            "with what was seen%s.",
-            check->noise.facts.load.is_busy ? ", and neither limits nor a baseline count" : "");
-    } else if (check->noise.facts.load.is_busy) {
         iwi_item(doc,
-                 "While programs of users run, settings are not compared with what was seen, and neither "
-                 "limits nor a baseline count. 'idlewave watch' tells what a running job loses.");
+                 "User programs ran, so no probe took CPU time from them and no job was simulated beside "
+                 "them. Without a probe, time taken by firmware is not seen. Settings are not compared with "
+                 "observations%s.",
+                 check->noise.facts.load.is_busy ? ", and limits and a baseline are not applied" : "");
+    } else if (check->noise.facts.load.is_busy) {
+        iwi_item(doc, "While user programs run, settings are not compared with observations, and limits and "
+                      "a baseline are not applied. 'idlewave watch' reports what a running job loses.");
     } else if (check->job_count > 0) {
-        iwi_item(doc, "A job misses its limit if even the lower end of its interval is above it.%s",
+        iwi_item(doc, "A job misses its limit only if the whole 95 %% interval is above it.%s",
                  has_bound(check)
-                     ? " Where the recording is too short for an estimate, it keeps its limit if "
-                       "the upper end, which allows for longer detours of the recorded kinds, "
-                       "is below it. Otherwise record longer, or ask for fewer ranks."
+                     ? " Where the recording is too short for an estimate, the job keeps its limit if the "
+                       "upper limit, which allows for longer detours of the recorded kinds, is below it. "
+                       "Otherwise record longer, or check with fewer ranks."
                      : "");
     }
-    iwi_item(doc, "Nothing on the node was changed.");
+    iwi_item(doc, "Nothing was changed on the node.");
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
@@ -459,8 +455,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_check_kind = {
     .name = "check",
     .schema_id = "idlewave.check/3",
-    .about = "A node that `idlewave check --format json` or `--json FILE` judged. CSV has a line for each "
-             "requirement",
+    .about =
+        "A node judged by `idlewave check --format json` or `--json FILE`. CSV has a line per requirement",
     .older_id = "idlewave.check/2",
     .schema = &check_schema,
     .write_doc = write_doc,

@@ -20,7 +20,7 @@
 
 static bool is_missed(const iw_check *check, const char *name);
 
-static void check_write_line(iw_check *check);
+static void check_write_line(iw_check *check, const iw_check_opts *opts);
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {
@@ -93,13 +93,13 @@ static void require_setting(const iw_profile_setting *wanted, iw_check *check)
     snprintf(requirement->wanted, sizeof requirement->wanted, "%s",
              wanted->setting[0] != '\0' ? wanted->setting : "configured");
     if (iwi_is_of_another_node(check)) {
-        snprintf(requirement->found, sizeof requirement->found, "not known: these settings are of %.200s",
+        snprintf(requirement->found, sizeof requirement->found, "unknown: the settings read are of %.200s",
                  check->verify->host);
         return;
     }
     if (found == NULL) {
         snprintf(requirement->found, sizeof requirement->found,
-                 "does not apply to this node, or is not its name");
+                 "unknown name, or does not apply to this node");
         return;
     }
     snprintf(requirement->found, sizeof requirement->found, "%s%s%.400s",
@@ -155,7 +155,7 @@ static void say_bound(const iw_check_job *job, iw_requirement *requirement)
              has_low ? iwi_short_percent(low, 3).text : "",
              has_low    ? " %"
              : has_most ? ""
-                        : "not known",
+                        : "unknown",
              has_low && has_most ? ", " : "", has_most ? "at most " : "",
              has_most ? iwi_short_percent(job->most_slowdown, 3).text : "", has_most ? " %" : "");
 }
@@ -177,19 +177,19 @@ static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_c
     iw_requirement *requirement = add_slowdown(job->name, job->ranks, most_slowdown, check);
 
     if (!job->is_done) {
-        snprintf(requirement->found, sizeof requirement->found, "no time was left to simulate it");
+        snprintf(requirement->found, sizeof requirement->found, "no time left to simulate it");
         return;
     }
     requirement->state = state_of(job, most_slowdown);
     if (!iwi_is_bound(job->slowdown)) {
-        snprintf(requirement->found, sizeof requirement->found, "%s %% [%s, %s]",
+        snprintf(requirement->found, sizeof requirement->found, "%s %% (95 %% CI %s to %s %%)",
                  iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(job->slowdown.low, 3).text,
                  iwi_short_percent(job->slowdown.high, 3).text);
         return;
     }
     say_bound(job, requirement);
     if (requirement->state == IW_REQUIREMENT_UNKNOWN) {
-        add_found(requirement, "; record longer to know more");
+        add_found(requirement, "; record longer");
     }
 }
 
@@ -212,7 +212,7 @@ static void require_profile_job(const iw_profile_job *wanted, iw_check *check)
     } else {
         iw_requirement *requirement = add_slowdown(wanted->name, wanted->ranks, wanted->most_slowdown, check);
 
-        snprintf(requirement->found, sizeof requirement->found, "was not simulated on %" PRIu32 " ranks",
+        snprintf(requirement->found, sizeof requirement->found, "not simulated on %" PRIu32 " ranks",
                  wanted->ranks);
     }
 }
@@ -224,7 +224,7 @@ static void require_baseline(iw_check *check)
 
     snprintf(requirement->wanted, sizeof requirement->wanted, "%s %%, as in %.200s",
              iwi_short_percent(share->a, 3).text, check->baseline);
-    snprintf(requirement->found, sizeof requirement->found, "%s %% lost, %s%s points [%s, %s]",
+    snprintf(requirement->found, sizeof requirement->found, "%s %%, %s%s points (95 %% CI %s to %s)",
              iwi_short_percent(share->b, 3).text, share->difference.value > 0.0 ? "+" : "",
              iwi_short_percent(share->difference.value, 2).text,
              iwi_short_percent(share->difference.low, 2).text,
@@ -248,7 +248,7 @@ static void require_fleet(iw_check *check)
     } else {
         requirement->state = is_enough ? IW_REQUIREMENT_MET : IW_REQUIREMENT_UNKNOWN;
         snprintf(requirement->found, sizeof requirement->found, "%s",
-                 is_enough ? "does not stand out" : "too few nodes to compare with");
+                 is_enough ? "does not stand out" : "too few nodes to compare");
     }
 }
 
@@ -283,20 +283,23 @@ static bool is_too_short(const iw_noise_facts *facts)
     return facts->watched_ns < IW_CHECK_SHORTEST_NS * (double)facts->cpu_count;
 }
 
-/* Noise that was measured for too short a time keeps no limit and misses none; what may be a load misses
- * none. They stay the first. */
+/* Noise that was measured for too short a time keeps no limit and misses none, nor does that of a node whose
+ * settings were not read; what may be a load misses none. They stay the first. */
 static void doubt_limits(iw_check *check)
 {
-    const bool is_short = is_too_short(&check->noise.facts);
+    const bool is_short = is_too_short(&check->noise.facts), is_other = iwi_is_of_another_node(check);
 
-    for (size_t i = 0; i < check->requirement_count && (is_short || is_unexplained(check)); i++) {
+    for (size_t i = 0; i < check->requirement_count; i++) {
         iw_requirement *requirement = &check->requirements[i];
         const bool is_missed = requirement->state == IW_REQUIREMENT_MISSED;
+        const bool is_judged = is_missed || requirement->state == IW_REQUIREMENT_MET;
 
         if (!requirement->is_setting &&
-            (is_missed || (is_short && requirement->state == IW_REQUIREMENT_MET))) {
+            (((is_short || is_other) && is_judged) || (is_missed && is_unexplained(check)))) {
             requirement->state = IW_REQUIREMENT_UNKNOWN;
-            add_found(requirement, is_short ? "; too short to tell" : IWI_CHECK_UNEXPLAINED);
+            add_found(requirement, is_short   ? "; recording too short"
+                                   : is_other ? "; not judged without the node's settings"
+                                              : IWI_CHECK_UNEXPLAINED);
         }
     }
 }
@@ -379,7 +382,7 @@ iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check
         iw_caveats_of_boot(check->noise.recording, check->noise.name, check->verify->boot_s, &check->caveats);
     }
     check->outcome = outcome_of(check);
-    check_write_line(check);
+    check_write_line(check, &opts);
     return IW_OK;
 }
 
@@ -390,7 +393,7 @@ void iw_check_release(iw_check *check)
     check->requirement_count = 0;
 }
 
-/* The outcome of a check as one line: "NOISY node07: CPU time lost: 3.4 %, required: at most 1 %". */
+/* The outcome of a check as one line: "NOISY node07: CPU time lost 3.4 % (limit 1 %)". */
 
 static void say(iw_check *check, const char *format, ...) IW_PRINTF(2, 3);
 
@@ -402,6 +405,16 @@ static void say(iw_check *check, const char *format, ...)
     va_start(args, format);
     vsnprintf(check->line + used, sizeof check->line - used, format, args);
     va_end(args);
+}
+
+static const iw_check_job *job_of(const iw_check *check, const iw_requirement *requirement)
+{
+    for (size_t i = 0; i < check->job_count; i++) {
+        if (strcmp(check->jobs[i].name, requirement->name) == 0) {
+            return &check->jobs[i];
+        }
+    }
+    return NULL;
 }
 
 /* " of hdr-fat-tree", of the job of that name; else nothing. */
@@ -416,16 +429,50 @@ static void say_net(iw_check *check, const char *name)
     }
 }
 
-/* `before` stands before the first. */
-static void say_missed(iw_check *check, bool is_setting, const char *before)
+static double slowdown_limit_of(const iw_check_opts *opts, const iw_check_job *job)
 {
+    for (size_t i = 0; opts->profile != NULL && i < opts->profile->job_count; i++) {
+        if (strcmp(opts->profile->jobs[i].name, job->name) == 0 &&
+            opts->profile->jobs[i].ranks == job->ranks) {
+            return opts->profile->jobs[i].most_slowdown;
+        }
+    }
+    return opts->most_slowdown;
+}
+
+/* "barrier on 1024 ranks of chic 76.1 % slower (limit 10 %)" */
+static void say_slower(iw_check *check, const iw_check_opts *opts, const iw_check_job *job)
+{
+    const bool is_bound = iwi_is_bound(job->slowdown);
+
+    say(check, "%s on %" PRIu32 " ranks", job->name, job->ranks);
+    say_net(check, job->name);
+    say(check, " %s%s %% slower (limit %s %%)", is_bound ? "at least " : "",
+        iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 3).text,
+        iwi_short_percent(slowdown_limit_of(opts, job), 3).text);
+}
+
+/* `before` stands before the first. */
+static void say_missed(iw_check *check, const iw_check_opts *opts, bool is_setting, const char *before)
+{
+    const double most_lost = opts->profile != NULL ? opts->profile->most_lost : opts->most_lost;
+
     for (size_t i = 0; i < check->requirement_count; i++) {
         const iw_requirement *requirement = &check->requirements[i];
 
         if (requirement->is_setting == is_setting && requirement->state == IW_REQUIREMENT_MISSED) {
-            say(check, "%s%s: %.80s, required: %.80s", before, requirement->name, requirement->found,
-                requirement->wanted);
-            say_net(check, requirement->name);
+            const iw_check_job *job = is_setting ? NULL : job_of(check, requirement);
+
+            say(check, "%s", before);
+            if (job != NULL) {
+                say_slower(check, opts, job);
+            } else if (!is_setting && strcmp(requirement->name, IWI_CHECK_LOST) == 0) {
+                say(check, IWI_CHECK_LOST " %s (limit %s %%)", requirement->found,
+                    iwi_short_percent(most_lost, 3).text);
+            } else {
+                say(check, "%s: %.80s, required: %.80s", requirement->name, requirement->found,
+                    requirement->wanted);
+            }
             before = "; ";
         }
     }
@@ -456,7 +503,7 @@ static void say_advice(iw_check *check)
 }
 
 /* Settings that what was seen contradicts, and then those that are not as required. */
-static void say_contradictions(iw_check *check)
+static void say_contradictions(iw_check *check, const iw_check_opts *opts)
 {
     const char *before = "";
 
@@ -469,22 +516,22 @@ static void say_contradictions(iw_check *check)
             before = "; ";
         }
     }
-    say_missed(check, true, before);
+    say_missed(check, opts, true, before);
     say_advice(check);
 }
 
 /* The source first, so that it stays where the line is cut. */
-static void say_noisy(iw_check *check)
+static void say_noisy(iw_check *check, const iw_check_opts *opts)
 {
     struct iwi_culprit culprit;
     const bool has_culprit = iwi_check_culprit(check, &culprit);
 
     if (has_culprit) {
-        say(check, "worst source %s; ", culprit.name);
+        say(check, "%s is the worst source; ", culprit.name);
     }
-    say_missed(check, false, "");
+    say_missed(check, opts, false, "");
     if (has_culprit && culprit.remedy != NULL) {
-        say(check, "; remedy: %s", culprit.remedy);
+        say(check, "; remedy: %s", culprit.short_remedy != NULL ? culprit.short_remedy : culprit.remedy);
     }
 }
 
@@ -492,14 +539,14 @@ static void say_load(iw_check *check)
 {
     const iw_load *load = &check->noise.facts.load;
 
-    say(check, "users' programs take %s %% of its CPUs", iwi_short_percent(load->users, 2).text);
+    say(check, "user programs take %s %% of its CPUs", iwi_short_percent(load->users, 2).text);
     if (load->programs[0] != '\0') {
-        say(check, ": %s", load->programs);
+        say(check, " (%s)", load->programs);
     }
     if (check->is_watched && check->noise.facts.watched_ns > 0.0) {
         say(check, "; they lose %s %% to noise", iwi_short_percent(check->noise.facts.all.share, 2).text);
     } else {
-        say(check, "; how noisy it is cannot be told");
+        say(check, "; noise not measured");
     }
 }
 
@@ -509,13 +556,13 @@ static void say_doubt(iw_check *check)
 
     if (iwi_is_of_another_node(check)) {
         say(check,
-            "its settings are not known, those read are of %.64s: check it there, or with a copy of its "
+            "not judged, because the settings read are of %.64s; run the check there, or with a copy of its "
             "files",
             check->verify->host);
         return;
     }
     if (is_too_short(facts)) { /* so there is a CPU */
-        say(check, "%s s were measured, at least %g s is needed",
+        say(check, "measured for %s s only; at least %g s is needed",
             iwi_short(facts->watched_ns / 1e9 / (double)facts->cpu_count, 2).text,
             IW_CHECK_SHORTEST_NS / 1e9);
         return;
@@ -560,7 +607,7 @@ static void say_good(iw_check *check)
 }
 
 /* Writes the line for logs of an outcome that has been found. */
-static void check_write_line(iw_check *check)
+static void check_write_line(iw_check *check, const iw_check_opts *opts)
 {
     check->line[0] = '\0';
     for (const char *at = iw_check_outcome_name(check->outcome); *at != '\0'; at++) {
@@ -568,9 +615,9 @@ static void check_write_line(iw_check *check)
     }
     say(check, " %.64s: ", iwi_check_node(check));
     switch (check->outcome) {
-    case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
+    case IW_CHECK_CONTRADICTED: say_contradictions(check, opts); break;
     case IW_CHECK_BUSY: say_load(check); break;
-    case IW_CHECK_NOISY: say_noisy(check); break;
+    case IW_CHECK_NOISY: say_noisy(check, opts); break;
     case IW_CHECK_UNKNOWN: say_doubt(check); break;
     default: say_good(check); break;
     }
@@ -578,23 +625,36 @@ static void check_write_line(iw_check *check)
 
 /* Which sources are to blame for a node that misses its limits, and what to do against them. */
 
-static const iw_check_job *job_of(const iw_check *check, const iw_requirement *requirement)
+/* "thread/collectd" */
+static void name_source(const iw_source *source, char name[IWI_CULPRIT_SIZE])
 {
-    for (size_t i = 0; i < check->job_count; i++) {
-        if (strcmp(check->jobs[i].name, requirement->name) == 0) {
-            return &check->jobs[i];
-        }
-    }
-    return NULL;
+    snprintf(name, IWI_CULPRIT_SIZE, "%s%s%.64s", iw_class_name(source->kind),
+             source->name[0] != '\0' ? "/" : "", source->name);
 }
 
 static void blame_largest(const iw_noise_facts *facts, struct iwi_culprit *culprit)
 {
     const iw_source *source = &facts->sources[0].source;
 
-    snprintf(culprit->name, sizeof culprit->name, "%s%s%.64s", iw_class_name(source->kind),
-             source->name[0] != '\0' ? "/" : "", source->name);
+    name_source(source, culprit->name);
     culprit->remedy = iw_remedy_of(source->kind, source->name)->how;
+    culprit->short_remedy = iw_remedy_of(source->kind, source->name)->name;
+}
+
+/* NULL: the name is of no recorded source. */
+static const char *short_remedy_of(const iw_noise_facts *facts, const char *name)
+{
+    char known[IWI_CULPRIT_SIZE];
+
+    for (size_t i = 0; i < facts->source_count; i++) {
+        const iw_source *source = &facts->sources[i].source;
+
+        name_source(source, known);
+        if (strcmp(known, name) == 0) {
+            return iw_remedy_of(source->kind, source->name)->name;
+        }
+    }
+    return NULL;
 }
 
 bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit)
@@ -612,6 +672,7 @@ bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit)
         if (job != NULL && job->worst[0] != '\0') {
             snprintf(culprit->name, sizeof culprit->name, "%s", job->worst);
             culprit->remedy = job->remedy;
+            culprit->short_remedy = short_remedy_of(facts, job->worst);
             return true;
         }
         has_lost |= strcmp(missed->name, IWI_CHECK_LOST) == 0;

@@ -29,14 +29,17 @@ static inline bool iwi_has_most(const iw_check_job *job)
 }
 
 /* Behind what is lost to nobody knows what. */
-#define IWI_CHECK_UNEXPLAINED ", but not known to what: it may be a load; a recording as root can tell"
+#define IWI_CHECK_UNEXPLAINED ", from unnamed sources that may be load; record as root to name them"
 
 /* The requirement that limits the share of CPU time. */
 #define IWI_CHECK_LOST "CPU time lost"
 
+enum { IWI_CULPRIT_SIZE = 96 };
+
 struct iwi_culprit {
-    char name[96];      /* "thread/collectd" */
-    const char *remedy; /* may be NULL */
+    char name[IWI_CULPRIT_SIZE]; /* "thread/collectd" */
+    const char *remedy;          /* may be NULL */
+    const char *short_remedy;    /* a few words; may be NULL where `remedy` is not */
 };
 
 /* The source to begin with: of a job that misses its limit the one whose removal saves most, else the one

@@ -81,37 +81,36 @@ void iw_profile_free(iw_profile *profile)
 
 static const struct iwi_field setting_fields[] = {
     IWI_CHARS(iw_profile_setting, name,
-              .about = "a mitigation of `verify`, which has to be configured or in effect"),
-    IWI_CHARS(iw_profile_setting, setting,
-              .about = "what it has to be set to, as `verify` prints it; empty: whatever"),
+              .about = "a mitigation of `verify` that must be configured or in effect"),
+    IWI_CHARS(iw_profile_setting, setting, .about = "required value, as `verify` prints it; empty: any"),
 };
 static const struct iwi_schema setting_schema = IWI_SCHEMA(iw_profile_setting, setting_fields);
 
 static const struct iwi_field job_fields[] = {
     IWI_CHARS(iw_profile_job, name),
     IWI_VALUE(iw_profile_job, ranks),
-    IWI_VALUE(iw_profile_job, most_slowdown, .about = "by how much noise may slow that job down"),
+    IWI_VALUE(iw_profile_job, most_slowdown, .about = "limit of the slowdown of that job"),
 };
 static const struct iwi_schema job_schema = IWI_SCHEMA(iw_profile_job, job_fields);
 
 IWI_OF(bool, has_most_lost, iw_profile, !isnan(it->most_lost))
 
 static const struct iwi_field profile_fields[] = {
-    IWI_CHARS(iw_profile, host, .about = "that it was learned from; not required"),
+    IWI_CHARS(iw_profile, host, .about = "node that it was learned from; not required"),
     IWI_CHARS(iw_profile, kernel, .about = "not required"),
     IWI_VALUE(iw_profile, most_lost, .is_there = has_most_lost,
-              .about = "share of CPU time that may be lost to noise; null: no limit"),
+              .about = "limit of the share of CPU time lost to noise; null: no limit"),
     IWI_OBJECTS(iw_profile, settings, setting_count, setting_schema, .is_row = true),
     IWI_OBJECTS(iw_profile, jobs, job_count, job_schema,
-                .about =
-                    "which `check --require` simulates on these ranks, whatever a configuration file says"),
+                .about = "jobs that `check --require` simulates on this number of ranks, whatever a "
+                         "configuration file says"),
 };
 static const struct iwi_schema profile_schema = IWI_SCHEMA(iw_profile, profile_fields);
 
 static void list_limits(struct iwi_document *doc, const iw_profile *profile)
 {
     iwi_section(doc, "limits", "Limits");
-    IWI_TABLE(doc, "", {"limit", IWI_WORDS}, {"at most", IWI_NUMBER}, {"", IWI_WORDS});
+    IWI_TABLE(doc, "", {"limit", IWI_WORDS}, {"limit", IWI_NUMBER}, {"", IWI_WORDS});
     if (has_most_lost(profile)) {
         iwi_row(doc, "CPU time lost", iwi_percent(doc, profile->most_lost), "");
     }
@@ -119,7 +118,7 @@ static void list_limits(struct iwi_document *doc, const iw_profile *profile)
         const iw_profile_job *job = &profile->jobs[i];
 
         iwi_row(doc, job->name, iwi_slower(doc, job->most_slowdown),
-                iwi_doc_printf(doc, "slower on %u ranks", job->ranks));
+                iwi_doc_printf(doc, "slowdown on %u ranks", job->ranks));
     }
     iwi_unfold(doc);
 }
@@ -140,7 +139,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     for (size_t i = 0; i < profile->setting_count; i++) {
         const iw_profile_setting *setting = &profile->settings[i];
 
-        iwi_row(doc, setting->name, setting->setting[0] != '\0' ? setting->setting : "configured, however");
+        iwi_row(doc, setting->name, setting->setting[0] != '\0' ? setting->setting : "configured, any value");
     }
     list_limits(doc, profile);
 }
@@ -149,9 +148,9 @@ const struct iwi_kind iwi_profile_kind = {
     .name = "profile",
     .schema_id = "idlewave.profile/1",
     .about =
-        "What nodes have to keep: `idlewave check --learn FILE` writes it from a good node, `idlewave check "
-        "--require FILE` compares others with it. Edit it, and remove what does not matter: limits are twice "
-        "what the good node had, but never below 0.05 % of CPU time and a slowdown of 1 %",
+        "Requirements for nodes: `idlewave check --learn FILE` writes them from a good node, `idlewave check "
+        "--require FILE` compares other nodes with them. Edit the file and remove what does not matter. "
+        "Limits are twice what the good node had, but at least 0.05 % of CPU time and a slowdown of 1 %",
     .schema = &profile_schema,
     .write_doc = write_doc,
 };
@@ -166,7 +165,7 @@ iw_status iw_profile_open(const iw_log *log, const char *path, iw_doc_file **fil
     IW_TRY(iw_doc_open(log, path, &file));
     if (iw_doc_of(file).kind != &iwi_profile_kind) {
         iw_doc_close(file);
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no profile of a node", path);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a profile of a node", path);
     }
     *file_p = file;
     *profile_p = iw_doc_of(file).subject;

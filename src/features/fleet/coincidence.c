@@ -532,8 +532,8 @@ static iw_status find(struct search *s, const char *const *names, iw_recording *
 
     if (result->node_count < 2 || result->node_count > UINT16_MAX) {
         return iwi_fail(s->log, IW_ERR_RANGE,
-                        "%zu recordings say when they were made by the wall clock (start_wall_ns), and it "
-                        "takes 2 to 65535 to compare: record the nodes again, at the same time",
+                        "%zu recordings have a wall-clock time (start_wall_ns), but 2 to 65535 are needed; "
+                        "record the nodes again, at the same time",
                         result->node_count);
     }
     IW_TRY(find_caveats(s, names, recordings));

@@ -32,7 +32,7 @@ static void add_bars(struct iwi_figure *figure, const iw_coincidence *c, const i
 static void add_table(struct iwi_figure *figure, const iw_coincidence *c, const iw_coincidence_source *source)
 {
     iwi_figure_table(figure, "When nodes were hit together");
-    iwi_figure_head(figure, false, "Seconds from the beginning");
+    iwi_figure_head(figure, false, "Seconds since the beginning");
     iwi_figure_head(figure, false, "Nodes");
     for (size_t i = 0; i < source->listed_count; i++) {
         iwi_figure_cell(figure, "%.3f",
@@ -55,7 +55,7 @@ static void show_figure(struct iwi_document *doc, const iw_coincidence *c,
         doc->log, iwi_doc_printf(doc, "Nodes hit at once by %s", iwi_fleet_source_name(doc, &source->source)),
         &figure);
     if (status == IW_OK) {
-        figure->x = (struct iwi_figure_axis){.label = "Time from the beginning",
+        figure->x = (struct iwi_figure_axis){.label = "Time since the beginning",
                                              .unit = IWI_AXIS_NS,
                                              .low = 0.0,
                                              .high = (double)c->window.length_ns};
@@ -63,11 +63,10 @@ static void show_figure(struct iwi_document *doc, const iw_coincidence *c,
             .label = "Nodes", .unit = IWI_AXIS_COUNT, .low = 0.0, .high = (double)c->node_count * 1.05};
         add_bars(figure, c, source);
         add_table(figure, c, source);
-        figure->message = iwi_figure_text(
-            figure,
-            "The most nodes that were hit within %s, in each of %zu parts of the time. Independent "
-            "nodes would be hit one by one.",
-            iwi_ns_round(doc, (double)source->width_ns), source->part_count);
+        figure->message = iwi_figure_text(figure,
+                                          "The most nodes hit within %s, in each of %zu parts of the time. "
+                                          "Independent nodes would be hit one by one.",
+                                          iwi_ns_round(doc, (double)source->width_ns), source->part_count);
     }
     iwi_show_figure(doc, status, figure);
 }
@@ -89,44 +88,44 @@ IWI_OF(bool, has_period, iw_coincidence_source, it->period_ns > 0)
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_coincidence_source, source, iwi_source_schema),
-    IWI_VALUE(iw_coincidence_source, nodes, .about = "that have it"),
-    IWI_VALUE(iw_coincidence_source, occurrences, .about = "detours on all of them"),
-    IWI_VALUE(iw_coincidence_source, share, .about = "of the time of the average CPU"),
+    IWI_VALUE(iw_coincidence_source, nodes, .about = "nodes that have it"),
+    IWI_VALUE(iw_coincidence_source, occurrences, .about = "detours on all of these nodes"),
+    IWI_VALUE(iw_coincidence_source, share, .about = "of the average CPU's time"),
     IWI_VALUE(iw_coincidence_source, is_tested,
               .about =
-                  "false: one node only has it, it takes most of the time, or 20 larger sources were tested"),
-    IWI_VALUE(iw_coincidence_source, is_coincident, .about = "it hits nodes together by more than chance"),
+                  "false: only one node has it, it takes most of the time, or 20 larger sources were tested"),
+    IWI_VALUE(iw_coincidence_source, is_coincident, .about = "it hits nodes together significantly often"),
     IWI_VALUE(iw_coincidence_source, p, .is_there = is_tested,
-              .about = "chance that independent nodes meet as often"),
+              .about = "probability that independent nodes meet as often"),
     IWI_VALUE(iw_coincidence_source, width_ns, .is_there = is_tested,
-              .about = "what is within this counts as together"),
+              .about = "detours within this time count as together"),
     IWI_VALUE(iw_coincidence_source, together, .is_there = is_tested,
-              .about = "of the meetings of two nodes that there could be, those beyond chance: 1 if all "
-                       "nodes are always hit together"),
-    IWI_VALUE(iw_coincidence_source, nodes_together, .about = "hit at half of the instants or more"),
+              .about = "of the possible meetings of two nodes, the share beyond those expected by chance: 1 "
+                       "if all nodes are always hit together"),
+    IWI_VALUE(iw_coincidence_source, nodes_together, .about = "nodes hit at half of the instants or more"),
     IWI_VALUE(iw_coincidence_source, period_ns, .is_there = has_period,
-              .about = "between instants; null: none is regular"),
+              .about = "between instants; null: not regular"),
     IWI_VALUE_AS(iw_coincidence_source, instant_count, "instants_found",
-                 .about = "when more nodes were hit than chance brings together"),
+                 .about = "instants when more nodes were hit than expected by chance"),
     IWI_OBJECTS(iw_coincidence_source, instants, listed_count, instant_schema, .about = "the first 100"),
     IWI_VALUES(iw_coincidence_source, part_nodes, part_count,
-               .about = "the most nodes that were hit at once, in each of 200 equal parts of the time; empty "
-                        "if it does not coincide"),
+               .about = "the most nodes hit at once, in each of 200 equal parts of the time; empty if it "
+                        "does not coincide"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_coincidence_source, source_fields);
 
 static const struct iwi_field coincidence_fields[] = {
-    IWI_VALUE(iw_coincidence, name, .may_be_null = true, .about = "the folder, as given"),
+    IWI_VALUE(iw_coincidence, name, .may_be_null = true, .about = "folder, as given"),
     IWI_VALUE_AS(iw_coincidence, found_count, "found",
-                 .about = "how many sources hit nodes together: the first so many of `sources`"),
-    IWI_VALUE_AS(iw_coincidence, node_count, "nodes", .about = "recordings that were compared"),
+                 .about = "number of sources that hit nodes together: the first of `sources`"),
+    IWI_VALUE_AS(iw_coincidence, node_count, "nodes", .about = "recordings compared"),
     IWI_VALUE(iw_coincidence, clock_less,
-              .about = "recordings that do not say when they were made, and were left out"),
+              .about = "recordings without a wall-clock time, which were left out"),
     IWI_INLINE(iw_coincidence, window, iwi_wall_window_schema),
     IWI_VALUE(iw_coincidence, false_alarms, .about = "rate, for all tests together"),
     IWI_VALUE(iw_coincidence, tests),
     IWI_OBJECTS(iw_coincidence, sources, source_count, source_schema, .is_row = true,
-                .about = "those that coincide first, then by share"),
+                .about = "coinciding sources first, then by share"),
     IWI_INLINE(iw_coincidence, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema coincidence_schema = IWI_SCHEMA(iw_coincidence, coincidence_fields);
@@ -137,10 +136,11 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 
     for (size_t i = 0; i < c->source_count; i++) {
         if (c->sources[i].part_count != 0 && c->sources[i].part_count != IW_COINCIDENCE_PARTS) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': part_nodes: are not %d", file, IW_COINCIDENCE_PARTS);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': part_nodes: must be %d", file, IW_COINCIDENCE_PARTS);
         }
     }
-    return c->window.length_ns > 0 ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s': length_ns: is 0", file);
+    return c->window.length_ns > 0 ? IW_OK
+                                   : iwi_fail(log, IW_ERR_FORMAT, "'%s': length_ns: must not be 0", file);
 }
 
 /* ---- words ---- */
@@ -218,7 +218,7 @@ static void say_source(struct iwi_document *doc, const iw_coincidence *c, const 
     if (source->nodes_together >= 2) {
         iwi_doc_append(doc, " hits %" PRIu32 " of %zu nodes together", source->nodes_together, c->node_count);
     } else {
-        iwi_doc_append(doc, " hits nodes together more often than chance does");
+        iwi_doc_append(doc, " hits nodes together significantly often");
     }
     say_when(doc, source);
     iwi_doc_append(doc, ": %s of what could coincide does, within %s.", iwi_percent(doc, source->together),
@@ -229,13 +229,12 @@ static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
 {
     if (c->tests == 0) {
         iwi_verdict(doc,
-                    "Whether nodes are hit together cannot be told: no source hits two of the %zu nodes "
-                    "often enough, or the %s that all watched are too short.",
+                    "Too little to test whether nodes are hit together: no source hits two of the %zu nodes "
+                    "often enough, or the %s that all nodes were recorded are too short.",
                     c->node_count, iwi_ns_round(doc, (double)c->window.length_ns));
     } else if (c->found_count == 0) {
         iwi_verdict(doc,
-                    "No source hits the %zu nodes together more than chance does: they can be taken for "
-                    "independent.",
+                    "No source hits the %zu nodes together significantly often: treat them as independent.",
                     c->node_count);
     } else {
         double share = 0.0;
@@ -244,7 +243,7 @@ static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
             share += c->sources[i].is_coincident ? c->sources[i].share : 0.0;
         }
         iwi_verdict(doc,
-                    "%zu source%s hit%s the %zu nodes together, so they are not independent: %s of the "
+                    "%zu source%s hit%s the %zu nodes together, so the nodes are not independent: %s of the "
                     "time is lost to %s.",
                     c->found_count, iwi_plural_s(c->found_count), c->found_count == 1 ? "s" : "",
                     c->node_count, iwi_percent_short(doc, share), c->found_count == 1 ? "it" : "them");
@@ -254,9 +253,10 @@ static void say_verdict(struct iwi_document *doc, const iw_coincidence *c)
 static void say_advice(struct iwi_document *doc, const iw_coincidence *c)
 {
     if (c->found_count > 0) {
-        iwi_paragraph(doc, "Noise that hits all nodes at once costs a job that synchronises often less than "
-                           "the same noise out of step. Simulations with the nodes of this folder aligned by "
-                           "the wall clock tell how much less.");
+        iwi_paragraph(
+            doc, "Noise that hits all nodes at once often costs a synchronising job less than the same noise "
+                 "out of step. To see how much less, simulate the job with the nodes of this folder aligned "
+                 "by the wall clock.");
     }
 }
 
@@ -268,7 +268,7 @@ static const char *period_words(struct iwi_document *doc, const iw_coincidence_s
 
 static void show_sources(struct iwi_document *doc, const iw_coincidence *c)
 {
-    iwi_section(doc, "sources", "Source by source");
+    iwi_section(doc, "sources", "Sources");
     IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"nodes", IWI_NUMBER}, {"occurs", IWI_NUMBER},
               {"time lost", IWI_NUMBER}, {"together", IWI_NUMBER}, {"within", IWI_NUMBER}, {"p", IWI_NUMBER},
               {"every", IWI_NUMBER});
@@ -287,14 +287,14 @@ static void say_certainty(struct iwi_document *doc, const iw_coincidence *c)
 {
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "Of 100 fleets of independent nodes at most %.3g would get any finding, among %" PRIu64
-             " tests, whatever the law of their noise.",
+             "Of 100 fleets of independent nodes, at most %.3g would get any finding, among %" PRIu64
+             " tests and whatever the law of their noise.",
              100.0 * c->false_alarms, c->tests);
-    iwi_item(doc, "Compared were %s from %s on (UTC), which all nodes watched.",
+    iwi_item(doc, "Compared: %s from %s on (UTC), when all nodes were recorded.",
              iwi_ns_round(doc, (double)c->window.length_ns), date_words(doc, c->window.from_wall_ns));
     if (c->window.unsynchronised > 0) {
         iwi_item(doc,
-                 "Nothing synchronises the clocks of %zu node%s. Clocks that differ hide coincidence and "
+                 "The clocks of %zu node%s are not synchronised. Clocks that differ hide coincidence and "
                  "never feign it: start chronyd or ntpd there and record again.",
                  c->window.unsynchronised, iwi_plural_s(c->window.unsynchronised));
     } else {
@@ -335,8 +335,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_coincidence_kind = {
     .name = "coincidence",
     .schema_id = "idlewave.coincidence/1",
-    .about = "Whether nodes are hit together, from `idlewave fleet coincidence --format json`. CSV has "
-             "a line for each source",
+    .about = "Whether nodes are hit together, from `idlewave fleet coincidence --format json`. CSV has a "
+             "line per source",
     .schema = &coincidence_schema,
     .write_doc = write_doc,
     .check = check,

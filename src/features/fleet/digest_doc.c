@@ -35,7 +35,7 @@ IWI_OF(double, p99_ns, iw_digest_source, lengths_of(it).p99_ns)
 
 static const struct iwi_field cpu_fields[] = {
     IWI_VALUE(iw_digest_cpu, cpu),
-    IWI_VALUE(iw_digest_cpu, length_ns, .about = "for how long it was watched"),
+    IWI_VALUE(iw_digest_cpu, length_ns, .about = "for how long it was recorded"),
 };
 static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_digest_cpu, cpu_fields);
 
@@ -43,19 +43,20 @@ static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_digest_source, source, iwi_source_schema),
     IWI_VALUE_AS(iw_digest_source, count, "detours"),
     IWI_VALUE(iw_digest_source, busy_ns),
-    IWI_REAL_OF("median_ns", median_ns, .about = "from powers of two, so right to a factor of two"),
-    IWI_REAL_OF("p99_ns", p99_ns, .about = "from powers of two, so right to a factor of two"),
+    IWI_REAL_OF("median_ns", median_ns, .about = "from powers of two: correct within a factor of two"),
+    IWI_REAL_OF("p99_ns", p99_ns, .about = "from powers of two: correct within a factor of two"),
     IWI_VALUE(iw_digest_source, longest_ns),
-    IWI_VALUE_ARRAY(iw_digest_source, by_length,
-                    .about = "element i counts detours from 2^i up to 2^(i+1) ns, the last all longer ones"),
+    IWI_VALUE_ARRAY(
+        iw_digest_source, by_length,
+        .about = "element i counts detours from 2^i up to 2^(i+1) ns, the last element all longer ones"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_digest_source, source_fields);
 
 static const struct iwi_field digest_fields[] = {
-    IWI_VALUE(iw_digest, node, .about = "its name"),
-    IWI_VALUE(iw_digest, start_ns, .about = "when the recording began, since 1970 (UTC); 0: not known"),
-    IWI_ENUM(iw_digest, probe, "probe", iwi_probe_at, .about = "how it was measured"),
-    IWI_ENUM(iw_digest, rung, "rung", iwi_rung_at, .about = "by what sources were named"),
+    IWI_VALUE(iw_digest, node, .about = "name of the node"),
+    IWI_VALUE(iw_digest, start_ns, .about = "start of the recording, since 1970 (UTC); 0: unknown"),
+    IWI_ENUM(iw_digest, probe, "probe", iwi_probe_at, .about = "probe"),
+    IWI_ENUM(iw_digest, rung, "rung", iwi_rung_at, .about = "level of attribution of sources"),
     IWI_VALUE(iw_digest, threshold_ns, .about = "shorter gaps were not kept"),
     IWI_REAL_OF("watched_ns", watched_ns, .about = "summed over CPUs"),
     IWI_PAIRS(iw_digest, attributes, attribute_count,
@@ -70,7 +71,7 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 {
     return ((const iw_digest *)subject)->source_count > 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': sources: there are none", file);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': sources: must not be empty", file);
 }
 
 /* ---- the document ---- */
@@ -92,12 +93,12 @@ static void say_verdict(struct iwi_document *doc, const iw_digest *digest)
     if (lengths.median_ns <= 0.0) { /* of other tools */
         iwi_verdict(
             doc,
-            "%s loses %s of its time to noise. How long its detours are is not known; the longest took %s.",
+            "%s loses %s of its time to noise. The lengths of its detours are unknown; the longest took %s.",
             digest->node, share_of(doc, digest, all), iwi_ns_short(doc, lengths.longest_ns));
         return;
     }
     iwi_verdict(doc,
-                "%s loses %s of its time to noise. Half of its detours take up to about %s, 99 in 100 up to "
+                "%s loses %s of its time to noise. Its median detour takes about %s, 99 in 100 take up to "
                 "%s; the longest took %s.",
                 digest->node, share_of(doc, digest, all), iwi_ns_short(doc, lengths.median_ns),
                 iwi_ns_short(doc, lengths.p99_ns), iwi_ns_short(doc, lengths.longest_ns));
@@ -130,23 +131,22 @@ static void show_sources(struct iwi_document *doc, const iw_digest *digest)
 {
     const double seconds = fmax(watched_ns(digest), 1.0) / 1e9;
 
-    iwi_section(doc, "sources", "By source");
-    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"time lost", IWI_NUMBER}, {"on a CPU", IWI_NUMBER},
+    iwi_section(doc, "sources", "Sources");
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"time lost", IWI_NUMBER}, {"per CPU", IWI_NUMBER},
               {"median", IWI_NUMBER}, {"99 %", IWI_NUMBER}, {"longest", IWI_NUMBER});
     for (size_t i = 0; i < digest->source_count; i = next_source(digest, i)) {
         const iw_digest_source *source = &digest->sources[i];
         const iw_detour_lengths lengths = lengths_of(source);
 
         if (source->count > 0) {
-            iwi_row(doc, i == 0 ? "all together" : iwi_fleet_source_name(doc, &source->source),
+            iwi_row(doc, i == 0 ? "all sources" : iwi_fleet_source_name(doc, &source->source),
                     share_of(doc, digest, source), iwi_rate(doc, (double)source->count / seconds),
                     length_text(doc, lengths.median_ns), length_text(doc, lengths.p99_ns),
                     iwi_ns_short(doc, lengths.longest_ns));
         }
     }
-    iwi_note(doc,
-             "Medians and 99 %% come from numbers of detours by powers of two: they are right to a factor "
-             "of two. The longest is exact.");
+    iwi_note(doc, "Medians and 99 %% come from counts by powers of two: they are correct within a factor of "
+                  "two. The longest is exact.");
 }
 
 /* The first and the last power of two that has any; false if none has. */
@@ -190,7 +190,7 @@ static void show_figure(struct iwi_document *doc, const iw_digest_source *all, s
             iwi_histogram_bar(figure, bars, exp2((double)bin), exp2((double)bin + 1.0),
                               (double)all->by_length[bin], NULL);
         }
-        figure->message = iwi_figure_text(figure, "All sources together, on all CPUs.");
+        figure->message = iwi_figure_text(figure, "All sources together, on all CPUs");
     }
     iwi_show_figure(doc, status, figure);
 }
@@ -216,7 +216,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const size_t cpus = digest->cpu_count;
 
     iwi_title(doc, "Digest of %s", digest->node);
-    iwi_subtitle(doc, "%zu CPU%s, watched for %s each", cpus, iwi_plural_s(cpus),
+    iwi_subtitle(doc, "%zu CPU%s, recorded for %s each", cpus, iwi_plural_s(cpus),
                  iwi_ns_round(doc, watched_ns(digest) / fmax((double)cpus, 1.0)));
     say_verdict(doc, digest);
     if (digest->sources[0].count > 0) {
@@ -236,8 +236,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_digest_kind = {
     .name = "digest",
     .schema_id = "idlewave.digest/1",
-    .about = "A digest of a recording, from `idlewave fleet show FILE --format json`. CSV has a line for "
-             "each source",
+    .about =
+        "A digest of a recording, from `idlewave fleet show FILE --format json`. CSV has a line per source",
     .schema = &digest_schema,
     .write_doc = write_doc,
     .check = check,

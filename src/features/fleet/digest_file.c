@@ -243,7 +243,7 @@ static uint64_t take_number(struct cursor *c)
             return value;
         }
     }
-    refuse(c, "a number does not end");
+    refuse(c, "a number has no end");
     return 0;
 }
 
@@ -275,7 +275,7 @@ static size_t take_count(struct cursor *c)
     const uint64_t count = take_number(c);
 
     if (count > (uint64_t)(c->end - c->at)) {
-        refuse(c, "it lists more than it can hold");
+        refuse(c, "it lists more than fits");
         return 0;
     }
     return (size_t)count;
@@ -287,7 +287,7 @@ static void take_text(struct cursor *c, char *buf, size_t size)
     const size_t length = take_count(c), kept = length < size - 1 ? length : size - 1;
 
     if (length > IWI_MOST_DIGEST_TEXT || memchr(c->at, '\0', length) != NULL) {
-        refuse(c, "a name is not a text");
+        refuse(c, "a name is not text");
         buf[0] = '\0';
         return;
     }
@@ -310,7 +310,7 @@ static iw_status take_head(struct cursor *c, iw_digest **digest_p)
     digest->start_ns = take_signed(c);
     digest->probe = (iw_probe)take_up_to(c, IW_PROBES - 1, "the probe is unknown");
     digest->rung =
-        (iw_attribution_level)take_up_to(c, IW_ATTRIBUTION_LEVELS - 1, "the rung of attribution is unknown");
+        (iw_attribution_level)take_up_to(c, IW_ATTRIBUTION_LEVELS - 1, "the level of attribution is unknown");
     digest->threshold_ns = (double)take_number(c) / 1000.0;
     count = take_count(c);
     for (size_t i = 0; i < count && c->fault == NULL; i++) {
@@ -436,7 +436,7 @@ static iw_status take_digest(struct cursor *c, iw_digest **digest_p)
     IW_TRY(take_cpus(c, *digest_p));
     IW_TRY(take_sources(c, *digest_p));
     if (c->at != c->end) {
-        refuse(c, "it goes on behind its end");
+        refuse(c, "data follows its end");
     }
     return IW_OK;
 }
@@ -517,7 +517,7 @@ static iw_status find_payload(const iw_log *log, const iw_digest_file *file, str
     uint64_t size;
 
     if (left < IWI_DIGEST_MAGIC_BYTES || memcmp(head, IWI_DIGEST_MAGIC, IWI_DIGEST_MAGIC_BYTES) != 0) {
-        return fail_at(log, file, "there is none: it does not begin with " IWI_DIGEST_MAGIC);
+        return fail_at(log, file, "not found: it does not begin with " IWI_DIGEST_MAGIC);
     }
     if (left < IWI_DIGEST_HEAD_BYTES + IWI_DIGEST_HASH_BYTES) {
         return fail_at(log, file, "it is cut off");
@@ -529,7 +529,7 @@ static iw_status find_payload(const iw_log *log, const iw_digest_file *file, str
     iwi_hash_init(&hash, iwi_hash_key);
     iwi_hash_add(&hash, head + IWI_DIGEST_HEAD_BYTES, size);
     if (iwi_hash_value(&hash) != fixed_at(head + IWI_DIGEST_HEAD_BYTES + size, IWI_DIGEST_HASH_BYTES)) {
-        return fail_at(log, file, "it is damaged: its checksum is another one");
+        return fail_at(log, file, "it is damaged: the checksum does not match");
     }
     c->at = (const uint8_t *)head + IWI_DIGEST_HEAD_BYTES;
     c->end = c->at + size;

@@ -91,7 +91,7 @@ static iw_status read_times(const struct reader *r, const json_t *process, int64
     *first_p = json_integer_value(first);
     *last_p = json_integer_value(last);
     if (!json_is_integer(first) || !json_is_integer(last) || *first_p <= 0 || *last_p < *first_p) {
-        return fail(r, "'first_seen_ts_ns' and 'last_seen_ts_ns' must be times, one not before the other");
+        return fail(r, "'first_seen_ts_ns' and 'last_seen_ts_ns' must be times, in this order");
     }
     return IW_OK;
 }
@@ -139,7 +139,7 @@ static iw_status add_process(struct reader *r, const json_t *process)
     uint32_t stretches;
 
     if (comm == NULL) {
-        return fail(r, "it has no 'comm'");
+        return fail(r, "'comm' is missing");
     }
     IW_TRY(read_sums(r, process, &sums));
     if (sums.of[IW_DIGEST_COUNT] < 1) {
@@ -224,7 +224,7 @@ static iw_status fill_digest(const struct reader *r, iw_digest *digest)
     digest->start_ns = r->start_ns;
     digest->probe = IW_PROBE_WATCH;
     digest->rung = IW_ATTRIBUTION_LEVEL_BPF;
-    IW_TRY(iwi_digest_set(r->log, digest, "imported_from", "statistics of run queues"));
+    IW_TRY(iwi_digest_set(r->log, digest, "imported_from", "run queue statistics"));
     IW_TRY(iwi_digest_set(r->log, digest, IWI_DIGEST_BUSY_KEY, "yes"));
     IW_TRY(iwi_digest_add_cpu(r->log, digest, 0, r->end_ns - r->start_ns));
     for (size_t i = 0; i < r->count; i++) {
@@ -243,14 +243,14 @@ static iw_status parse(const struct reader *r, const char *data, size_t size, js
         begin--;
     }
     if (begin == NULL || *begin != '{') {
-        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s' has no statistics of run queues", r->path);
+        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s' has no run queue statistics", r->path);
     }
     *root_p = json_loadb(begin, size - (size_t)(begin - data),
                          JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
     return *root_p != NULL
                ? IW_OK
-               : iwi_fail(r->log, IW_ERR_FORMAT, "'%s': its statistics are cut off or not JSON: %s", r->path,
-                          error.text);
+               : iwi_fail(r->log, IW_ERR_FORMAT, "'%s': its statistics are truncated or not JSON: %s",
+                          r->path, error.text);
 }
 
 iw_status iwi_runq_digest(const iw_log *log, const char *path, const char *node, const char *data,

@@ -3,7 +3,6 @@
  */
 #include <idlewave/remedy.h>
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,9 +49,9 @@ static void say_usual(struct iwi_document *doc, const iw_fleet *fleet)
         const bool are_equal = strcmp(least, most) == 0;
 
         iwi_doc_append(doc, " (%s %s%s%s)", is_small ? "all nodes" : "half of the nodes",
-                       are_equal ? "about that much" : least, are_equal ? "" : " to ", are_equal ? "" : most);
+                       are_equal ? "about this much" : least, are_equal ? "" : " to ", are_equal ? "" : most);
     }
-    iwi_doc_append(doc, "; it has detours at %s on a CPU, and its longest takes %s.",
+    iwi_doc_append(doc, "; detours per CPU: %s; longest detour: %s.",
                    iwi_rate(doc, fleet->spread[IW_FLEET_RATE].median),
                    iwi_ns_short(doc, fleet->spread[IW_FLEET_LONGEST].median));
 }
@@ -61,8 +60,8 @@ static void say_usual(struct iwi_document *doc, const iw_fleet *fleet)
 static void fleet_say_verdict(struct iwi_document *doc, const iw_fleet *fleet)
 {
     if (fleet->node_count < IW_FLEET_FEW_NODES) {
-        iwi_verdict(doc, "%zu node%s too few to tell which one stands out: it takes %d.", fleet->node_count,
-                    fleet->node_count == 1 ? " is" : "s are", IW_FLEET_FEW_NODES);
+        iwi_verdict(doc, "%zu node%s too few to find one that stands out; at least %d are needed.",
+                    fleet->node_count, fleet->node_count == 1 ? " is" : "s are", IW_FLEET_FEW_NODES);
     } else if (fleet->outlier_count == 0) {
         iwi_verdict(doc, "None of %zu nodes stands out.", fleet->node_count);
     } else {
@@ -81,7 +80,7 @@ static void say_value(struct iwi_document *doc, const iw_fleet_finding *f)
 
     switch (f->metric) {
     case IW_FLEET_SHARE: iwi_doc_append(doc, " takes %s of the time", value); break;
-    case IW_FLEET_RATE: iwi_doc_append(doc, " comes %s", value); break;
+    case IW_FLEET_RATE: iwi_doc_append(doc, " occurs %s", value); break;
     default: iwi_doc_append(doc, " takes up to %s at a time", value);
     }
 }
@@ -91,14 +90,14 @@ static void say_others(struct iwi_document *doc, const iw_fleet *fleet, const iw
     const double factor = f->value / f->median;
 
     if (f->median > 0.0) {
-        iwi_doc_append(doc, ", %.*f times the fleet's median (%s)", factor < 10.0 ? 1 : 0, factor,
+        iwi_doc_append(doc, ", %.*fx the fleet's median (%s)", factor < 10.0 ? 1 : 0, factor,
                        iwi_fleet_amount(doc, f->metric, f->median));
     } else {
         iwi_doc_append(doc, "; %zu of %zu nodes ha%s it%s", f->having_count, fleet->node_count,
                        f->having_count == 1 ? "s" : "ve", f->has_cpu ? " there" : "");
     }
     if (f->others_count > 0 && f->others_max > 0.0) {
-        iwi_doc_append(doc, "; the other %zu have %s at most", f->others_count,
+        iwi_doc_append(doc, "; the other %zu have at most %s", f->others_count,
                        iwi_fleet_amount(doc, f->metric, f->others_max));
     } else if (f->others_count > 0) {
         iwi_doc_append(doc, ", the other %zu none", f->others_count);
@@ -109,8 +108,6 @@ static void say_others(struct iwi_document *doc, const iw_fleet *fleet, const iw
 /* "n0713, CPU 3: irq/eno1 takes ..., 57 times the fleet's median ...", and what to do. */
 static void fleet_say_finding(struct iwi_document *doc, const iw_fleet *fleet, const iw_fleet_finding *f)
 {
-    const iw_remedy *remedy = iw_remedy_of(f->source.kind, f->source.name);
-
     iwi_item(doc, "%s", f->node);
     if (f->has_cpu) {
         iwi_doc_append(doc, ", CPU %" PRIu32, f->cpu);
@@ -120,10 +117,9 @@ static void fleet_say_finding(struct iwi_document *doc, const iw_fleet *fleet, c
     say_others(doc, fleet, f);
     if (f->is_all) {
         iwi_doc_append(doc,
-                       " No single source stands out: compare with a good node by 'idlewave noise compare'.");
+                       " No single source stands out; compare with a good node: idlewave noise compare A B.");
     } else {
-        iwi_doc_append(doc, " %c%s: %s.", toupper((unsigned char)remedy->name[0]), remedy->name + 1,
-                       remedy->how);
+        iwi_doc_append(doc, " Remedy: %s.", iw_remedy_of(f->source.kind, f->source.name)->how);
     }
 }
 
@@ -136,7 +132,7 @@ static void fleet_say_difference(struct iwi_document *doc, const iw_fleet_differ
         iwi_item(doc, "%s has no %s, which takes %s of the time on the median node.", d->node,
                  iwi_fleet_source_name(doc, &d->source), iwi_percent_short(doc, d->median));
     } else {
-        iwi_item(doc, "%s is quieter than can be chance: %s against %s.", d->node,
+        iwi_item(doc, "%s is significantly quieter: %s against %s.", d->node,
                  iwi_percent_short(doc, d->value), iwi_percent_short(doc, d->median));
     }
 }
@@ -144,7 +140,7 @@ static void fleet_say_difference(struct iwi_document *doc, const iw_fleet_differ
 static void say_group(struct iwi_document *doc, const iw_fleet_group *group, bool is_first)
 {
     iwi_doc_append(doc, "%s %s on %zu node%s", is_first ? "" : ";",
-                   group->value[0] != '\0' ? group->value : "not said", group->node_count,
+                   group->value[0] != '\0' ? group->value : "unknown", group->node_count,
                    iwi_plural_s(group->node_count));
     for (size_t i = 0; i < group->first_count && !is_first; i++) {
         iwi_doc_append(doc, "%s%s", i == 0 ? " (" : ", ", group->first[i]);
@@ -176,36 +172,32 @@ static void fleet_say_facts(struct iwi_document *doc, const iw_fleet *fleet)
 static void fleet_say_certainty(struct iwi_document *doc, const iw_fleet *fleet)
 {
     if (fleet->node_count == 1) {
-        iwi_item(doc, "Of one node 'idlewave noise show' tells more.");
+        iwi_item(doc, "'idlewave noise show' reports more about one node.");
         return;
     }
     if (fleet->node_count < IW_FLEET_FEW_NODES) {
-        iwi_item(doc, "Two nodes are compared by 'idlewave noise compare A B', which judges chance by the "
-                      "stretches of time within each.");
+        iwi_item(doc, "To compare two nodes, type 'idlewave noise compare A B'; it judges significance by "
+                      "the variation within each recording.");
         return;
     }
     iwi_item(doc,
-             "In a fleet of nodes that are alike, at most 1 fleet in %s gets any false alarm, "
-             "over all %s comparisons.",
+             "In a fleet of equal nodes, the probability of any false alarm is at most 1 in %s, over all %s "
+             "comparisons.",
              iwi_short(1.0 / fleet->opts.false_alarms, 4).text, iwi_count(doc, fleet->tests));
     if (fleet->node_count < IW_FLEET_LEAST_NODES) {
-        iwi_item(
-            doc,
-            "Among %zu nodes a source stands out from about %s times the others' value on, if these differ "
-            "by a third as nodes usually do, and from more if they differ more. With %d nodes the fleet "
-            "itself shows how much they differ, and each CPU is compared too.",
-            fleet->node_count, iwi_short(fleet->few_factor, 2).text, IW_FLEET_LEAST_NODES);
+        iwi_item(doc,
+                 "Among %zu nodes, a source stands out from about %s times the others' value if these differ "
+                 "by a third, as nodes usually do, and from more if they differ more. From %d nodes on, the "
+                 "fleet itself shows how much they differ, and each CPU is compared too.",
+                 fleet->node_count, iwi_short(fleet->few_factor, 2).text, IW_FLEET_LEAST_NODES);
     } else {
-        iwi_item(
-            doc,
-            "A node stands out if its value is beyond the tail that the fleet itself shows, at least 1.5 "
-            "times the median and %s of the time above it, or its longest detours 4 times.",
-            iwi_percent_short(doc, fleet->opts.matters));
+        iwi_item(doc,
+                 "A node stands out if its value is beyond the tail of the fleet, at least 1.5 times the "
+                 "median and %s of the time above it, or if its longest detours are 4 times as long.",
+                 iwi_percent_short(doc, fleet->opts.matters));
     }
-    iwi_item(
-        doc,
-        "What lasts for a fifth of a recording at most may be a burst that any node has now and then: it "
-        "counts if it comes again and again. Record longer to see what is rare.");
+    iwi_item(doc, "Noise during at most a fifth of a recording may be a burst that any node has now and "
+                  "then: it counts if it recurs. Record longer to see rare events.");
 }
 
 /* ======== table and document ======== */
@@ -220,7 +212,7 @@ const struct iwi_schema iwi_spread_schema = IWI_SCHEMA(iw_spread, spread_fields)
 
 static const struct iwi_field lengths_fields[] = {
     IWI_VALUE(iw_detour_lengths, median_ns),
-    IWI_VALUE(iw_detour_lengths, p99_ns, .about = "from powers of two, so right to a factor of two"),
+    IWI_VALUE(iw_detour_lengths, p99_ns, .about = "from powers of two: correct within a factor of two"),
     IWI_VALUE(iw_detour_lengths, longest_ns),
 };
 static const struct iwi_schema lengths_schema = IWI_SCHEMA(iw_detour_lengths, lengths_fields);
@@ -237,9 +229,9 @@ IWI_OF(bool, has_others_lengths, iw_fleet_finding, it->others_lengths.longest_ns
 IWI_OF(bool, source_has_lengths, iw_fleet_source, it->lengths.longest_ns > 0.0)
 
 static const struct iwi_field finding_fields[] = {
-    IWI_VALUE(iw_fleet_finding, node, .about = "the file's name without `.h5`"),
+    IWI_VALUE(iw_fleet_finding, node, .about = "name of the file without `.h5`"),
     IWI_VALUE(iw_fleet_finding, has_cpu,
-              .about = "the numbers belong to the CPU that has most of it; false: to the node as a whole"),
+              .about = "the numbers belong to the CPU that has most of it; false: to the whole node"),
     IWI_VALUE(iw_fleet_finding, cpu, .is_there = has_cpu),
     IWI_VALUE(iw_fleet_finding, is_all, .about = "all sources together: no single one stands out"),
     IWI_OBJECT(iw_fleet_finding, source, iwi_source_schema, .is_there = has_source),
@@ -247,20 +239,21 @@ static const struct iwi_field finding_fields[] = {
              .about = "what stands out: `rate` is per second, `longest` in ns"),
     IWI_VALUE(iw_fleet_finding, value, .about = "of this node"),
     IWI_VALUE(iw_fleet_finding, median, .about = "of the fleet at the same place"),
-    IWI_VALUE(iw_fleet_finding, limit,
-              .about = "values from here on stand out, without bursts; null: judged by how often it came"),
+    IWI_VALUE(
+        iw_fleet_finding, limit,
+        .about = "limit above which values stand out, without bursts; null: judged by how often it recurred"),
     IWI_VALUE(iw_fleet_finding, others_max,
               .about = "largest value of the nodes that do not stand out with this source"),
-    IWI_VALUE_AS(iw_fleet_finding, others_count, "others", .about = "how many these are"),
+    IWI_VALUE_AS(iw_fleet_finding, others_count, "others", .about = "number of these nodes"),
     IWI_VALUE_AS(iw_fleet_finding, having_count, "nodes_with_it",
                  .about = "nodes that have the source at this place"),
-    IWI_VALUE(iw_fleet_finding, excess_share, .about = "of CPU time, above the median"),
+    IWI_VALUE(iw_fleet_finding, excess_share, .about = "share of CPU time, above the median"),
     IWI_OBJECT(iw_fleet_finding, lengths, lengths_schema, .is_there = has_lengths, .is_optional = true,
                .about = "of the source's detours on all CPUs of the node"),
     IWI_OBJECT(iw_fleet_finding, others_lengths, lengths_schema, .is_there = has_others_lengths,
                .is_optional = true,
                .about = "each the median of the nodes that have the source and do not stand out with it"),
-    IWI_TEXT_OF("advice", advice, .about = "what to do against the source"),
+    IWI_TEXT_OF("advice", advice, .about = "remedy for the source"),
 };
 static const struct iwi_schema finding_schema = IWI_SCHEMA(iw_fleet_finding, finding_fields);
 
@@ -271,16 +264,16 @@ static const struct iwi_field node_fields[] = {
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_SHARE], "share"),
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_RATE], "rate_hz"),
     IWI_VALUE_AS(iw_fleet_node, value[IW_FLEET_LONGEST], "longest_ns"),
-    IWI_VALUE_AS(iw_fleet_node, finding_count, "findings", .about = "how many"),
+    IWI_VALUE_AS(iw_fleet_node, finding_count, "findings", .about = "number of findings"),
     IWI_CHARS(iw_fleet_node, largest, .about = "source of its largest finding; `all`: all sources together"),
-    IWI_VALUE(iw_fleet_node, is_busy, .is_optional = true, .about = "programs of users ran meanwhile"),
+    IWI_VALUE(iw_fleet_node, is_busy, .is_optional = true, .about = "user programs ran meanwhile"),
 };
 static const struct iwi_schema node_schema = IWI_SCHEMA(iw_fleet_node, node_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_fleet_source, source, iwi_source_schema),
-    IWI_VALUE_AS(iw_fleet_source, node_count, "nodes", .about = "that have it"),
-    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema, .about = "over all nodes"),
+    IWI_VALUE_AS(iw_fleet_source, node_count, "nodes", .about = "nodes that have it"),
+    IWI_OBJECT(iw_fleet_source, share, iwi_spread_schema, .about = "distribution over all nodes"),
     IWI_OBJECT(iw_fleet_source, lengths, lengths_schema, .is_there = source_has_lengths, .is_optional = true,
                .about = "of its detours, each the median of the nodes that have it"),
 };
@@ -301,9 +294,9 @@ static const struct iwi_schema difference_schema = IWI_SCHEMA(iw_fleet_differenc
 
 static const struct iwi_field group_fields[] = {
     IWI_VALUE(iw_fleet_group, fact),
-    IWI_VALUE(iw_fleet_group, value, .about = "empty: not said"),
+    IWI_VALUE(iw_fleet_group, value, .about = "empty: unknown"),
     IWI_VALUE_AS(iw_fleet_group, node_count, "nodes"),
-    IWI_VALUES_IN_PLACE(iw_fleet_group, first, first_count, .about = "names of up to four"),
+    IWI_VALUES_IN_PLACE(iw_fleet_group, first, first_count, .about = "names of up to four nodes"),
 };
 static const struct iwi_schema group_schema = IWI_SCHEMA(iw_fleet_group, group_fields);
 
@@ -323,17 +316,17 @@ IWI_OF(const char *, outcome, iw_fleet,
        it->node_count<IW_FLEET_FEW_NODES ? "too few nodes" : it->outlier_count> 0 ? "outliers" : "none")
 
 static const struct iwi_field fleet_fields[] = {
-    IWI_VALUE(iw_fleet, name, .about = "the folder, as given"),
+    IWI_VALUE(iw_fleet, name, .about = "folder, as given"),
     IWI_TEXT_OF("outcome", outcome, .about = "`too few nodes`: below 3"),
-    IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding", .about = "how many stand out"),
+    IWI_VALUE_AS(iw_fleet, outlier_count, "nodes_outstanding", .about = "number of nodes that stand out"),
     IWI_VALUE_AS(iw_fleet, opts.false_alarms, "false_alarms", .about = "rate, for all comparisons together"),
-    IWI_VALUE_AS(iw_fleet, opts.matters, "matters", .about = "differences below that are not told"),
+    IWI_VALUE_AS(iw_fleet, opts.matters, "matters", .about = "smaller differences are not reported"),
     IWI_VALUE_AS(iw_fleet, tests, "comparisons"),
     IWI_VALUE(iw_fleet, few_factor,
-              .about = "of 3 to 11 nodes: from so many times the others' value on a source stands out, if "
+              .about = "with 3 to 11 nodes: factor over the others' value from which a source stands out, if "
                        "nodes differ as they usually do"),
     IWI_OBJECTS(iw_fleet, findings, finding_count, finding_schema,
-                .about = "nodes with the largest excess first, those of a node together"),
+                .about = "nodes with the largest excess first, findings of a node together"),
     IWI_VALUE(iw_fleet, watched_ns, .about = "summed over nodes and CPUs"),
     IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_SHARE], "share", iwi_spread_schema,
                   .about = "of all sources together, of the average CPU of a node, over nodes"),
@@ -342,12 +335,12 @@ static const struct iwi_field fleet_fields[] = {
     IWI_OBJECT_AS(iw_fleet, spread[IW_FLEET_LONGEST], "longest_ns", iwi_spread_schema),
     IWI_OBJECTS(iw_fleet, sources, source_count, source_schema, .about = "the largest mean first"),
     IWI_OBJECTS(iw_fleet, differences, difference_count, difference_schema,
-                .about = "not noisier, but different"),
-    IWI_OBJECTS(iw_fleet, groups, group_count, group_schema, .about = "facts that not all nodes share"),
+                .about = "nodes that are not noisier, but different"),
+    IWI_OBJECTS(iw_fleet, groups, group_count, group_schema, .about = "facts that differ between nodes"),
     IWI_OBJECTS(iw_fleet, unreadable, unreadable_count, unreadable_schema,
                 .about = "files that could not be read"),
     IWI_OBJECTS(iw_fleet, nodes, node_count, node_schema, .is_row = true,
-                .about = "those that stand out first, then by share"),
+                .about = "nodes that stand out first, then by share"),
     IWI_INLINE(iw_fleet, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fleet_schema = IWI_SCHEMA(iw_fleet, fleet_fields);
@@ -356,7 +349,7 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 {
     return ((const iw_fleet *)subject)->node_count > 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': nodes: there are none", file);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': nodes: must not be empty", file);
 }
 
 /* ---- the document ---- */
@@ -365,7 +358,7 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 static void say_rest(struct iwi_document *doc, size_t shown, size_t count)
 {
     if (shown < count) {
-        iwi_note(doc, "And %zu more: the JSON has all.", count - shown);
+        iwi_note(doc, "%zu more are in the JSON.", count - shown);
     }
 }
 
@@ -382,7 +375,7 @@ static void say_findings(struct iwi_document *doc, const iw_fleet *fleet)
     enum { MOST = 30 };
     const size_t shown = shown_of(doc, fleet->finding_count, MOST);
 
-    iwi_section(doc, "outliers", "What stands out, and what to do");
+    iwi_section(doc, "outliers", "What to do, largest excess first");
     for (size_t i = 0; i < shown; i++) {
         fleet_say_finding(doc, fleet, &fleet->findings[i]);
     }
@@ -391,7 +384,7 @@ static void say_findings(struct iwi_document *doc, const iw_fleet *fleet)
 
 static void show_spread(struct iwi_document *doc, const iw_fleet *fleet, iw_fleet_metric metric)
 {
-    static const char *const labels[IW_FLEET_METRICS] = {"time lost", "detours on a CPU", "longest detour"};
+    static const char *const labels[IW_FLEET_METRICS] = {"time lost", "detours per CPU", "longest detour"};
     const iw_spread *s = &fleet->spread[metric];
 
     iwi_row(doc, labels[metric], iwi_fleet_amount(doc, metric, s->min), iwi_fleet_amount(doc, metric, s->q1),
@@ -421,9 +414,9 @@ static void show_sources(struct iwi_document *doc, const iw_fleet *fleet)
         return;
     }
     iwi_section(doc, "sources", "Time lost by source");
-    IWI_TABLE(doc, "Share of time over the nodes; numbers that differ in names are *", {"source", IWI_WORDS},
-              {"nodes", IWI_NUMBER}, {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"95 %", IWI_NUMBER},
-              {"max", IWI_NUMBER});
+    IWI_TABLE(doc, "Share of time over the nodes; * stands for differing numbers in names",
+              {"source", IWI_WORDS}, {"nodes", IWI_NUMBER}, {"median", IWI_NUMBER}, {"q3", IWI_NUMBER},
+              {"95 %", IWI_NUMBER}, {"max", IWI_NUMBER});
     for (size_t i = 0; i < fleet->source_count; i++) {
         const iw_fleet_source *source = &fleet->sources[i];
 
@@ -439,14 +432,12 @@ static void show_lengths(struct iwi_document *doc, const iw_fleet *fleet)
     enum { MOST = 30 };
     const size_t shown = shown_of(doc, fleet->finding_count, MOST);
 
-    iwi_section(doc, "lengths", "How long detours are");
+    iwi_section(doc, "lengths", "Lengths of detours");
     if (shown > 0) {
         iwi_fleet_show_lengths(doc, fleet, shown);
         say_rest(doc, shown, fleet->finding_count);
-        iwi_note(
-            doc,
-            "On all CPUs of a node; right to a factor of two, the longest exactly. Others: the median of "
-            "the nodes that have the source and do not stand out with it.");
+        iwi_note(doc, "On all CPUs of a node; correct within a factor of two, the longest exactly. Others: "
+                      "median of the nodes that have the source and do not stand out with it.");
     }
     iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
     iwi_fleet_show_lengths_figure(doc, fleet);
@@ -458,12 +449,12 @@ static void show_lengths(struct iwi_document *doc, const iw_fleet *fleet)
 static void show_nodes(struct iwi_document *doc, const iw_fleet *fleet)
 {
     static const struct iwi_column columns[] = {
-        {"node", IWI_WORDS},      {"time lost", IWI_NUMBER}, {"detours on a CPU", IWI_NUMBER},
+        {"node", IWI_WORDS},      {"time lost", IWI_NUMBER}, {"detours per CPU", IWI_NUMBER},
         {"longest", IWI_NUMBER},  {"CPUs", IWI_NUMBER},      {"recorded", IWI_NUMBER},
         {"stands out", IWI_WORDS}};
 
-    iwi_section(doc, "nodes", "Node by node");
-    iwi_table(doc, "Nodes, those that stand out and the noisiest first", columns,
+    iwi_section(doc, "nodes", "Nodes");
+    iwi_table(doc, "Nodes that stand out and the noisiest first", columns,
               sizeof columns / sizeof columns[0] - (fleet->outlier_count == 0));
     for (size_t i = 0; i < fleet->node_count; i++) {
         const iw_fleet_node *node = &fleet->nodes[i];
@@ -480,12 +471,12 @@ static void say_differences(struct iwi_document *doc, const iw_fleet *fleet)
 {
     const size_t shown = shown_of(doc, fleet->difference_count, IWI_FOLD_ROWS);
 
-    iwi_section(doc, "differences", "Not noisier, but different");
+    iwi_section(doc, "differences", "Different, but not noisier");
     for (size_t i = 0; i < shown; i++) {
         fleet_say_difference(doc, &fleet->differences[i]);
     }
     say_rest(doc, shown, fleet->difference_count);
-    iwi_section(doc, "facts", "Not the same everywhere");
+    iwi_section(doc, "facts", "Facts that differ");
     fleet_say_facts(doc, fleet);
 }
 
@@ -532,8 +523,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fleet_kind = {
     .name = "fleet",
     .schema_id = "idlewave.fleet/3",
-    .about = "Nodes compared with each other, by `idlewave fleet --format json`. CSV has a line for "
-             "each node",
+    .about = "Nodes compared with each other, from `idlewave fleet --format json`. CSV has a line per node",
     .older_id = "idlewave.fleet/2",
     .schema = &fleet_schema,
     .write_doc = write_doc,

@@ -28,7 +28,7 @@ static const char *length(struct iwi_document *doc, double length_ns)
 
 void iwi_fleet_show_lengths(struct iwi_document *doc, const iw_fleet *fleet, size_t count)
 {
-    IWI_TABLE(doc, "What stands out, and on the usual other node that has it (on all CPUs)",
+    IWI_TABLE(doc, "What stands out, and the median of the other nodes that have it (on all CPUs)",
               {"node, source", IWI_WORDS}, {"median", IWI_NUMBER}, {"99 %", IWI_NUMBER},
               {"longest", IWI_NUMBER}, {"others", IWI_NUMBER}, {"99 %", IWI_NUMBER}, {"longest", IWI_NUMBER});
     for (size_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ void iwi_fleet_show_lengths_figure(struct iwi_document *doc, const iw_fleet *fle
         add_rows(doc, figure, fleet, count);
         figure->message =
             iwi_figure_text(figure, "From the median to the 99th percentile; dots: the longest.%s",
-                            count < fleet->finding_count ? " The first of what stands out." : "");
+                            count < fleet->finding_count ? " Only the largest findings are shown." : "");
     }
     iwi_show_figure(doc, status, figure);
 }
@@ -210,9 +210,9 @@ static void add_bars(struct iwi_document *doc, struct iwi_figure *figure, const 
 static void add_table(struct iwi_document *doc, struct iwi_figure *figure, iw_fleet_metric metric,
                       const struct histogram *h)
 {
-    static const char *const heads[] = {"From", "To", "Nodes", "of them stand out"};
+    static const char *const heads[] = {"From", "To", "Nodes", "standing out"};
 
-    iwi_figure_table(figure, "How many nodes have how much");
+    iwi_figure_table(figure, "Distribution over nodes");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         iwi_figure_head(figure, false, "%s", heads[i]);
     }
@@ -244,7 +244,7 @@ void iwi_fleet_show_figure(struct iwi_document *doc, const iw_fleet *fleet, iw_f
         add_bars(doc, figure, &h);
         add_table(doc, figure, metric, &h);
         figure->message = iwi_figure_text(
-            figure, "Half of the nodes have %s to %s, one in twenty more than %s; the most is %s.%s",
+            figure, "Half of the nodes have %s to %s, one in twenty more than %s; the maximum is %s.%s",
             iwi_fleet_amount(doc, metric, s->q1), iwi_fleet_amount(doc, metric, s->q3),
             iwi_fleet_amount(doc, metric, s->p95), iwi_fleet_amount(doc, metric, s->max),
             fleet->outlier_count > 0 ? " Marked: nodes that stand out." : "");

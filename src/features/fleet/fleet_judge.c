@@ -385,7 +385,7 @@ iw_status iw_fleet_judge(const iw_log *log, iw_fleet *fleet, const iw_fleet_opts
 
     IW_TRY(IWI_READ_OPTS(log, "IW_FLEET_OPTS_INIT", given, &known));
     if (fleet_node_count(fleet) == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no node to judge");
+        return iwi_fail(log, IW_ERR_RANGE, "no node to judge");
     }
     if (!(opts->false_alarms > 0.0 && opts->false_alarms <= 0.5)) {
         return iwi_fail(log, IW_ERR_RANGE, "the rate of false alarms must be above 0 and at most 50 %%");

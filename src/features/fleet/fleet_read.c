@@ -81,7 +81,7 @@ static iw_status send_part(struct iwi_member *member, uint32_t to, const struct 
 
     if (bytes > IW_LINK_MOST_BYTES) {
         return iwi_fail(member->log, IW_ERR_UNSUPPORTED,
-                        "CPU %" PRIu32 " has too many sources for one message: use more processes",
+                        "CPU %" PRIu32 " has too many sources for one message; use more processes",
                         part->cpu);
     }
     IW_TRY(iwi_member_send(member, to, part->lengths, part->length_count * sizeof *part->lengths,

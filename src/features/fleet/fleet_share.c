@@ -69,8 +69,9 @@ iw_status iwi_parcel_put_text(const iw_log *log, struct iwi_parcel *parcel, cons
 
 static iw_status fail_short(const iw_log *log)
 {
-    return iwi_fail(log, IW_ERR_FORMAT,
-                    "another process sent less than is expected: do all of them run the same idlewave?");
+    return iwi_fail(
+        log, IW_ERR_FORMAT,
+        "another process sent less than expected; check that all processes run the same idlewave");
 }
 
 iw_status iwi_parcel_take(const iw_log *log, struct iwi_parcel *parcel, void *data, size_t bytes)

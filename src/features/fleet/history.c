@@ -237,7 +237,7 @@ static iw_status find_periods(struct judging *j)
 {
     find_change(j);
     if (j->slot_count > MOST_PERIODS) {
-        return iwi_fail(j->log, IW_ERR_RANGE, "'%s': %zu periods are more than %d: make them longer",
+        return iwi_fail(j->log, IW_ERR_RANGE, "'%s': %zu periods are more than %d; use longer periods",
                         j->history->name, j->slot_count, MOST_PERIODS);
     }
     IW_TRY(describe_periods(j));
@@ -521,7 +521,7 @@ iw_status iw_history_judge(const iw_log *log, iw_history *history, const iw_hist
 
     IW_TRY(IWI_READ_OPTS(log, "IW_HISTORY_OPTS_INIT", given, &known));
     if (count == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': no recording says when it was made", history->name);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': no recording has a date", history->name);
     }
     if (known.period_ns <= 0 || !(known.false_alarms > 0.0 && known.false_alarms <= 0.5) ||
         !(known.matters >= 0.0 && known.matters <= 1.0)) {

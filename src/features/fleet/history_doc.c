@@ -55,8 +55,8 @@ static const struct iwi_field node_fields[] = {
     IWI_OBJECT(iw_history_node, source, iwi_source_schema, .is_there = node_has_source),
     IWI_VALUE(iw_history_node, before, .about = "share of time"),
     IWI_VALUE(iw_history_node, after),
-    IWI_VALUE(iw_history_node, factor, .about = "over that of the median node"),
-    IWI_VALUE(iw_history_node, limit, .about = "factors from here on stand out"),
+    IWI_VALUE(iw_history_node, factor, .about = "change over that of the median node"),
+    IWI_VALUE(iw_history_node, limit, .about = "nodes stand out from this factor on"),
 };
 static const struct iwi_schema node_schema = IWI_SCHEMA(iw_history_node, node_fields);
 
@@ -74,27 +74,28 @@ static const struct iwi_field history_fields[] = {
     IWI_VALUE(iw_history, name, .about = "folder or file, as given"),
     IWI_TEXT_OF("outcome", outcome,
                 .about = "`too little`: no node has recordings on both sides of the change"),
-    IWI_VALUE_AS(iw_history, digest_count, "recordings", .about = "that were read"),
-    IWI_VALUE_AS(iw_history, undated_count, "recordings_without_date", .about = "left out"),
+    IWI_VALUE_AS(iw_history, digest_count, "recordings", .about = "recordings read"),
+    IWI_VALUE_AS(iw_history, undated_count, "recordings_without_date",
+                 .about = "recordings left out for lack of a date"),
     IWI_VALUE_AS(iw_history, unreadable_count, "files_unreadable"),
-    IWI_VALUE_AS(iw_history, node_count, "nodes", .about = "with a date"),
+    IWI_VALUE_AS(iw_history, node_count, "nodes", .about = "nodes with a date"),
     IWI_VALUE_AS(iw_history, paired_count, "nodes_compared",
-                 .about = "with recordings before and after the change"),
+                 .about = "nodes with recordings before and after the change"),
     IWI_VALUE_AS(iw_history, opts.period_ns, "period_ns", .about = "length of a period"),
-    IWI_VALUE(iw_history, change_ns, .about = "when the change was, since 1970 (UTC)"),
-    IWI_VALUE_AS(iw_history, before_count, "periods_before", .about = "with recordings"),
-    IWI_VALUE_AS(iw_history, after_count, "periods_after", .about = "with recordings"),
+    IWI_VALUE(iw_history, change_ns, .about = "date of the change, since 1970 (UTC)"),
+    IWI_VALUE_AS(iw_history, before_count, "periods_before", .about = "periods with recordings"),
+    IWI_VALUE_AS(iw_history, after_count, "periods_after", .about = "periods with recordings"),
     IWI_VALUE_AS(iw_history, opts.false_alarms, "false_alarms",
                  .about = "rate, for all comparisons together"),
-    IWI_VALUE_AS(iw_history, opts.matters, "matters", .about = "changes below that are not told"),
+    IWI_VALUE_AS(iw_history, opts.matters, "matters", .about = "smaller changes are not reported"),
     IWI_VALUE_AS(iw_history, tests, "comparisons"),
     IWI_VALUE(iw_history, least_factor,
-              .about = "from about so many times on a change of the fleet can be told from chance; null "
-                       "where nothing is compared"),
+              .about = "smallest factor, about, of a change of the fleet that is significant; null if "
+                       "nothing is compared"),
     IWI_OBJECTS(iw_history, changes, change_count, change_schema,
                 .about = "sources that changed on the fleet, the largest first"),
     IWI_OBJECTS(iw_history, changed_nodes, changed_node_count, node_schema,
-                .about = "that changed more than the fleet, the largest first"),
+                .about = "nodes that changed more than the fleet, the largest first"),
     IWI_OBJECTS(iw_history, periods, period_count, period_schema, .is_row = true, .about = "ascending"),
     IWI_INLINE(iw_history, caveats, iwi_caveats_schema),
 };
@@ -104,7 +105,7 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 {
     return ((const iw_history *)subject)->period_count > 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': periods: there are none", file);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': periods: must not be empty", file);
 }
 
 /* ---- the document ---- */
@@ -126,10 +127,9 @@ static void say_verdict(struct iwi_document *doc, const iw_history *h)
     const iw_history_period *first = &h->periods[0], *last = &h->periods[h->period_count - 1];
 
     if (h->paired_count == 0) {
-        iwi_verdict(doc, "No node has recordings before and after %s: nothing can be compared.",
-                    say_date(doc, h->change_ns));
+        iwi_verdict(doc, "No node was recorded both before and after %s.", say_date(doc, h->change_ns));
     } else if (h->change_count == 0 && h->changed_node_count == 0) {
-        iwi_verdict(doc, "No change beyond chance of at least %s of the time since %s.",
+        iwi_verdict(doc, "No significant change of at least %s of the time since %s.",
                     iwi_percent_short(doc, h->opts.matters), say_date(doc, h->change_ns));
     } else if (h->change_count > 0) {
         iwi_verdict(doc, "The fleet changed on %s: %s went from %s to %s of the time.",
@@ -147,14 +147,13 @@ static void say_verdict(struct iwi_document *doc, const iw_history *h)
 
 static void say_change(struct iwi_document *doc, const iw_history_change *c)
 {
-    iwi_item(
-        doc,
-        "%s: %s of the time before, %s after, %s times as much (95 %% interval %s to %s), on %zu node%s.",
-        name_of(doc, c->is_all, &c->source), iwi_percent_short(doc, c->before),
-        iwi_percent_short(doc, c->after), iwi_factor(doc, c->factor.value), iwi_factor(doc, c->factor.low),
-        iwi_factor(doc, c->factor.high), c->node_count, iwi_plural_s(c->node_count));
+    iwi_item(doc, "%s: %s of the time before, %s after, %sx as much (95 %% CI %s to %s), on %zu node%s.",
+             name_of(doc, c->is_all, &c->source), iwi_percent_short(doc, c->before),
+             iwi_percent_short(doc, c->after), iwi_factor(doc, c->factor.value),
+             iwi_factor(doc, c->factor.low), iwi_factor(doc, c->factor.high), c->node_count,
+             iwi_plural_s(c->node_count));
     if (!c->is_all && c->after > c->before) {
-        iwi_doc_append(doc, " Against it: %s.", iw_remedy_of(c->source.kind, c->source.name)->how);
+        iwi_doc_append(doc, " Remedy: %s.", iw_remedy_of(c->source.kind, c->source.name)->how);
     }
 }
 
@@ -166,11 +165,11 @@ static void say_node(struct iwi_document *doc, const iw_history *h, const iw_his
     if (n->before < 0.1 * h->opts.matters) {
         iwi_doc_append(doc, "; hardly any before.");
     } else {
-        iwi_doc_append(doc, " after %s: %s times the change of the median node.",
+        iwi_doc_append(doc, " after %s: %sx the change of the median node.",
                        iwi_percent_short(doc, n->before), iwi_factor(doc, n->factor));
     }
     if (!n->is_all) {
-        iwi_doc_append(doc, " Against it: %s.", iw_remedy_of(n->source.kind, n->source.name)->how);
+        iwi_doc_append(doc, " Remedy: %s.", iw_remedy_of(n->source.kind, n->source.name)->how);
     }
 }
 
@@ -187,13 +186,13 @@ static void say_findings(struct iwi_document *doc, const iw_history *h)
         say_node(doc, h, &h->changed_nodes[i]);
     }
     if (h->changed_node_count > MOST) {
-        iwi_note(doc, "And %zu more: the JSON has all.", h->changed_node_count - MOST);
+        iwi_note(doc, "%zu more are in the JSON.", h->changed_node_count - MOST);
     }
 }
 
 static void show_periods(struct iwi_document *doc, const iw_history *h)
 {
-    iwi_section(doc, "periods", "Period by period");
+    iwi_section(doc, "periods", "Periods");
     IWI_TABLE(doc, "Time lost to noise over the nodes", {"from", IWI_WORDS}, {"nodes", IWI_NUMBER},
               {"q1", IWI_NUMBER}, {"median", IWI_NUMBER}, {"q3", IWI_NUMBER}, {"max", IWI_NUMBER},
               {"longest", IWI_NUMBER}, {"", IWI_WORDS});
@@ -233,8 +232,7 @@ static void show_figure(struct iwi_document *doc, const iw_history *h)
                 h->periods[i].start_ns >= h->change_ns);
         }
         figure->message = iwi_figure_text(
-            figure,
-            "Boxes: half of the nodes, the line in them the median, which is orange after the change.");
+            figure, "Boxes: half of the nodes, with a line at the median, which is orange after the change.");
     }
     iwi_show_figure(doc, status, figure);
 }
@@ -245,18 +243,17 @@ static void say_certainty(struct iwi_document *doc, const iw_history *h)
     if (h->paired_count > 0) {
         iwi_item(doc,
                  "Each node is compared with itself: %zu of %zu nodes have recordings on both sides, in %zu "
-                 "period%s "
-                 "before and %zu after.",
+                 "period%s before and %zu after.",
                  h->paired_count, h->node_count, h->before_count, iwi_plural_s(h->before_count),
                  h->after_count);
         iwi_item(doc,
-                 "Of histories without a change at most 1 in %.4g gets any alarm, over all %s comparisons. A "
-                 "change of the "
-                 "fleet is told from about %.2g times on; with more periods, smaller ones.",
+                 "Of histories without a change, at most 1 in %.4g gets any alarm, over all %s comparisons. "
+                 "A change of the fleet is significant from a factor of about %.2g; more periods reveal "
+                 "smaller changes.",
                  1.0 / h->opts.false_alarms, iwi_count(doc, h->tests), h->least_factor);
     }
     if (h->paired_count > 0 && h->paired_count < IW_FLEET_LEAST_NODES) {
-        iwi_item(doc, "Single nodes are compared with the others' changes from %d nodes on.",
+        iwi_item(doc, "Single nodes are compared with the others' changes only from %d nodes on.",
                  IW_FLEET_LEAST_NODES);
     }
     if (h->undated_count > 0) {
@@ -290,8 +287,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_history_kind = {
     .name = "history",
     .schema_id = "idlewave.history/1",
-    .about =
-        "How a fleet changed, from `idlewave fleet history --format json`. CSV has a line for each period",
+    .about = "How a fleet changed, from `idlewave fleet history --format json`. CSV has a line per period",
     .schema = &history_schema,
     .write_doc = write_doc,
     .check = check,

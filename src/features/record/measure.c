@@ -47,9 +47,9 @@ static iw_status check_opts(const iw_log *log, const iw_measure_opts *opts)
         return IW_OK;
     }
     if (opts->attribution > IW_ATTRIBUTION_NONE) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "attribution is for the probe selfish: quanta do not say when in them something "
-                        "happened");
+        return iwi_fail(
+            log, IW_ERR_RANGE,
+            "attribution needs the probe selfish: quanta do not show when something happened in them");
     }
     if (opts->quantum_ns < LEAST_QUANTUM_NS || opts->quantum_ns > opts->duration_ns) {
         return iwi_fail(log, IW_ERR_RANGE,
@@ -73,8 +73,8 @@ static iw_status choose_room(const iw_log *log, const iw_measure_opts *opts, siz
     }
     if ((double)opts->max_events > fitting) {
         return iwi_fail(log, IW_ERR_NOMEM,
-                        "room for %" PRIu64 " events on each of %zu CPUs is more than half of the free memory"
-                        ": at most %.0f fit",
+                        "room for %" PRIu64
+                        " events on each of %zu CPUs is more than half of the free memory; at most %.0f fit",
                         opts->max_events, cpu_count, floor(fitting));
     }
     *room_p = opts->max_events;

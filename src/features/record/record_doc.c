@@ -48,8 +48,8 @@ static double limit_hz(const void *object)
 static const struct iwi_field reach_fields[] = {
     IWI_VALUE(iw_record_reach, work_ns),
     IWI_VALUE(iw_record_reach, ranks,
-              .about = "the most that meet after `work_ns` each for which the recording gives estimates; for "
-                       "more it gives lower bounds"),
+              .about = "the most ranks that meet after `work_ns` each for which the recording gives "
+                       "estimates; lower bounds for more"),
 };
 static const struct iwi_schema reach_schema = IWI_SCHEMA(iw_record_reach, reach_fields);
 
@@ -57,10 +57,10 @@ static const struct iwi_field record_fields[] = {
     IWI_VALUE(iw_record_report, file, .about = "the noise file"),
     IWI_INLINE(iw_record_report, noise, iwi_noise_schema),
     IWI_REAL_OF("t_min_ns", finest_t_min_ns,
-                .about = "of one turn of the undisturbed loop (selfish), the quickest quantum (fwq), a unit "
-                         "of work (ftq), on the finest CPU"),
+                .about = "of one turn of the undisturbed loop (selfish), the fastest quantum (fwq), one unit "
+                         "of work (ftq), on the fastest CPU"),
     IWI_REAL_OF("threshold_ns", finest_threshold_ns, .about = "shorter gaps were not kept"),
-    IWI_REAL_OF("detection_limit_hz", limit_hz, .about = "1/(2 t_min): faster noise cannot be seen"),
+    IWI_REAL_OF("detection_limit_hz", limit_hz, .about = "1/(2 t_min): faster noise is not visible"),
     IWI_OBJECT_ARRAY(iw_record_report, reach, reach_schema),
 };
 static const struct iwi_schema record_schema = IWI_SCHEMA(iw_record_report, record_fields);
@@ -77,12 +77,11 @@ static const char *resolution(struct iwi_document *doc, const iw_record_report *
     const double t_min_ns = finest_t_min_ns(report);
 
     if (iw_probe_has_quanta(report->noise.facts.probe)) {
-        return iwi_doc_printf(doc, "%s, the %s at its best", iwi_ns_round(doc, t_min_ns),
+        return iwi_doc_printf(doc, "%s, the fastest %s", iwi_ns_round(doc, t_min_ns),
                               report->noise.facts.probe == IW_PROBE_FWQ ? "work of a quantum"
                                                                         : "unit of work");
     }
-    return iwi_doc_printf(doc,
-                          "%.1f ns: detours shorter than %s are not seen, nor is noise faster than %.3g MHz",
+    return iwi_doc_printf(doc, "%.1f ns: detours shorter than %s and noise faster than %.3g MHz are not seen",
                           t_min_ns, iwi_ns_round(doc, finest_threshold_ns(report)), 1e-6 * limit_hz(report));
 }
 
@@ -97,11 +96,11 @@ static const char *dropped(struct iwi_document *doc, const iw_noise_facts *facts
     for (size_t i = 0; i < facts->cpu_count; i++) {
         shortest_ns = fmin(shortest_ns, (double)facts->cpus[i].length_ns);
     }
-    return iwi_doc_printf(doc,
-                          "%" PRIu64
-                          ": room ended after %s, later detours do not count; room for more events or a "
-                          "higher threshold helps",
-                          facts->dropped, iwi_ns_round(doc, shortest_ns));
+    return iwi_doc_printf(
+        doc,
+        "%" PRIu64
+        ": room ended after %s, later detours do not count; allow more events or raise the threshold",
+        facts->dropped, iwi_ns_round(doc, shortest_ns));
 }
 
 static double number_of(const iw_noise_facts *facts, const char *name)
@@ -119,17 +118,17 @@ static const char *attribution(struct iwi_document *doc, const iw_noise_facts *f
     const char *matched = "", *missing = "", *own = "";
 
     if (facts->rung == IW_ATTRIBUTION_LEVEL_NONE) {
-        return "unknown: nothing identified them";
+        return "unknown (none identified)";
     }
     if (events > 0.0) {
         matched = iwi_doc_printf(doc, ": %.0f events, %s of them in detours", events,
                                  iwi_percent(doc, number_of(facts, "kernel_events_matched") / events));
     }
     if (lost > 0.0) {
-        missing = iwi_doc_printf(doc, "; %.0f more were lost: what they would explain is unknown", lost);
+        missing = iwi_doc_printf(doc, "; %.0f more were lost, so what they would explain is unknown", lost);
     }
     if (recorder_ms > 0.0) {
-        own = iwi_doc_printf(doc, "; %s of idlewave itself, which wrote the recording, left out",
+        own = iwi_doc_printf(doc, "; without %s of idlewave itself, which wrote the recording",
                              iwi_ns_round(doc, 1e6 * recorder_ms));
     }
     return iwi_doc_printf(doc, "identified with %s%s%s%s", iw_attribution_level_name(facts->rung), matched,
@@ -143,24 +142,23 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
     char fine_text[IWI_NUMBER_SIZE], coarse_text[IWI_NUMBER_SIZE];
 
     if (!(fine >= 1.0)) {
-        return "too short for jobs that meet each ms or less often: lower bounds only";
+        return "too short for jobs that meet every ms or less often: lower bounds only";
     }
     if (!(coarse < 1e6)) { /* of detours that are all alike */
-        return "estimates for a million ranks that meet each 10 ms, and more";
+        return "estimates for a million ranks that meet every 10 ms, and more";
     }
     return iwi_doc_printf(
-        doc, "estimates for up to %s ranks that meet each ms, or %s each 10 ms; lower bounds for more",
+        doc, "estimates for up to %s ranks that meet every ms, or %s every 10 ms; lower bounds for more",
         iwi_about_ranks_text(fine, fine_text), iwi_about_ranks_text(coarse, coarse_text));
 }
 
 /* What is said of other days was measured: docs/validation/predictions.md. */
 static void show_days(struct iwi_document *doc)
 {
-    iwi_row(
-        doc, "days",
-        "on two supercomputers, the interval from one day covered half of the other days and nodes, those "
-        "from five days nine in ten");
-    iwi_row(doc, "", "each day: idlewave record -o noise/$(date +%F).h5");
+    iwi_row(doc, "days",
+            "on two supercomputers, the interval from one day covered half of the other days and nodes; from "
+            "five days, nine in ten");
+    iwi_row(doc, "", "every day: idlewave record -o noise/$(date +%F).h5");
 }
 
 static void show_largest(struct iwi_document *doc, const iw_noise_facts *facts)
@@ -185,8 +183,7 @@ static void show_facts(struct iwi_document *doc, const iw_record_report *report)
     if (is_selfish) {
         iwi_row(doc, "detours",
                 iwi_doc_printf(doc, "%s, %s%s", iwi_count(doc, facts->all.count),
-                               iwi_rate(doc, facts->all.rate_hz),
-                               facts->cpu_count > 1 ? " on each CPU" : ""));
+                               iwi_rate(doc, facts->all.rate_hz), facts->cpu_count > 1 ? " per CPU" : ""));
     } else {
         iwi_row(doc, "samples", iwi_count(doc, facts->all.count));
     }
@@ -216,20 +213,20 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_noise_figures(doc, &report->noise);
     show_facts(doc, report);
     if (note != NULL && facts->rung < IW_ATTRIBUTION_LEVEL_TRACEFS) {
-        iwi_note(doc, "More sources could be identified. What did not work here: %s.", note);
+        iwi_note(doc, "Some sources could not be identified, because these failed: %s.", note);
     }
     iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, facts);
-    iwi_section(doc, "certainty", "Keep in mind");
+    iwi_section(doc, "certainty", "How sure");
     iwi_noise_warnings(doc, facts);
 }
 
 const struct iwi_kind iwi_record_kind = {
     .name = "record",
     .schema_id = "idlewave.record/4",
-    .about = "A recording that was just made, from `idlewave record --format json`; all of it is in the "
-             "noise file. A CPU's recording ends where its first detour was dropped, so `share` and "
-             "`rate_hz` are not too low",
+    .about =
+        "A recording just made, from `idlewave record --format json`; the noise file holds all of it. A "
+        "CPU's recording ends where its first detour was dropped, so `share` and `rate_hz` are not too low",
     .older_id = "idlewave.record/3",
     .schema = &record_schema,
     .write_doc = write_doc,

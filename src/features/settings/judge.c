@@ -88,7 +88,7 @@ void iwi_say_outside(const struct iwi_case *c, const iw_cpu_set *cpus, iw_mitiga
     char text[IWI_CPUS_SIZE];
 
     if (c->is_told && !iw_cpu_set_is_empty(&outside)) {
-        iwi_judge_say(m->evidence, "%snot for %s of the application", m->evidence[0] != '\0' ? "; " : "",
+        iwi_judge_say(m->evidence, "%snot set for %s of the application", m->evidence[0] != '\0' ? "; " : "",
                       iwi_cpus_text(&outside, text));
     }
 }
@@ -118,7 +118,7 @@ void iwi_conclude_setting(iw_mitigation *m, bool is_known, bool is_configured)
     m->state =
         !is_known ? IW_MITIGATION_UNKNOWN : (is_configured ? IW_MITIGATION_CONFIGURED : IW_MITIGATION_ABSENT);
     if (!is_known) {
-        iwi_judge_say(m->evidence, "the setting cannot be read here");
+        iwi_judge_say(m->evidence, "this setting cannot be read here");
     }
 }
 
@@ -341,9 +341,10 @@ static enum iwi_finding weigh(const struct iwi_case *c, const struct iwi_tally *
 static void say_untold(const struct iwi_case *c, iw_mitigation *m)
 {
     if (c->seen->by == IWI_SEEN_BY_COUNTERS) {
-        iwi_judge_say(m->evidence, "counters do not tell; 'idlewave record' as root does");
+        iwi_judge_say(m->evidence, "not visible in counters; run 'idlewave record' as root");
     } else {
-        iwi_judge_say(m->evidence, "the recording does not name such sources (rung %s); record as root",
+        iwi_judge_say(m->evidence,
+                      "the recording does not name such sources (level of attribution %s); record as root",
                       iw_attribution_level_name(c->seen->rung));
     }
 }
@@ -356,29 +357,30 @@ static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *c
     switch (finding) {
     case IWI_NOT_WATCHED: break;
     case IWI_ELSEWHERE:
-        iwi_judge_say(m->evidence, "other CPUs were watched; record on CPUs %s to tell",
+        iwi_judge_say(m->evidence, "other CPUs were watched; record on CPUs %s",
                       iwi_list_text(check->cpus, "of this setting", list));
         break;
     case IWI_NOT_NAMED: say_untold(c, m); break;
     case IWI_ONE_BURST:
         iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 "%s", tally->names, tally->worst_cpu,
-                      check->is_configured ? ", maybe all at once: record a minute as root to tell" : "");
+                      check->is_configured ? ", possibly all at once; record a minute as root to find out"
+                                           : "");
         break;
     case IWI_TOO_SHORT:
-        iwi_judge_say(m->evidence, "nothing unusual, but %s s are too short to tell: watch %.0f s",
+        iwi_judge_say(m->evidence, "nothing unusual, but %s s are too short; watch %.0f s",
                       iwi_short(tally->worst_seconds, 3).text, ceil(-log(IWI_CHANCE) / check->loud_hz));
         break;
     case IWI_QUIET:
         if (tally->count == 0) {
             iwi_judge_say(m->evidence, "none in %s s", iwi_short(tally->worst_seconds, 3).text);
         } else {
-            iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 ", the worst", tally->names, tally->worst_cpu);
+            iwi_judge_say(m->evidence, "%s on CPU %" PRIu32 " (worst)", tally->names, tally->worst_cpu);
         }
         break;
     case IWI_LOUD:
         iwi_judge_say(m->evidence, "%s on CPU %" PRIu32, tally->names, tally->worst_cpu);
         if (check->is_configured) {
-            iwi_judge_say(m->evidence, ", allowed: %s", iwi_hz_text(check->allowed_hz, rate));
+            iwi_judge_say(m->evidence, " (allowed %s)", iwi_hz_text(check->allowed_hz, rate));
         }
         break;
     }

@@ -33,7 +33,7 @@ static bool judge_governor(const struct iwi_case *c, const struct iwi_mitigation
 
 const struct iwi_mitigation_ops iwi_governor = {
     .name = "governor performance",
-    .removes = "changes of frequency",
+    .removes = "frequency changes",
     .advice = "cpupower frequency-set -g performance",
     .judge = judge_governor,
 };
@@ -53,7 +53,7 @@ static bool judge_epp(const struct iwi_case *c, const struct iwi_mitigation_ops 
 
 const struct iwi_mitigation_ops iwi_epp = {
     .name = "EPP performance",
-    .removes = "frequencies that the processor lowers by itself",
+    .removes = "frequency changes by the processor",
     .advice = "cpupower set --epp performance",
     .judge = judge_epp,
 };
@@ -74,7 +74,7 @@ const struct iwi_mitigation_ops iwi_turbo = {
     .name = "turbo off",
     .removes = "frequencies that depend on neighbours and temperature",
     .advice = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
-              "/sys/devices/system/cpu/cpufreq/boost; nodes get alike, and slower",
+              "/sys/devices/system/cpu/cpufreq/boost; this makes nodes alike, and slower",
     .judge = judge_turbo,
 };
 
@@ -98,7 +98,7 @@ static bool judge_uncore(const struct iwi_case *c, const struct iwi_mitigation_o
 
 const struct iwi_mitigation_ops iwi_uncore = {
     .name = "uncore fixed",
-    .removes = "memory and mesh that slow down meanwhile",
+    .removes = "slow-downs of memory and mesh",
     .advice = "for p in /sys/devices/system/cpu/intel_uncore_frequency/package_*; do cat $p/max_freq_khz > "
               "$p/min_freq_khz; done",
     .judge = judge_uncore,
@@ -115,11 +115,11 @@ static bool judge_idle_states(const struct iwi_case *c, const struct iwi_mitigat
         iwi_judge_say(m->setting, "idle=poll");
         iwi_conclude_setting(m, true, true);
     } else if (node->idle_latency_us != IWI_NOT_TOLD) {
-        iwi_judge_say(m->setting, "deepest %.32s, %ld us to wake up", node->idle_state,
+        iwi_judge_say(m->setting, "deepest %.32s, wakes up in %ld us", node->idle_state,
                       node->idle_latency_us);
         iwi_conclude_setting(m, true, node->idle_latency_us <= SHALLOW_US);
     } else {
-        iwi_judge_say(m->evidence, "no idle states to choose here: %s chooses",
+        iwi_judge_say(m->evidence, "no choice of idle states here: %s chooses",
                       iwi_node_is_guest(node) ? "the host" : "the firmware");
     }
     return true;
@@ -129,8 +129,7 @@ static bool judge_idle_states(const struct iwi_case *c, const struct iwi_mitigat
 const struct iwi_mitigation_ops iwi_idle_states = {
     .name = "shallow idle states",
     .removes = "slow wake-ups",
-    .advice =
-        "cpupower idle-set -D 10, or boot with idle=poll; ranks that poll do not sleep and gain nothing",
+    .advice = "cpupower idle-set -D 10, or boot with idle=poll; polling ranks do not sleep and gain nothing",
     .judge = judge_idle_states,
 };
 
@@ -161,16 +160,17 @@ static bool judge_clocksource(const struct iwi_case *c, const struct iwi_mitigat
     }
     if (is_reliable && is_one_of(source, slow)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_judge_say(m->evidence, "the command line says tsc=reliable, but the kernel gave the TSC up");
-        iwi_judge_say(m->advice,
-                      "dmesg | grep -i tsc says why; check the firmware's settings, or replace the node");
+        iwi_judge_say(m->evidence, "the command line says tsc=reliable, but the kernel has given up the TSC");
+        iwi_judge_say(
+            m->advice,
+            "find the reason with dmesg | grep -i tsc; check the firmware settings, or replace the node");
     }
     return true;
 }
 
 const struct iwi_mitigation_ops iwi_clocksource = {
     .name = "fast clock",
-    .removes = "slow reads of the clock",
+    .removes = "slow clock reads",
     .advice = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; to keep it, boot "
               "with tsc=reliable",
     .judge = judge_clocksource,
@@ -254,7 +254,7 @@ static bool judge_numa_balancing(const struct iwi_case *c, const struct iwi_miti
 
 const struct iwi_mitigation_ops iwi_numa_balancing = {
     .name = "NUMA balancing off",
-    .removes = "page faults of its hints",
+    .removes = "NUMA hinting page faults",
     .advice = "sysctl kernel.numa_balancing=0",
     .judge = judge_numa_balancing,
 };
@@ -319,22 +319,22 @@ static bool judge_bare_metal(const struct iwi_case *c, const struct iwi_mitigati
     const double steal = steal_share(c);
 
     if (!is_guest && !c->node->tells_hypervisor) {
-        iwi_judge_say(m->evidence, "this machine does not tell whether it is virtual");
+        iwi_judge_say(m->evidence, "it is unknown whether this machine is virtual");
         return true;
     }
     if (!is_guest) {
         iwi_conclude_setting(m, true, true);
         return true;
     }
-    iwi_judge_say(m->setting, "a virtual machine (%.48s)", c->node->info.hypervisor);
+    iwi_judge_say(m->setting, "virtual machine (%.48s)", c->node->info.hypervisor);
     iwi_conclude(c, &check, m);
     m->evidence[0] = '\0';
     if (m->is_felt) {
-        iwi_judge_say(m->evidence, "%s %% of the time went where the kernel sees nothing: to the host",
+        iwi_judge_say(m->evidence, "%s %% of the time was lost where the kernel sees nothing: to the host",
                       iwi_short_percent(m->share, 2).text);
     }
     if (steal > 0.0) {
-        iwi_judge_say(m->evidence, "%sthe host admits to %s %% (steal)", m->evidence[0] != '\0' ? "; " : "",
+        iwi_judge_say(m->evidence, "%sthe hypervisor reports %s %% steal", m->evidence[0] != '\0' ? "; " : "",
                       iwi_short_percent(steal, 2).text);
         m->is_felt = true;
     }
@@ -346,7 +346,7 @@ const struct iwi_mitigation_ops iwi_bare_metal = {
     .name = "bare metal",
     .removes = "the hypervisor",
     .sources = {hardware, NULL},
-    .advice = "ask for a dedicated host, or for virtual CPUs that are pinned to cores of their own",
+    .advice = "ask for a dedicated host, or for virtual CPUs pinned to their own cores",
     .judge = judge_bare_metal,
 };
 
@@ -372,10 +372,10 @@ static bool judge_tuned(const struct iwi_case *c, const struct iwi_mitigation_op
     iwi_conclude_setting(m, true, is_good);
     if (isolates && iw_cpu_set_is_empty(&node->isolated.cpus) && iw_cpu_set_is_empty(&node->nohz_full.cpus)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_judge_say(m->evidence, "the profile isolates CPUs, but the kernel has none isolated");
+        iwi_judge_say(m->evidence, "the profile isolates CPUs, but none is isolated in the kernel");
         iwi_judge_say(m->advice,
-                      "list the CPUs in /etc/tuned/%.32s-variables.conf (isolated_cores=), then tuned-adm "
-                      "profile %.32s and reboot",
+                      "list the CPUs in /etc/tuned/%.32s-variables.conf (isolated_cores=), run tuned-adm "
+                      "profile %.32s, and reboot",
                       node->tuned, node->tuned);
     }
     return true;
@@ -383,7 +383,7 @@ static bool judge_tuned(const struct iwi_case *c, const struct iwi_mitigation_op
 
 const struct iwi_mitigation_ops iwi_tuned = {
     .name = "tuned profile",
-    .removes = "several at once",
+    .removes = "several sources",
     .advice = "tuned-adm profile hpc-compute, or cpu-partitioning",
     .judge = judge_tuned,
 };
@@ -416,9 +416,8 @@ static bool judge_no_smi(const struct iwi_case *c, const struct iwi_mitigation_o
 
 const struct iwi_mitigation_ops iwi_no_smi = {
     .name = "no SMIs",
-    .removes = "interrupts by firmware, which stop all CPUs",
-    .advice =
-        "in the firmware's setup switch off what polls: legacy USB, memory patrol by SMI, power capping, "
-        "and let errors of memory be reported to the operating system",
+    .removes = "firmware interrupts, which stop all CPUs",
+    .advice = "in the firmware setup, turn off what polls (legacy USB, memory patrol by SMI, power capping), "
+              "and have memory errors reported to the operating system",
     .judge = judge_no_smi,
 };

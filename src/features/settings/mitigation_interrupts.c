@@ -130,8 +130,8 @@ static void advise_affinity(const struct iwi_case *c, size_t count, const char *
     }
     if (moved != NULL) {
         iwi_judge_say(m->advice,
-                      "irq %lu %s goes to %s by now: watch again; if it comes back, somebody moves it "
-                      "(systemctl status irqbalance)",
+                      "irq %lu %s now goes to %s: watch again; if it returns, something moves it (systemctl "
+                      "status irqbalance)",
                       moved->number, moved->name, iwi_cpus_text(&moved->target, cpus));
     } else if (count == 0) {
         iwi_judge_say(m->advice, "echo %s > /proc/irq/NUMBER/smp_affinity_list", rest);
@@ -147,14 +147,14 @@ static void advise(const struct iwi_case *c, size_t count, iw_mitigation *m)
 
     advise_affinity(c, count, rest, m);
     if (iw_cpu_set_is_empty(&c->node->managed_irq.cpus)) {
-        iwi_judge_say(
-            m->advice,
-            "; where that is refused, the kernel manages it: boot with isolcpus=managed_irq,domain,%s",
-            quiet);
+        iwi_judge_say(m->advice,
+                      "; if the kernel refuses because it manages the interrupt, boot with "
+                      "isolcpus=managed_irq,domain,%s",
+                      quiet);
     }
     if (c->node->has_irqbalance && !c->node->irqbalance_banned.is_known) {
-        iwi_judge_say(m->advice, "; keep irqbalance from moving them back: IRQBALANCE_BANNED_CPULIST=%s",
-                      quiet);
+        iwi_judge_say(m->advice,
+                      "; to keep irqbalance from moving them back, set IRQBALANCE_BANNED_CPULIST=%s", quiet);
     }
 }
 
@@ -264,7 +264,7 @@ static bool judge_irq_affinity(const struct iwi_case *c, const struct iwi_mitiga
 
 const struct iwi_mitigation_ops iwi_irq_affinity = {
     .name = "IRQ affinity",
-    .removes = "interrupts of devices",
+    .removes = "device interrupts",
     .sources = {any_irq, vectors},
     .judge = judge_irq_affinity,
 };
@@ -289,7 +289,7 @@ static bool judge_rps(const struct iwi_case *c, const struct iwi_mitigation_ops 
         return false;
     }
     if (is_off) {
-        iwi_judge_say(m->setting, "no steering by software");
+        iwi_judge_say(m->setting, "no software steering");
     } else {
         iwi_judge_say(m->setting, "%s to %s", c->node->rps_device, iwi_cpus_text(&rps->cpus, cpus));
     }
@@ -304,7 +304,7 @@ static bool judge_rps(const struct iwi_case *c, const struct iwi_mitigation_ops 
 static const char *const net_rx[] = {"softirq/NET_RX", NULL};
 const struct iwi_mitigation_ops iwi_rps = {
     .name = "RPS off quiet CPUs",
-    .removes = "packets of others, by receive packet steering",
+    .removes = "packets for others, by receive packet steering",
     .sources = {net_rx, NULL},
     .advice = "for f in /sys/class/net/*/queues/rx-*/rps_cpus; do echo {rest_mask} > $f; done",
     .judge = judge_rps,
@@ -351,22 +351,20 @@ static bool judge_send_queues(const struct iwi_case *c, const struct iwi_mitigat
 static const char *const send_sources[] = {"softirq/NET_TX", NULL};
 const struct iwi_mitigation_ops iwi_send_queues = {
     .name = "own send queues",
-    .removes = "completions of what others send, by transmit packet steering",
+    .removes = "completions of others' packets, by transmit packet steering",
     .sources = {send_sources, NULL},
-    .advice =
-        "write masks into /sys/class/net/*/queues/tx-*/xps_cpus that have either quiet CPUs or others, and "
-        "bind the interrupts of the latter's queues to {rest}",
+    .advice = "write to /sys/class/net/*/queues/tx-*/xps_cpus masks of either quiet CPUs or others, and bind "
+              "the interrupts of the others' queues to {rest}",
     .judge = judge_send_queues,
 };
 
 static const char *const block_sources[] = {"softirq/BLOCK", "irq/nvme*", "irq/virtio*-req*", NULL};
 const struct iwi_mitigation_ops iwi_block_queues = {
     .name = "own drive queues",
-    .removes = "drives that others use",
+    .removes = "disk accesses of other CPUs",
     .sources = {block_sources, NULL},
-    .advice =
-        "boot with isolcpus=managed_irq,domain,{quiet}, so that shared queues interrupt other CPUs; more "
-        "queues (nvme.write_queues, nvme.poll_queues) make fewer of them shared",
+    .advice = "boot with isolcpus=managed_irq,domain,{quiet}, so that shared queues interrupt other CPUs; "
+              "add queues (nvme.write_queues, nvme.poll_queues) to share fewer",
     .judge = judge_block_queues,
 };
 
@@ -390,7 +388,7 @@ static bool judge_near_devices(const struct iwi_case *c, const struct iwi_mitiga
         } else if (iw_cpu_set_meets(&device->near, &c->quiet)) {
             near++;
         } else {
-            iwi_judge_say(m->evidence, "%s%s %s is on node %ld, of which the application has no CPU",
+            iwi_judge_say(m->evidence, "%s%s %s is on node %ld, where the application has no CPU",
                           far > 0 ? "; " : "", device->is_network ? "network" : "accelerator", device->name,
                           device->numa_node);
             far++;
@@ -400,16 +398,16 @@ static bool judge_near_devices(const struct iwi_case *c, const struct iwi_mitiga
     iwi_conclude_setting(m, near + far > 0, far == 0);
     m->is_felt = far > 0;
     if (near + far > 0 && unknown > 0) {
-        iwi_judge_say(m->evidence, "%sof %zu the firmware does not tell", far > 0 ? "; " : "", unknown);
+        iwi_judge_say(m->evidence, "%slocation of %zu unknown", far > 0 ? "; " : "", unknown);
     }
     return true;
 }
 
 const struct iwi_mitigation_ops iwi_near_devices = {
     .name = "near GPUs and NICs",
-    .removes = "the way over other NUMA nodes",
-    .advice = "lstopo shows what is near: bind ranks to CPUs of the device's node (srun --gpus-per-task with "
-              "--gpu-bind=closest, --cpu-bind=map_cpu)",
+    .removes = "detours over other NUMA nodes",
+    .advice = "bind ranks to CPUs near the device (lstopo shows them): srun --gpus-per-task with "
+              "--gpu-bind=closest, --cpu-bind=map_cpu",
     .judge = judge_near_devices,
 };
 
@@ -434,14 +432,13 @@ static bool judge_nmi_watchdog(const struct iwi_case *c, const struct iwi_mitiga
     if (value != 0 && iwi_node_parameter(c->node, "nmi_watchdog", parameter, sizeof parameter) &&
         strcmp(parameter, "0") == 0) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_judge_say(m->evidence, "the command line says nmi_watchdog=0, but somebody has switched it on");
+        iwi_judge_say(m->evidence, "the command line says nmi_watchdog=0, but something turned it on");
         return true;
     }
     iwi_conclude(c, &check, m);
     if (m->state == IW_MITIGATION_CONTRADICTED) {
-        iwi_judge_say(m->advice,
-                      "other users of NMIs: stop perf and profilers, look for machine checks (mcelog, "
-                      "rasdaemon) and for NMIs that a management controller sends");
+        iwi_judge_say(m->advice, "other users of NMIs: stop perf and profilers; look for machine checks "
+                                 "(mcelog, rasdaemon) and for NMIs from a management controller");
     }
     return true;
 }
@@ -502,7 +499,7 @@ static bool judge_machine_checks(const struct iwi_case *c, const struct iwi_miti
     if (strcmp(parameter, "ignore_ce") == 0 && is_asked && node->mce_ignores == 0 &&
         node->mce_interval_s > 0) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_judge_say(m->evidence, "the command line says mce=ignore_ce, but somebody has switched it back");
+        iwi_judge_say(m->evidence, "the command line says mce=ignore_ce, but something turned it back");
     }
     return true;
 }
@@ -511,8 +508,7 @@ const struct iwi_mitigation_ops iwi_machine_checks = {
     .name = "no MCE polls",
     .removes = "a timer on each CPU every five minutes",
     .advice =
-        "boot with mce=ignore_ce, or echo 0 > "
-        "/sys/devices/system/machinecheck/machinecheck0/check_interval; corrected errors of memory then "
-        "go unseen",
+        "boot with mce=ignore_ce, or echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval; "
+        "corrected memory errors then go unseen",
     .judge = judge_machine_checks,
 };

@@ -33,7 +33,8 @@ static bool is_inverted(const struct iwi_case *c, const iw_cpu_set *isolated, iw
     char mine[IWI_CPUS_SIZE], theirs[IWI_CPUS_SIZE];
 
     if (c->is_told && !iw_cpu_set_meets(isolated, &c->quiet)) {
-        iwi_judge_say(m->evidence, "none of them is the application's (%s)%s", iwi_cpus_text(&c->quiet, mine),
+        iwi_judge_say(m->evidence, "none of them belongs to the application (%s)%s",
+                      iwi_cpus_text(&c->quiet, mine),
                       iw_cpu_set_is_within(&others, &c->quiet) ? ": the list is inverted" : "");
         return true;
     }
@@ -42,23 +43,21 @@ static bool is_inverted(const struct iwi_case *c, const iw_cpu_set *isolated, iw
     }
     if (node->container[0] == '\0' && node->init.is_known &&
         iw_cpu_set_is_within(&node->init.cpus, isolated)) {
-        iwi_judge_say(m->evidence,
-                      "init and all that it starts may run there only (%s): the list looks inverted",
+        iwi_judge_say(m->evidence, "init and its children may run only there (%s): the list looks inverted",
                       iwi_cpus_text(&node->init.cpus, mine));
         return true;
     }
     if (node->irq_parameter.is_known && iw_cpu_set_is_within(&node->irq_parameter.cpus, isolated)) {
-        iwi_judge_say(m->evidence, "irqaffinity sends interrupts just there (%s): the list looks inverted",
+        iwi_judge_say(m->evidence, "irqaffinity sends interrupts there (%s): the list looks inverted",
                       iwi_cpus_text(&node->irq_parameter.cpus, mine));
         return true;
     }
     if (iw_cpu_set_has(isolated, 0) &&
         2 * iw_cpu_set_count(isolated) <= iw_cpu_set_count(&node->online.cpus)) {
-        iwi_judge_say(
-            m->evidence,
-            "CPU 0, which the kernel itself needs, is among them, and most CPUs (%s) are not: the list "
-            "looks inverted",
-            iw_cpu_set_text(&others, theirs, sizeof theirs));
+        iwi_judge_say(m->evidence,
+                      "CPU 0, which the kernel itself needs, is in the list, and most CPUs (%s) are not: the "
+                      "list looks inverted",
+                      iw_cpu_set_text(&others, theirs, sizeof theirs));
         return true;
     }
     return false;
@@ -69,11 +68,10 @@ static void advise_inversion(const struct iwi_case *c, const iw_cpu_set *isolate
     const iw_cpu_set others = iw_cpu_set_without(&c->node->online.cpus, isolated);
     char list[IWI_LIST_SIZE];
 
-    iwi_judge_say(
-        m->advice,
-        "isolcpus lists the CPUs that the application gets, not those of the operating system: boot with "
-        "isolcpus=managed_irq,domain,%s",
-        iwi_list_text(c->is_told ? &c->quiet : &others, "CPUS", list));
+    iwi_judge_say(m->advice,
+                  "list in isolcpus the application's CPUs, not those of the operating system: boot with "
+                  "isolcpus=managed_irq,domain,%s",
+                  iwi_list_text(c->is_told ? &c->quiet : &others, "CPUS", list));
 }
 
 static void say_isolation(const struct iwi_node_facts *node, iw_mitigation *m)
@@ -100,14 +98,13 @@ static bool is_at_odds(const struct iwi_case *c, iw_mitigation *m)
     if (node->partition_fault[0] != '\0') {
         iwi_judge_say(m->evidence, "the partition of this cgroup is not in effect: '%.120s'",
                       node->partition_fault);
-        iwi_judge_say(m->advice,
-                      "give the cgroup CPUs that no sibling has, in cpuset.cpus.exclusive, and write "
-                      "'isolated' to cpuset.cpus.partition again");
+        iwi_judge_say(m->advice, "give the cgroup CPUs of its own in cpuset.cpus.exclusive, and write "
+                                 "'isolated' to cpuset.cpus.partition again");
         return true;
     }
     if (is_empty && node->isolated.is_known && !iw_cpu_set_is_empty(&node->isolated_asked.cpus)) {
         iwi_judge_say(m->evidence, "the command line asks for isolcpus, but no CPU is isolated");
-        iwi_judge_say(m->advice, "dmesg | grep -i isolcpus says why");
+        iwi_judge_say(m->advice, "find the reason with dmesg | grep -i isolcpus");
         return true;
     }
     if (!is_empty && is_inverted(c, &isolated, m)) {
@@ -125,8 +122,8 @@ static void advise_strays(const struct iwi_case *c, iw_mitigation *m)
     const char *rest = iw_cpu_set_is_empty(&others) ? "OTHERS" : iwi_list_text(&others, "OTHERS", list);
 
     iwi_judge_say(m->advice,
-                  "find who put them there: ps -eLo psr,comm,pid; move daemons by systemctl set-property "
-                  "system.slice AllowedCPUs=%s, single threads by taskset -pc %s PID",
+                  "find who put them there: ps -eLo psr,comm,pid; move daemons with systemctl set-property "
+                  "system.slice AllowedCPUs=%s, single threads with taskset -pc %s PID",
                   rest, rest);
 }
 
@@ -160,10 +157,10 @@ static bool judge_isolation(const struct iwi_case *c, const struct iwi_mitigatio
 
 const struct iwi_mitigation_ops iwi_isolation = {
     .name = "isolated CPUs",
-    .removes = "threads of others",
+    .removes = "other threads",
     .sources = {any_thread, bound_threads},
-    .advice = "boot with isolcpus=managed_irq,domain,{quiet}, or confine all others: systemctl set-property "
-              "system.slice AllowedCPUs={rest}",
+    .advice = "boot with isolcpus=managed_irq,domain,{quiet}, or confine other threads: systemctl "
+              "set-property system.slice AllowedCPUs={rest}",
     .judge = judge_isolation,
 };
 
@@ -198,8 +195,8 @@ const struct iwi_mitigation_ops iwi_core_spec = {
     .name = "core specialisation",
     .removes = "daemons of Slurm and the system",
     .sources = {slurm_threads, NULL},
-    .advice = "submit with --core-spec=1 (-S 1); in slurm.conf CoreSpecCount needs "
-              "TaskPlugin=task/cgroup and ConstrainCores=yes",
+    .advice = "submit with --core-spec=1 (-S 1); in slurm.conf, CoreSpecCount needs TaskPlugin=task/cgroup "
+              "and ConstrainCores=yes",
     .judge = judge_core_spec,
 };
 
@@ -270,21 +267,20 @@ static bool judge_smt(const struct iwi_case *c, const struct iwi_mitigation_ops 
     iwi_judge_say(m->setting, "SMT is on");
     if (!c->is_told || !c->node->has_cores) {
         m->state = IW_MITIGATION_ABSENT;
-        iwi_judge_say(m->evidence, "name the application's CPUs to learn whether their siblings are free");
+        iwi_judge_say(m->evidence, "name the application's CPUs to check whether their siblings are free");
     } else if (iw_cpu_set_is_empty(&shared)) {
         m->state = IW_MITIGATION_CONFIGURED;
         iwi_judge_say(m->evidence, "siblings of the application's CPUs are left to the system");
     } else {
         m->state = IW_MITIGATION_ABSENT;
-        iwi_judge_say(m->evidence, "%s of the application share cores with each other",
-                      iwi_cpus_text(&shared, cpus));
+        iwi_judge_say(m->evidence, "%s of the application share cores", iwi_cpus_text(&shared, cpus));
     }
     return true;
 }
 
 const struct iwi_mitigation_ops iwi_smt = {
     .name = "idle SMT siblings",
-    .removes = "daemons: they find an idle sibling",
+    .removes = "daemons on the application's threads",
     .advice = "give the application one thread of each core (srun --hint=nomultithread), or echo off > "
               "/sys/devices/system/cpu/smt/control",
     .judge = judge_smt,
@@ -313,17 +309,14 @@ static void explain_tick(const struct iwi_case *c, iw_mitigation *m)
 
     iwi_judge_say(m->evidence, ". The tick came back");
     if (has_fair_server(c->node) && c->node->fair_server_ns != 0) {
-        iwi_judge_say(
-            m->advice,
-            "the deadline server (mainline: since 6.12) keeps the tick alive: as root, for c in "
-            "/sys/kernel/debug/sched/fair_server/cpu*; do echo 0 > $c/runtime; done; watch again, and take "
-            "a kernel with the fix. If it stays: ");
+        iwi_judge_say(m->advice, "the deadline server (mainline: since 6.12) keeps the tick alive: as root, "
+                                 "for c in /sys/kernel/debug/sched/fair_server/cpu*; do echo 0 > $c/runtime; "
+                                 "done; watch again, and install a kernel with the fix. If it stays: ");
     }
-    iwi_judge_say(
-        m->advice,
-        "run one task on each of CPUs %s only, no SCHED_FIFO task beside it, and look at the events "
-        "timer:tick_stop for what keeps the tick",
-        iw_cpu_set_text(&c->node->nohz_full.cpus, cpus, sizeof cpus));
+    iwi_judge_say(m->advice,
+                  "run only one task on each of CPUs %s, no SCHED_FIFO task beside it, and trace "
+                  "timer:tick_stop to see what keeps the tick",
+                  iw_cpu_set_text(&c->node->nohz_full.cpus, cpus, sizeof cpus));
 }
 
 /* The idle loop stops the tick of its CPU, and all that comes with it, without any setting; what still comes
@@ -336,7 +329,7 @@ static void doubt_idle(const struct iwi_case *c, const struct iwi_rate_check *ch
     if ((m->state == IW_MITIGATION_EFFECTIVE && tally.is_idle) ||
         (m->state == IW_MITIGATION_CONTRADICTED && tally.is_worst_idle)) {
         m->state = IW_MITIGATION_UNKNOWN;
-        iwi_judge_say(m->evidence, ", but the CPUs were idle: 'idlewave record' keeps them busy and tells");
+        iwi_judge_say(m->evidence, ", but the CPUs were idle; 'idlewave record' keeps them busy");
     }
 }
 
@@ -351,10 +344,10 @@ static bool is_refused(const struct iwi_node_facts *node, iw_mitigation *m)
     m->state = IW_MITIGATION_CONTRADICTED;
     iwi_judge_say(m->setting, "nohz_full=%s on the command line",
                   iw_cpu_set_text(&node->nohz_full_asked.cpus, list, sizeof list));
-    iwi_judge_say(m->evidence, "the kernel does not do it%s",
+    iwi_judge_say(m->evidence, "the kernel ignores it%s",
                   node->lacks_nohz_full ? ": it was built without CONFIG_NO_HZ_FULL" : "");
-    iwi_judge_say(m->advice, node->lacks_nohz_full ? "take a kernel with CONFIG_NO_HZ_FULL"
-                                                   : "dmesg | grep -i nohz says why");
+    iwi_judge_say(m->advice, node->lacks_nohz_full ? "install a kernel with CONFIG_NO_HZ_FULL"
+                                                   : "find the reason with dmesg | grep -i nohz");
     return true;
 }
 
@@ -381,7 +374,8 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
     }
     if (is_configured && iw_cpu_set_is_empty(&concerned)) {
         m->state = IW_MITIGATION_CONTRADICTED;
-        iwi_judge_say(m->evidence, "none of them is the application's (%s)", iwi_cpus_text(&c->quiet, cpus));
+        iwi_judge_say(m->evidence, "none of them belongs to the application (%s)",
+                      iwi_cpus_text(&c->quiet, cpus));
         return true;
     }
     iwi_conclude(c, &check, m);
@@ -393,8 +387,9 @@ static bool judge_nohz_full(const struct iwi_case *c, const struct iwi_mitigatio
         iwi_say_outside(c, &fact->cpus, m);
     }
     if (m->state == IW_MITIGATION_ABSENT && c->node->lacks_nohz_full) {
-        iwi_judge_say(m->advice,
-                      "this kernel was built without CONFIG_NO_HZ_FULL: take another one and verify again");
+        iwi_judge_say(
+            m->advice,
+            "this kernel was built without CONFIG_NO_HZ_FULL: install another one and verify again");
     }
     return true;
 }
@@ -419,8 +414,8 @@ static bool judge_fair_server(const struct iwi_case *c, const struct iwi_mitigat
         return false;
     }
     if (node->fair_server_ns == IWI_NOT_TOLD) {
-        iwi_judge_say(m->evidence, "%s: /sys/kernel/debug/sched/fair_server tells",
-                      node->hides_fair_server ? "only root may look" : "debugfs is not mounted");
+        iwi_judge_say(m->evidence, "%s: see /sys/kernel/debug/sched/fair_server",
+                      node->hides_fair_server ? "only root can read this" : "debugfs is not mounted");
         return true;
     }
     iwi_judge_say(m->setting, "runtime %ld us", node->fair_server_ns / 1000);
@@ -460,7 +455,7 @@ static bool judge_rcu_nocbs(const struct iwi_case *c, const struct iwi_mitigatio
     }
     if (m->state == IW_MITIGATION_CONTRADICTED) {
         iwi_judge_say(m->advice,
-                      "boot with rcu_nocb_poll too, and look for the tick: it raises the RCU softirq");
+                      "boot with rcu_nocb_poll too, and look for the tick, which raises the RCU softirq");
     }
     return true;
 }
@@ -495,7 +490,7 @@ static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mit
         if (m->state != IW_MITIGATION_CONTRADICTED) {
             m->state = IW_MITIGATION_ABSENT;
             m->evidence[0] = '\0';
-            iwi_judge_say(m->evidence, "timers stay on the CPUs that are to be quiet");
+            iwi_judge_say(m->evidence, "timers stay on CPUs that should be quiet");
         }
         m->is_felt = true;
     }
@@ -505,7 +500,7 @@ static bool judge_timer_migration(const struct iwi_case *c, const struct iwi_mit
 static const char *const timer_patterns[] = {"softirq/TIMER", NULL};
 const struct iwi_mitigation_ops iwi_timer_migration = {
     .name = "timer migration",
-    .removes = "timers of others",
+    .removes = "other CPUs' timers",
     .sources = {timer_patterns, NULL},
     .advice = "sysctl kernel.timer_migration=1",
     .judge = judge_timer_migration,
@@ -521,7 +516,7 @@ static bool judge_skew_tick(const struct iwi_case *c, const struct iwi_mitigatio
 /* No advice: ticks that come apart meet on fewer locks, but hit the ranks of a node at different times. */
 const struct iwi_mitigation_ops iwi_skew_tick = {
     .name = "skew_tick",
-    .removes = "ticks that meet on locks",
+    .removes = "lock contention of simultaneous ticks",
     .judge = judge_skew_tick,
 };
 
@@ -540,18 +535,18 @@ static bool judge_no_quota(const struct iwi_case *c, const struct iwi_mitigation
     }
     iwi_conclude_setting(m, true, !quota->is_set);
     if (!quota->is_set) {
-        iwi_judge_say(m->setting, "no limit of CPU time");
+        iwi_judge_say(m->setting, "no CPU time limit");
         return true;
     }
-    iwi_judge_say(m->setting, "%s CPUs in each %s ms", iwi_short(quota->cpus, 3).text,
+    iwi_judge_say(m->setting, "%s CPUs per %s ms", iwi_short(quota->cpus, 3).text,
                   iwi_short(1e-3 * (double)quota->period_us, 3).text);
     if (quota->throttled > 0) {
         m->is_felt = true;
-        iwi_judge_say(m->evidence, "stopped in %s %% of its periods so far, for %s s in all",
+        iwi_judge_say(m->evidence, "stopped in %s %% of its periods so far, for %s s in total",
                       iwi_short_percent((double)quota->throttled / fmax((double)quota->periods, 1.0), 2).text,
                       iwi_short(quota->throttled_s, 3).text);
     } else {
-        iwi_judge_say(m->evidence, "it was never stopped so far");
+        iwi_judge_say(m->evidence, "never stopped so far");
     }
     if (quota->pressure > 0.0) {
         iwi_judge_say(m->evidence, "; in the last minute threads waited for a CPU %s %% of the time",
@@ -563,9 +558,9 @@ static bool judge_no_quota(const struct iwi_case *c, const struct iwi_mitigation
 const struct iwi_mitigation_ops iwi_no_quota = {
     .name = "no CPU quota",
     .removes = "stops of all threads until the next period",
-    .advice = "take the limit away and give whole CPUs instead: in Kubernetes equal integer requests and "
-              "limits with the kubelet's cpu-manager-policy=static, in Docker cpuset-cpus, systemctl "
-              "set-property UNIT CPUQuota=; or echo max > cpu.max of the group",
+    .advice = "remove the limit and give whole CPUs instead: in Kubernetes equal integer requests and limits "
+              "with the kubelet's cpu-manager-policy=static, in Docker cpuset-cpus, for a systemd unit "
+              "systemctl set-property UNIT CPUQuota=; or echo max > cpu.max of the group",
     .judge = judge_no_quota,
 };
 
@@ -585,16 +580,15 @@ static bool judge_preemption(const struct iwi_case *c, const struct iwi_mitigati
     if (iwi_node_parameter(node, "preempt", asked, sizeof asked) && strcmp(asked, node->preemption) != 0) {
         m->state = IW_MITIGATION_CONTRADICTED;
         iwi_judge_say(m->evidence, "the command line says preempt=%.32s", asked);
-        iwi_judge_say(m->advice,
-                      "cat /sys/kernel/debug/sched/preempt lists what this kernel can (from 7.0 on full and "
-                      "lazy only); echo lazy > it, and find who changed it");
+        iwi_judge_say(m->advice, "cat /sys/kernel/debug/sched/preempt shows what this kernel supports (from "
+                                 "7.0, full and lazy only); echo lazy > that file, and find who changed it");
     }
     return true;
 }
 
 const struct iwi_mitigation_ops iwi_preemption = {
     .name = "preemption not full",
-    .removes = "switches inside of the kernel",
+    .removes = "context switches inside the kernel",
     .advice = "boot with preempt=lazy, or voluntary on older kernels",
     .judge = judge_preemption,
 };
@@ -619,8 +613,8 @@ static bool judge_no_sched_ext(const struct iwi_case *c, const struct iwi_mitiga
 
 const struct iwi_mitigation_ops iwi_no_sched_ext = {
     .name = "no BPF scheduler",
-    .removes = "rules of a scheduler that is not the kernel's own (sched_ext)",
-    .advice = "stop the program that has loaded it: systemctl stop scx, or find it by bpftool struct_ops",
+    .removes = "decisions of a loaded BPF scheduler (sched_ext)",
+    .advice = "stop the program that loaded it: systemctl stop scx, or find it with bpftool struct_ops",
     .judge = judge_no_sched_ext,
 };
 
@@ -662,7 +656,7 @@ static bool judge_services(const struct iwi_case *c, const struct iwi_mitigation
                   iwi_cpus_text(&node->service_cpus, cpus));
     iwi_conclude_setting(m, true, is_confined);
     if (node->free_service_count > 0) {
-        iwi_judge_say(m->evidence, "%.32s%s may run everywhere", node->service,
+        iwi_judge_say(m->evidence, "%.32s%s may run on all CPUs", node->service,
                       node->free_service_count > 1 ? " and others" : "");
     }
     return true;
@@ -670,7 +664,7 @@ static bool judge_services(const struct iwi_case *c, const struct iwi_mitigation
 
 const struct iwi_mitigation_ops iwi_services = {
     .name = "services confined",
-    .removes = "daemons of the system",
+    .removes = "system daemons",
     .advice = "systemctl set-property system.slice AllowedCPUs={rest}, or CPUAffinity={rest} in "
               "/etc/systemd/system.conf",
     .judge = judge_services,
@@ -689,7 +683,7 @@ static bool judge_threads_pinned(const struct iwi_case *c, const struct iwi_miti
     if (node->thread_count == 0) {
         return false;
     }
-    iwi_judge_say(m->setting, "%zu of %zu threads that work are bound to a core",
+    iwi_judge_say(m->setting, "%zu of %zu active threads are bound to a core",
                   node->thread_count - node->loose_thread_count, node->thread_count);
     iwi_conclude_setting(m, true, node->loose_thread_count == 0 && !is_doubled);
     if (is_doubled) {
@@ -701,8 +695,8 @@ static bool judge_threads_pinned(const struct iwi_case *c, const struct iwi_miti
 
 const struct iwi_mitigation_ops iwi_threads_pinned = {
     .name = "threads pinned",
-    .removes = "threads of the job that move, or share a CPU",
+    .removes = "threads of the job that move or share a CPU",
     .advice = "bind ranks and their threads: srun --cpu-bind=cores with cpus-per-task, OMP_PROC_BIND=close "
-              "OMP_PLACES=cores; threads of libraries (MPI progress, I/O) need a CPU of their own",
+              "OMP_PLACES=cores; give threads of libraries (MPI progress, I/O) their own CPU",
     .judge = judge_threads_pinned,
 };

@@ -100,8 +100,8 @@ iw_status iwi_node_read(const iw_log *log, const char *root, struct iwi_node_fac
     if (!iwi_sysfile_exists(root, "/proc/cmdline") &&
         !iwi_sysfile_exists(root, "/sys/devices/system/cpu/online")) {
         return iwi_fail(log, IW_ERR_IO,
-                        "'%s' has neither proc/cmdline nor sys/devices/system/cpu/online: it is no root of a "
-                        "node that runs; an image has no settings before it is started",
+                        "'%s' has neither proc/cmdline nor sys/devices/system/cpu/online: copy these from a "
+                        "running node; an image has no settings before it is started",
                         root[0] != '\0' ? root : "/");
     }
     iwi_sysinfo_read(root, &node->info);

@@ -184,20 +184,19 @@ static void describe_node(const struct iwi_node_facts *node, iw_verify *verify)
 {
     if (iwi_node_is_guest(node)) {
         iwi_judge_say(add_remark(verify),
-                      "This is a virtual machine (%.48s): settings of its host count too, and cannot "
-                      "be seen from here.",
+                      "This is a virtual machine (%.48s): settings of its host matter too, and cannot be "
+                      "seen from here.",
                       node->info.hypervisor);
     }
     if (node->container[0] != '\0') {
         iwi_judge_say(add_remark(verify),
-                      "This is a container (%.100s): it sees the settings of its host and cannot "
-                      "change them; ask who runs the host.",
+                      "This is a container (%.100s): it sees the settings of its host but cannot change "
+                      "them; ask the host's operator.",
                       node->container);
     }
     if (node->is_realtime) {
-        iwi_judge_say(add_remark(verify),
-                      "The kernel is PREEMPT_RT: softirqs run in threads, which is more noise of "
-                      "threads, not less.");
+        iwi_judge_say(add_remark(verify), "The kernel is PREEMPT_RT: softirqs run in threads, so expect more "
+                                          "noise from threads, not less.");
     }
 }
 
@@ -212,14 +211,15 @@ static void compare_origins(const iw_log *log, const struct iwi_node_facts *node
     }
     if (host != NULL && strcmp(node->info.host, "unknown") != 0 && strcmp(host, node->info.host) != 0) {
         snprintf(verify->recorded_host, sizeof verify->recorded_host, "%s", host);
-        iwi_warn(log, "the recording is of '%.64s', the settings are of '%.64s': record on the node itself",
+        iwi_warn(log, "the recording is of '%.64s', the settings are of '%.64s'; record on the node itself",
                  host, node->info.host);
     }
     if (kernel != NULL && strcmp(node->info.kernel, "unknown") != 0 &&
         strcmp(kernel, node->info.kernel) != 0) {
-        iwi_judge_say(add_remark(verify),
-                      "The recording was made under kernel %.64s, the settings are of %.64s: record again.",
-                      kernel, node->info.kernel);
+        iwi_judge_say(
+            add_remark(verify),
+            "The recording was made under kernel %.64s, but the settings are of %.64s: record again.", kernel,
+            node->info.kernel);
     }
 }
 
@@ -247,7 +247,8 @@ static void describe_watched(const struct iwi_case *c, iw_verify *verify)
                       iwi_short(shortest_s, 3).text);
         if (seen->rung != IW_ATTRIBUTION_LEVEL_NONE ||
             !seen->tells[IW_CLASS_THREAD]) { /* made ones name all without */
-            iwi_judge_say(verify->watched, ", rung %s", iw_attribution_level_name(seen->rung));
+            iwi_judge_say(verify->watched, ", level of attribution %s",
+                          iw_attribution_level_name(seen->rung));
         }
     } else if (seen->by == IWI_SEEN_BY_COUNTERS) {
         iwi_judge_say(verify->watched, "the kernel's counters over %s s", iwi_short(shortest_s, 3).text);
@@ -257,7 +258,7 @@ static void describe_watched(const struct iwi_case *c, iw_verify *verify)
 static void describe_quiet(const struct iwi_case *c, const iw_cpu_set *cpus, iw_verify *verify)
 {
     const char *origin =
-        cpus != NULL ? "as given" : (c->is_told ? "the batch job's" : "set apart by the kernel");
+        cpus != NULL ? "as given" : (c->is_told ? "those of the batch job" : "set apart by the kernel");
 
     verify->quiet = c->quiet;
     snprintf(verify->quiet_origin, sizeof verify->quiet_origin, "%s",

@@ -21,23 +21,22 @@ IWI_OF(bool, has_job, iw_verify, it->job[0] != '\0')
 
 static const struct iwi_field mitigation_fields[] = {
     IWI_VALUE(iw_mitigation, name, .about = "stays the same between versions"),
-    IWI_VALUE(iw_mitigation, removes, .about = "what it is against"),
+    IWI_VALUE(iw_mitigation, removes, .about = "what it removes"),
     IWI_ENUM(iw_mitigation, state, "state", state_name),
     IWI_CHARS(iw_mitigation, setting,
-              .about = "for people, as the next two; `CPUS` and `OTHERS` stand for lists that are not known "
-                       "or too long"),
+              .about = "for people, as are the next two; `CPUS` and `OTHERS` stand for lists that are "
+                       "unknown or too long"),
     IWI_CHARS(iw_mitigation, evidence),
     IWI_CHARS(iw_mitigation, advice),
     IWI_VALUE(iw_mitigation, is_felt, .about = "what it removes was seen more often than allowed"),
     IWI_VALUE(iw_mitigation, is_to_do,
-              .about = "its advice is worth following: contradicted, or not configured and felt"),
-    IWI_VALUE(iw_mitigation, seen_hz,
-              .about = "how often its sources came to the worst CPU that should be quiet"),
-    IWI_VALUE(iw_mitigation, share, .about = "of the time of these CPUs that they took; recordings only"),
-    IWI_VALUES(
-        iw_mitigation, sources, source_count,
-        .about =
-            "of the recording that it removes, as patterns of `whatif --without` and `noise cut --drop`"),
+              .about = "worth following its advice: contradicted, or not configured and felt"),
+    IWI_VALUE(iw_mitigation, seen_hz, .about = "rate of its sources on the worst CPU that should be quiet"),
+    IWI_VALUE(iw_mitigation, share,
+              .about = "share of the time of these CPUs that its sources took; recordings only"),
+    IWI_VALUES(iw_mitigation, sources, source_count,
+               .about = "sources of the recording that it removes, as patterns of `whatif --without` and "
+                        "`noise cut --drop`"),
     IWI_VALUE(iw_mitigation, has_worth),
     IWI_ESTIMATE(iw_mitigation, worth, .is_there = has_worth,
                  .about = "the job's slowdown now minus that without these sources"),
@@ -46,18 +45,17 @@ static const struct iwi_schema mitigation_schema = IWI_SCHEMA(iw_mitigation, mit
 
 static const struct iwi_field verify_fields[] = {
     IWI_CHARS(iw_verify, host),
-    IWI_CHARS(iw_verify, recorded_host,
-              .about = "the node that the recording is of, where that is another one"),
+    IWI_CHARS(iw_verify, recorded_host, .about = "node of the recording, if it is another one"),
     IWI_CHARS(iw_verify, kernel),
-    IWI_CPUS(iw_verify, online, "cpus", .about = "those online"),
-    IWI_CPUS(iw_verify, quiet, "quiet_cpus", .about = "that should be quiet"),
-    IWI_CHARS(iw_verify, quiet_origin, .about = "what says so; empty: none"),
+    IWI_CPUS(iw_verify, online, "cpus", .about = "CPUs online"),
+    IWI_CPUS(iw_verify, quiet, "quiet_cpus", .about = "CPUs that should be quiet"),
+    IWI_CHARS(iw_verify, quiet_origin, .about = "where that is known from; empty: nowhere"),
     IWI_CHARS(iw_verify, watched, .about = "what it was checked against, for people"),
-    IWI_CHARS(iw_verify, job, .about = "that worths are for; empty: none"),
+    IWI_CHARS(iw_verify, job, .about = "job that worths are for; empty: none"),
     IWI_ESTIMATE(iw_verify, slowdown, .is_there = has_job, .about = "of the job now, T/T0 - 1"),
     IWI_VALUES_BY_NAME(iw_verify, counts, state_name, .about = "the exit code is 2 if any is contradicted"),
     IWI_OBJECTS(iw_verify, mitigations, count, mitigation_schema, .is_row = true,
-                .about = "by state, then the worst first"),
+                .about = "by state, then by urgency"),
     IWI_CHARS_LIST(iw_verify, remarks, remark_count, .about = "about the node"),
     IWI_INLINE(iw_verify, caveats, iwi_caveats_schema),
 };
@@ -95,13 +93,13 @@ static void say_missing(struct iwi_document *doc, const iw_verify *verify)
         iwi_doc_append(doc, "; %zu %s not configured", absent, absent == 1 ? "is" : "are");
     }
     if (unknown > 0) {
-        iwi_doc_append(doc, "%s %zu cannot be determined", absent > 0 ? "," : ";", unknown);
+        iwi_doc_append(doc, "%s %zu unknown", absent > 0 ? "," : ";", unknown);
     }
     iwi_doc_append(doc, ".");
     if (verify->watched[0] == '\0') {
         iwi_doc_append(doc, " None was checked against what happens on the node.");
     } else if (effective > 0) {
-        iwi_doc_append(doc, " %zu %s observed to be in effect.", effective, effective == 1 ? "was" : "were");
+        iwi_doc_append(doc, " %zu %s seen to be in effect.", effective, effective == 1 ? "was" : "were");
     }
     if (verify->quiet_origin[0] == '\0') {
         iwi_doc_append(doc, " No CPU is set apart for applications.");
@@ -119,14 +117,14 @@ static void say_verdict(struct iwi_document *doc, const iw_verify *verify)
                     contradicted == 1 ? "is" : "are", host);
         list_contradicted(doc, verify);
     } else if (configured == 0) {
-        iwi_verdict(doc, "As far as can be determined, %s is not set up against noise.", host);
+        iwi_verdict(doc, "As far as can be seen, %s is not configured against noise.", host);
     } else {
         iwi_verdict(doc, "%zu of %zu mitigations %s configured on %s, none contradicted", configured,
                     verify->count, configured == 1 ? "is" : "are", host);
         say_missing(doc, verify);
     }
     if (verify->recorded_host[0] != '\0') {
-        iwi_doc_append(doc, " But the recording is of %s, not of %s: it says nothing about %s.",
+        iwi_doc_append(doc, " The recording is of %s, not of %s, and says nothing about %s.",
                        verify->recorded_host, host, host);
     }
 }
@@ -136,12 +134,12 @@ static void say_basis(struct iwi_document *doc, const iw_verify *verify)
     char list[IWI_NUMBER_SIZE];
 
     iwi_paragraph(doc, "Kernel %s. Checked against %s.", verify->kernel,
-                  verify->watched[0] != '\0' ? verify->watched : "nothing: settings only");
+                  verify->watched[0] != '\0' ? verify->watched : "nothing (settings only)");
     if (verify->quiet_origin[0] != '\0') {
-        iwi_doc_append(doc, " CPUs that should be quiet: %s, %s.",
+        iwi_doc_append(doc, " CPUs that should be quiet: %s (%s).",
                        iw_cpu_set_text(&verify->quiet, list, sizeof list), verify->quiet_origin);
     } else {
-        iwi_doc_append(doc, " The application's CPUs are not known.");
+        iwi_doc_append(doc, " The application's CPUs are unknown.");
     }
 }
 
@@ -153,11 +151,10 @@ static void say_job(struct iwi_document *doc, const iw_verify *verify)
 
     if (!isfinite(verify->slowdown.high)) {
         iwi_append_bound(paragraph, verify->slowdown, "it");
-        iwi_paragraph(doc,
-                      "With this noise %s%sthe recording is too short to show what that many ranks meet.",
+        iwi_paragraph(doc, "With this noise, %s%sthe recording is too short for this number of ranks.",
                       verify->job, paragraph);
     } else {
-        iwi_paragraph(doc, "With this noise %s %s without (mean; 95 %% CI %s).", verify->job,
+        iwi_paragraph(doc, "With this noise, %s %s without noise (mean; 95 %% CI %s).", verify->job,
                       iwi_slower_text(verify->slowdown.value, slower),
                       iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high,
                                               verify->slowdown.value, range));
@@ -171,7 +168,7 @@ static void say_worths(struct iwi_document *doc, const iw_verify *verify)
     }
     iwi_section(doc, "worth", "What each mitigation would save the job");
     say_job(doc, verify);
-    IWI_TABLE(doc, "Points of the slowdown that go away, of the time without noise",
+    IWI_TABLE(doc, "Points of slowdown that disappear, in percent of the time without noise",
               {"mitigation", IWI_WORDS}, {"saves", IWI_NUMBER}, {"", IWI_BAR}, {"95 % CI", IWI_WORDS});
     for (size_t i = 0; i < verify->count; i++) {
         const iw_mitigation *m = &verify->mitigations[i];
@@ -217,11 +214,11 @@ void iwi_list_advice(struct iwi_document *doc, const iw_verify *verify)
 
         if (m->is_to_do) {
             has_words |= strstr(m->advice, "CPUS") != NULL || strstr(m->advice, "OTHERS") != NULL;
-            iwi_item(doc, "%s (%s): %s", m->name, m->removes, m->advice);
+            iwi_item(doc, "%s (removes %s): %s", m->name, m->removes, m->advice);
         }
     }
     if (verify->watched[0] == '\0') {
-        iwi_item(doc, "Record this node for a minute, and verify it against the recording: settings alone do "
+        iwi_item(doc, "Record this node for a minute and verify it against the recording: settings alone do "
                       "not show what happens on its CPUs.");
     }
     if (has_words) {
@@ -235,30 +232,29 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_verify *verify = subject;
 
-    iwi_title(doc, "Mitigations of noise on %s", verify->host);
+    iwi_title(doc, "Noise mitigations on %s", verify->host);
     iwi_say_caveats(doc, &verify->caveats, NULL);
     say_verdict(doc, verify);
     say_basis(doc, verify);
     say_worths(doc, verify);
     iwi_list_mitigations(doc, verify);
-    iwi_section(doc, "advice", "What to do, the worst first");
+    iwi_section(doc, "advice", "What to do, most urgent first");
     iwi_list_advice(doc, verify);
     iwi_section(doc, "certainty", "How sure");
     for (size_t i = 0; i < verify->remark_count; i++) {
         iwi_item(doc, "%s", verify->remarks[i]);
     }
     if (verify->watched[0] != '\0') {
-        iwi_item(doc, "A rate is above the allowed one where chance (a Poisson process) explains it with a "
-                      "probability below 0.1 %%, on the worst CPU, corrected for their number.");
+        iwi_item(doc, "A rate counts as too high if chance (a Poisson process) explains it with a "
+                      "probability below 0.1 %%, on the worst CPU and corrected for the number of CPUs.");
     }
-    iwi_item(doc, "Nothing on the node was changed.");
+    iwi_item(doc, "Nothing was changed on the node.");
 }
 
 const struct iwi_kind iwi_verify_kind = {
     .name = "verify",
     .schema_id = "idlewave.verify/3",
-    .about = "Settings of a node that `idlewave verify --format json` looked at. CSV has a line for each "
-             "mitigation",
+    .about = "Settings of a node, from `idlewave verify --format json`. CSV has a line per mitigation",
     .older_id = "idlewave.verify/2",
     .schema = &iwi_verify_schema,
     .write_doc = write_doc,

@@ -45,9 +45,9 @@ iw_status iw_watch_slurm_cgroup(const iw_log *log, uint64_t job, char **path_p)
     }
     return iwi_fail(log, IW_ERR_RANGE,
                     "Slurm job %" PRIu64
-                    " has no control group on this node: it does not run here, or Slurm is "
-                    "not configured with 'ProctrackType=proctrack/cgroup'; the process of its first task, or "
-                    "its control group, can be given instead",
+                    " has no control group on this node: it does not run here, or Slurm is not configured "
+                    "with 'ProctrackType=proctrack/cgroup'; use the process of its first task or its control "
+                    "group instead",
                     job);
 }
 
@@ -64,12 +64,11 @@ static iw_status find_cgroup(const iw_log *log, struct iwi_watched_job *job)
     char path[IWI_JOB_PATH_SIZE];
 
     if (realpath(job->cgroup, path) == NULL || statfs(path, &system) != 0 || stat(path, &folder) != 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no control group '%s': %s", job->cgroup,
+        return iwi_fail(log, IW_ERR_RANGE, "cannot find control group '%s': %s", job->cgroup,
                         strerror(errno));
     }
     if (system.f_type != CGROUP_V1 && system.f_type != CGROUP_V2) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s' is not the folder of a control group, as those below /sys/fs/cgroup are",
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' is not a control group; name a folder below /sys/fs/cgroup",
                         job->cgroup);
     }
     job->cgroup_id = folder.st_ino;
@@ -221,11 +220,11 @@ static iw_status find_processes(const iw_log *log, struct iwi_watched_job *job)
 
         snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", job->pids[i]);
         if (!iwi_sysfile_value(job->root, path, "Tgid", ':', value, sizeof value)) {
-            return iwi_fail(log, IW_ERR_RANGE, "there is no process %" PRIu32 ": has it ended?",
+            return iwi_fail(log, IW_ERR_RANGE, "no process %" PRIu32 " exists; it may have ended",
                             job->pids[i]);
         }
         if (strtoul(value, NULL, 10) != job->pids[i]) {
-            return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " is a thread of process %s: give that one",
+            return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " is a thread of process %s; write the process",
                             job->pids[i], value);
         }
     }
@@ -244,7 +243,7 @@ iw_status iwi_job_find(const iw_log *log, const char *root, const iw_watch_opts 
     *job = (struct iwi_watched_job){
         .root = root, .pids = opts->pids, .pid_count = opts->pid_count, .cgroup = opts->cgroup};
     if ((job->pid_count > 0) == (job->cgroup != NULL)) {
-        return iwi_fail(log, IW_ERR_USAGE, "a job is either processes or a control group");
+        return iwi_fail(log, IW_ERR_USAGE, "give either processes or a control group");
     }
     return job->cgroup != NULL ? find_cgroup(log, job) : find_processes(log, job);
 }

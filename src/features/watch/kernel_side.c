@@ -96,7 +96,7 @@ static iw_status map_memory(const iw_log *log, struct bpf_object *object, const 
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
 
     if (memory == MAP_FAILED) {
-        return iwi_fail(log, IW_ERR_IO, "the map '%s' cannot be read: %s", name, strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot read the map '%s': %s", name, strerror(errno));
     }
     *memory_p = memory;
     return IW_OK;
@@ -140,7 +140,7 @@ static iw_status kernel_maps_open(const iw_log *log, struct iwi_kernel_side *sid
         ring_buffer__new(bpf_object__find_map_fd_by_name(side->object, "ring"), take_record, side, NULL);
     return side->ring != NULL
                ? IW_OK
-               : iwi_fail(log, IW_ERR_IO, "the ring of detours cannot be read: %s", strerror(errno));
+               : iwi_fail(log, IW_ERR_IO, "cannot read the ring of detours: %s", strerror(errno));
 }
 
 static void kernel_maps_close(struct iwi_kernel_side *side)
@@ -169,7 +169,7 @@ iw_status iwi_kernel_side_add(const iw_log *log, const struct iwi_kernel_side *s
 
     return bpf_map_update_elem(side->processes, &pid, &one, BPF_ANY) == 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_IO, "process %" PRIu32 " cannot be watched: %s", pid, strerror(errno));
+               : iwi_fail(log, IW_ERR_IO, "cannot watch process %" PRIu32 ": %s", pid, strerror(errno));
 }
 
 bool iwi_kernel_side_has_processes(const struct iwi_kernel_side *side)
@@ -251,7 +251,7 @@ static iw_status choose_programs(const iw_log *log, struct bpf_object *object, c
     struct bpf_program *program;
 
     if (of_switch < 0) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED, "this kernel does not tell of switches between threads");
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "this kernel does not report switches between threads");
     }
     config->has_prev_state = of_switch >= WITH_PREV_STATE;
     bpf_object__for_each_program(program, object)
@@ -287,14 +287,14 @@ static iw_status configure(const iw_log *log, struct iwi_kernel_side *side, size
     IW_TRY(resize(log, side->object, "stacks", config->wants_stacks != 0 ? IWI_BPF_STACKS : 1));
     return constants != NULL && bpf_map__set_initial_value(constants, config, sizeof *config) == 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be configured");
+               : iwi_fail(log, IW_ERR_IO, "cannot configure the watching programs");
 }
 
 static iw_status keep_link(const iw_log *log, struct iwi_kernel_side *side, struct bpf_link *link,
                            const char *name)
 {
     if (link == NULL || side->link_count == IWI_KERNEL_LINKS) {
-        return iwi_fail(log, IW_ERR_IO, "'%s' cannot be watched: %s", name, strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot watch '%s': %s", name, strerror(errno));
     }
     side->links[side->link_count++] = link;
     return IW_OK;
@@ -398,11 +398,11 @@ static iw_status load(const iw_log *log, struct iwi_kernel_side *side)
     }
     if (iwi_capabilities_lacking("", lacking)) {
         return iwi_fail(log, IW_ERR_IO,
-                        "watching needs %s: run as root, or give them to a service ('setpriv', systemd's "
+                        "watching needs %s: run as root, or grant them to a service ('setpriv', systemd's "
                         "'AmbientCapabilities=CAP_BPF CAP_PERFMON')",
                         lacking);
     }
-    return iwi_fail(log, IW_ERR_UNSUPPORTED, "the kernel refuses the watching programs: %s", strerror(error));
+    return iwi_fail(log, IW_ERR_UNSUPPORTED, "the kernel rejects the watching programs: %s", strerror(error));
 }
 
 static iw_status open_object(const iw_log *log, const struct btf *kernel, struct iwi_bpf_config *config,
@@ -413,7 +413,7 @@ static iw_status open_object(const iw_log *log, const struct btf *kernel, struct
 
     side->object = bpf_object__open_mem(iwi_watch_object, size, &opts);
     if (side->object == NULL) {
-        return iwi_fail(log, IW_ERR_IO, "the watching programs cannot be opened: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot open the watching programs: %s", strerror(errno));
     }
     IW_TRY(choose_programs(log, side->object, kernel, config));
     return configure(log, side, ring_bytes, config);
@@ -433,7 +433,7 @@ static iw_status ignore_others(const iw_log *log, const struct iwi_kernel_side *
     }
     for (__u32 cpu = 0; status == IW_OK && cpu < side->cpu_count; cpu++) {
         if (!iw_cpu_set_has(watched, cpu) && bpf_map_update_elem(map, &cpu, ignored, BPF_ANY) != 0) {
-            status = iwi_fail(log, IW_ERR_IO, "CPU %" PRIu32 " cannot be left out: %s", cpu, strerror(errno));
+            status = iwi_fail(log, IW_ERR_IO, "cannot exclude CPU %" PRIu32 ": %s", cpu, strerror(errno));
         }
     }
     free(ignored);
@@ -449,11 +449,10 @@ iw_status iwi_kernel_side_open(const iw_log *log, struct iwi_bpf_config *config,
     iw_status status;
 
     *side = (struct iwi_kernel_side){.cpu_count = cpu_count > 0 ? (size_t)cpu_count : 1};
-    status = kernel != NULL
-                 ? open_object(log, kernel, config, ring_bytes, side)
-                 : iwi_fail(log, IW_ERR_UNSUPPORTED,
-                            "this kernel does not describe its types (no /sys/kernel/btf/vmlinux): "
-                            "watching needs Linux 5.8 or newer with CONFIG_DEBUG_INFO_BTF");
+    status = kernel != NULL ? open_object(log, kernel, config, ring_bytes, side)
+                            : iwi_fail(log, IW_ERR_UNSUPPORTED,
+                                       "this kernel lacks type information (/sys/kernel/btf/vmlinux): "
+                                       "watching needs Linux 5.8 or newer with CONFIG_DEBUG_INFO_BTF");
     if (status == IW_OK) {
         status = load(log, side);
     }
@@ -475,7 +474,7 @@ iw_status iwi_kernel_side_start(const iw_log *log, const struct iwi_kernel_side 
 {
     return set_watching(side, 1) == IW_OK
                ? IW_OK
-               : iwi_fail(log, IW_ERR_IO, "the watching programs cannot be started: %s", strerror(errno));
+               : iwi_fail(log, IW_ERR_IO, "cannot start the watching programs: %s", strerror(errno));
 }
 
 void iwi_kernel_side_detach(struct iwi_kernel_side *side)

@@ -363,10 +363,10 @@ static const char *class_text(iw_class class)
 static void write_histograms(struct exposition *x, const iw_watch_metrics *metrics)
 {
     begin_family(x, HISTOGRAM, "_detour_seconds", "seconds",
-                 "Intervals in which a CPU was taken from the watched job.");
+                 "Intervals in which the watched job lost a CPU.");
     histogram(x, &metrics->all);
     begin_family(x, HISTOGRAM, "_interruption_seconds", "seconds",
-                 "What one source took of such an interval, by class.");
+                 "Time that one source took of such an interval, by class.");
     for (int class = IW_CLASS_UNKNOWN; class < IW_CLASSES; class ++) {
         if (class != IW_CLASS_NMI) { /* not among the detours */
             x->class = class_text((iw_class) class);
@@ -386,7 +386,7 @@ static void source_sample(struct exposition *x, const iw_source *source)
 static void write_sources(struct exposition *x, const iw_watch_metrics *metrics)
 {
     begin_family(x, COUNTER, "_lost_seconds", "seconds",
-                 "Time for which the watched job wanted a CPU that did something else, by what that was.");
+                 "Time for which the watched job wanted a CPU that did something else, by source.");
     for (size_t i = 0; i < metrics->source_count; i++) {
         if (metrics->sources[i].has_place) {
             source_sample(x, &metrics->sources[i].source);
@@ -395,7 +395,7 @@ static void write_sources(struct exposition *x, const iw_watch_metrics *metrics)
     }
     source_sample(x, NULL);
     end_seconds(x, metrics->other_ns);
-    begin_family(x, COUNTER, "_interruptions", NULL, "How often it did so.");
+    begin_family(x, COUNTER, "_interruptions", NULL, "Number of these interruptions, by source.");
     for (size_t i = 0; i < metrics->source_count; i++) {
         if (metrics->sources[i].has_place) {
             source_sample(x, &metrics->sources[i].source);
@@ -437,7 +437,7 @@ static void write_losses(struct exposition *x, const iw_watch_losses *losses)
                 {"threads", losses->threads},
                 {"events", losses->skipped}};
 
-    begin_family(x, COUNTER, "_not_seen", NULL, "What was not seen, or not in full, by what lacked room.");
+    begin_family(x, COUNTER, "_not_seen", NULL, "What was not seen, or not completely, for lack of room.");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin_sample(x, "_total");
         add_label(x, "where", rows[i].where);
@@ -453,14 +453,13 @@ static void write_self(struct exposition *x, const iw_watch_metrics *metrics)
     seconds_counter(x, "_own_cpu_seconds",
                     "CPU time of the watching process, without its programs in the kernel.",
                     (uint64_t)own.tv_sec * 1000000000 + (uint64_t)own.tv_nsec);
-    begin_family(x, GAUGE, "_load_seconds", "seconds",
-                 "How long it took until the programs ran in the kernel.");
+    begin_family(x, GAUGE, "_load_seconds", "seconds", "Time until the programs ran in the kernel.");
     begin_sample(x, "");
     end_seconds(x, (uint64_t)metrics->load_ns);
-    begin_family(x, GAUGE, "_updated_timestamp_seconds", "seconds", "When these values were read.");
+    begin_family(x, GAUGE, "_updated_timestamp_seconds", "seconds", "Time at which these values were read.");
     begin_sample(x, "");
     end_seconds(x, (uint64_t)metrics->updated_ns);
-    begin_family(x, INFO, "", NULL, "What watches.");
+    begin_family(x, INFO, "", NULL, "The watching program.");
     begin_sample(x, "_info");
     add_label(x, "rung", iw_attribution_level_name(IW_ATTRIBUTION_LEVEL_BPF));
     add_label(x, "version", iw_version());
@@ -472,7 +471,7 @@ static void write_all(struct exposition *x, const iw_watch_metrics *metrics)
     const iw_watch_totals *totals = &metrics->totals;
 
     seconds_counter(x, "_wanted_seconds",
-                    "Time for which a thread of the watched job ran or was ready to, summed over CPUs.",
+                    "Time for which a thread of the watched job ran or was ready to run, summed over CPUs.",
                     totals->wanted_ns);
     seconds_counter(x, "_run_seconds",
                     "Time for which threads of the watched job ran, interruptions included.", totals->run_ns);
@@ -480,7 +479,7 @@ static void write_all(struct exposition *x, const iw_watch_metrics *metrics)
     write_histograms(x, metrics);
     write_waits(x, metrics);
     seconds_counter(x, "_steal_unplaced_seconds",
-                    "Time that the hypervisor took while the watched job ran, not known when.",
+                    "Time that the hypervisor took while the watched job ran; at unknown moments.",
                     totals->steal_unplaced_ns);
     seconds_counter(x, "_nmi_seconds", "Non-maskable interrupts while the watched job ran.", totals->nmi_ns);
     begin_family(x, COUNTER, "_migrations", NULL, "Moves of threads of the watched job to another CPU.");

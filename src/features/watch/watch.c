@@ -218,10 +218,9 @@ static iw_status watch_events_run(const iw_log *log, const iw_watch_opts *opts, 
     iw_status status;
 
     if (!watch_events_can(opts)) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "trace events give all detours on all CPUs, and only at the end: chosen CPUs, thresholds, "
-            "a live view and metrics need BPF");
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "trace events cover all detours on all CPUs, and only at the end; use BPF for chosen "
+                        "CPUs, thresholds, a live view or metrics");
     }
     result = iwi_new_array(log, 1, sizeof *result);
     if (result == NULL) {
@@ -275,10 +274,9 @@ static iw_status watch_by_programs(const iw_log *log, const iw_watch_opts *opts,
     (void)log;
     (void)opts;
     (void)result_p;
-    *reason = (struct reason){
-        true,
-        "this build of idlewave cannot watch by programs in the kernel: it was made without libbpf, clang "
-        "or llvm-strip; on Debian: apt-get install libbpf-dev libelf-dev clang llvm, then build again"};
+    *reason = (struct reason){true, "this build of idlewave cannot watch with programs in the kernel, "
+                                    "because it was made without libbpf, clang or llvm-strip; on Debian, "
+                                    "apt-get install libbpf-dev libelf-dev clang llvm, then build again"};
     return IW_ERR_UNSUPPORTED;
 }
 #endif
@@ -303,6 +301,6 @@ iw_status iw_watch(const iw_log *log, const iw_watch_opts *given, iw_watch_resul
     if (watch_events_run(NULL, &opts, result_p) != IW_OK) {
         return iwi_fail(log, status, "%s", reason.text); /* what the best way lacks is what to do first */
     }
-    iwi_warn(log, "watched by trace events, which see less: %s", reason.text);
+    iwi_warn(log, "watched by trace events, which show less: %s", reason.text);
     return IW_OK;
 }

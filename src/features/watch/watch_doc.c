@@ -13,50 +13,51 @@
 /* ---- the table ---- */
 
 static const struct iwi_field totals_fields[] = {
-    IWI_VALUE(iw_watch_totals, wanted_ns,
-              .about =
-                  "a thread of the job ran, or waited after being preempted; summed over CPUs, as all here"),
-    IWI_VALUE(iw_watch_totals, lost_ns, .about = "of that, in detours"),
+    IWI_VALUE(
+        iw_watch_totals, wanted_ns,
+        .about =
+            "a thread of the job ran, or waited after being preempted; summed over CPUs, as all times here"),
+    IWI_VALUE(iw_watch_totals, lost_ns, .about = "part of that, in detours"),
     IWI_VALUE(iw_watch_totals, detours),
     IWI_VALUE(iw_watch_totals, run_ns, .about = "threads of the job ran, interruptions included"),
     IWI_VALUE(iw_watch_totals, wait_ns,
               .about = "threads were ready and did not run, for all causes but quotas"),
     IWI_VALUE(iw_watch_totals, wait_own_ns,
-              .about = "of that, while another thread of the job ran: not noise"),
+              .about = "part of that, while another thread of the job ran: not noise"),
     IWI_VALUE(iw_watch_totals, wait_waking_ns,
-              .about =
-                  "of that, after being woken, for what was under way on the CPU or came first: not noise"),
+              .about = "part of that, after being woken, while the CPU finished other work or served earlier "
+                       "ones: not noise"),
     IWI_VALUE(iw_watch_totals, throttled_ns, .about = "threads were stopped by a quota: not noise"),
     IWI_VALUE(iw_watch_totals, steal_unplaced_ns,
-              .about = "taken by the hypervisor while the job ran, it is not known when; not in `lost_ns`"),
+              .about = "taken by the hypervisor while the job ran, at unknown moments; not in `lost_ns`"),
     IWI_VALUE(iw_watch_totals, nmi_count),
     IWI_VALUE(iw_watch_totals, nmi_ns,
               .about = "non-maskable interrupts while the job ran; not in `lost_ns`"),
-    IWI_VALUE(iw_watch_totals, slices, .about = "how often a thread got a CPU"),
-    IWI_VALUE(iw_watch_totals, migrations, .about = "how often a thread was moved"),
+    IWI_VALUE(iw_watch_totals, slices, .about = "times a thread got a CPU"),
+    IWI_VALUE(iw_watch_totals, migrations, .about = "times a thread was moved"),
 };
 static const struct iwi_schema totals_schema = IWI_SCHEMA(iw_watch_totals, totals_fields);
 
 static const struct iwi_field loss_fields[] = {
     IWI_VALUE(iw_watch_losses, detours,
-              .about = "that found no room on their way: in all sums here, but not in the file"),
+              .about = "dropped for lack of room on their way: in all sums here, but not in the file"),
     IWI_VALUE(iw_watch_losses, time_ns),
     IWI_VALUE(iw_watch_losses, parts,
               .about = "of detours with more than 15 sources: counted as `other`, class `unknown`"),
     IWI_VALUE(iw_watch_losses, names,
-              .about = "sources that found no room in the table of 1,024 names: counted as `other`"),
-    IWI_VALUE(iw_watch_losses, threads, .about = "of the job that found no room: what they lost is not seen"),
-    IWI_VALUE(
-        iw_watch_losses, skipped,
-        .about =
-            "kernel events that were not seen: those that came while the same program ran on that CPU, and "
-            "switches that the next event shows to be missing. The time in between is given to nobody"),
+              .about = "sources beyond the 1,024 names of the table: counted as `other`"),
+    IWI_VALUE(iw_watch_losses, threads,
+              .about = "of the job, dropped for lack of room: what they lost is not seen"),
+    IWI_VALUE(iw_watch_losses, skipped,
+              .about = "kernel events that were not seen: those that came while the same program ran on that "
+                       "CPU, and switches that the next event shows to be missing. The time in between is "
+                       "attributed to no source"),
 };
 static const struct iwi_schema losses_schema = IWI_SCHEMA(iw_watch_losses, loss_fields);
 
 static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_watch_source, source, iwi_source_schema),
-    IWI_VALUE(iw_watch_source, count, .about = "detours in which it takes part"),
+    IWI_VALUE(iw_watch_source, count, .about = "detours that it is part of"),
     IWI_VALUE(iw_watch_source, time_ns),
     IWI_VALUE_ARRAY(iw_watch_source, slots,
                     .about = "slot k counts parts of at least 2^k and less than 2^(k+1) ns"),
@@ -68,18 +69,18 @@ static const struct iwi_field cpu_fields[] = {
     IWI_VALUE(iw_watch_cpu, wanted_ns),
     IWI_VALUE(iw_watch_cpu, lost_ns),
     IWI_VALUE(iw_watch_cpu, detours),
-    IWI_VALUE(iw_watch_cpu, is_kept, .about = "it is in the file"),
+    IWI_VALUE(iw_watch_cpu, is_kept, .about = "included in the file"),
 };
 static const struct iwi_schema cpu_schema = IWI_SCHEMA(iw_watch_cpu, cpu_fields);
 
 static const struct iwi_field watch_fields[] = {
     IWI_VALUE(iw_watch_result, job, .about = "which job, in words"),
     IWI_VALUE(iw_watch_result, watched_ns),
-    IWI_VALUE(iw_watch_result, load_ns, .about = "how long it took until the programs ran in the kernel"),
+    IWI_VALUE(iw_watch_result, load_ns, .about = "time until the programs ran in the kernel"),
     IWI_OBJECT(iw_watch_result, totals, totals_schema),
     IWI_OBJECT(iw_watch_result, losses, losses_schema, .about = "all 0 where all was seen"),
     IWI_OBJECTS(iw_watch_result, sources, source_count, source_schema, .about = "the largest first"),
-    IWI_OBJECT(iw_watch_result, all, source_schema, .about = "the same of whole detours"),
+    IWI_OBJECT(iw_watch_result, all, source_schema, .about = "the same for whole detours"),
     IWI_OBJECTS(iw_watch_result, cpus, cpu_count, cpu_schema),
 };
 static const struct iwi_schema watch_schema = IWI_SCHEMA(iw_watch_result, watch_fields);
@@ -88,7 +89,7 @@ static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_watch_report, file, .about = "the noise file"),
     IWI_INLINE(iw_watch_report, noise, iwi_noise_schema),
     IWI_OBJECT(iw_watch_report, watch, watch_schema,
-               .about = "what the kernel's side counted, also what is not in the file"),
+               .about = "what was counted in the kernel, also what is not in the file"),
 };
 static const struct iwi_schema report_schema = IWI_SCHEMA(iw_watch_report, report_fields);
 
@@ -110,11 +111,10 @@ static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
     const char *job = iwi_doc_printf(doc, "%s", report->watch.job);
 
     if (totals->detours == 0) {
-        iwi_verdict(doc, "Nothing took a CPU from %s in %s.", job,
-                    iwi_ns_round(doc, (double)report->watch.watched_ns));
+        iwi_verdict(doc, "%s lost no CPU in %s.", job, iwi_ns_round(doc, (double)report->watch.watched_ns));
         return;
     }
-    iwi_verdict(doc, "%s lost %s of the time for which it wanted a CPU, in %s detour%s", job,
+    iwi_verdict(doc, "%s lost %s of the CPU time that it wanted, in %s detour%s", job,
                 iwi_percent(doc, share_of(totals->lost_ns, totals->wanted_ns)),
                 iwi_count(doc, totals->detours), iwi_plural_s(totals->detours));
     if (report->noise.facts.all.max_ns > 0.0) {
@@ -125,7 +125,7 @@ static void say_verdict(struct iwi_document *doc, const iw_watch_report *report)
 
 static const char *of_wanted(struct iwi_document *doc, uint64_t ns, const iw_watch_totals *totals)
 {
-    return iwi_doc_printf(doc, "%s, %s of it", iwi_ns_short(doc, (double)ns),
+    return iwi_doc_printf(doc, "%s (%s of it)", iwi_ns_short(doc, (double)ns),
                           iwi_percent_short(doc, share_of(ns, totals->wanted_ns)));
 }
 
@@ -149,15 +149,15 @@ static void show_time(struct iwi_document *doc, const iw_watch_report *report)
     if (!is_by_events(report)) {
         iwi_row(doc, "threads waited", iwi_ns_short(doc, (double)totals->wait_ns));
     }
-    iwi_row(doc, is_by_events(report) ? "waited for own ones" : "  behind own ones",
-            iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_own_ns)));
+    iwi_row(doc, is_by_events(report) ? "waited for own threads" : "  for own threads",
+            iwi_doc_printf(doc, "%s (not noise)", iwi_ns_short(doc, (double)totals->wait_own_ns)));
     if (totals->wait_waking_ns > 0) {
         iwi_row(doc, "  on waking",
-                iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->wait_waking_ns)));
+                iwi_doc_printf(doc, "%s (not noise)", iwi_ns_short(doc, (double)totals->wait_waking_ns)));
     }
     if (totals->throttled_ns > 0) {
         iwi_row(doc, "stopped by a quota",
-                iwi_doc_printf(doc, "%s: not noise", iwi_ns_short(doc, (double)totals->throttled_ns)));
+                iwi_doc_printf(doc, "%s (not noise)", iwi_ns_short(doc, (double)totals->throttled_ns)));
     }
     if (!is_by_events(report)) {
         iwi_row(doc, "migrations", iwi_count(doc, totals->migrations));
@@ -195,16 +195,17 @@ static void say_losses(struct iwi_document *doc, const iw_watch_losses *losses)
 {
     if (losses->detours > 0) {
         iwi_item(doc,
-                 "%s detours of %s together found no room on their way and are not in the file, but in all "
-                 "sums here: a higher threshold helps.",
+                 "%s detours with a total of %s are missing in the file for lack of room, but are in all "
+                 "sums here; raise the threshold.",
                  iwi_count(doc, losses->detours), iwi_ns_short(doc, (double)losses->time_ns));
     }
     if (losses->names + losses->parts > 0) {
-        iwi_item(doc, "%s sources found no room and are counted as 'other'.",
+        iwi_item(doc, "%s small sources are summed as 'other'.",
                  iwi_count(doc, losses->names + losses->parts));
     }
     if (losses->threads > 0) {
-        iwi_item(doc, "%s times a thread of the job found no room: what it lost is not seen.",
+        iwi_item(doc,
+                 "%s times a thread of the job was not followed for lack of room; its losses are not seen.",
                  iwi_count(doc, losses->threads));
     }
     if (losses->skipped > 0) {
@@ -222,32 +223,31 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
         left_out += watch->cpus[i].wanted_ns > 0 && !watch->cpus[i].is_kept;
     }
     if (left_out > 0) {
-        iwi_item(doc, "%zu %s%s that %s a CPU less than half as long as others %s not in the file.", left_out,
+        iwi_item(doc, "%zu %s%s that %s less than half as long as others %s not in the file.", left_out,
                  is_by_events(report) ? "thread" : "CPU", iwi_plural_s(left_out),
-                 is_by_events(report) ? "wanted" : "the job wanted", left_out == 1 ? "is" : "are");
+                 is_by_events(report) ? "wanted a CPU" : "the job wanted", left_out == 1 ? "is" : "are");
     }
     if (watch->totals.steal_unplaced_ns > 0) {
-        iwi_item(doc, "The hypervisor took another %s while the job ran; when is not known.",
+        iwi_item(doc, "The hypervisor took another %s while the job ran, at unknown moments.",
                  iwi_ns_short(doc, (double)watch->totals.steal_unplaced_ns));
     }
     if (watch->totals.nmi_count > 0) {
-        iwi_item(doc, "%s non-maskable interrupts of %s together are not among the detours.",
+        iwi_item(doc, "%s non-maskable interrupts, %s in total, are not among the detours.",
                  iwi_count(doc, watch->totals.nmi_count), iwi_ns_short(doc, (double)watch->totals.nmi_ns));
     }
     if (is_by_events(report)) {
-        iwi_item(doc, "By trace events: what are CPUs elsewhere are threads of the job here; how long they "
-                      "wait after being "
-                      "woken, quotas and the hypervisor are not seen.");
+        iwi_item(doc, "Watched by trace events: rows that stand for CPUs elsewhere stand for threads of the "
+                      "job here; waits after being woken, quotas and the hypervisor are not seen.");
     }
-    iwi_item(doc, "Only what the kernel tells is seen: not the way into it and out, nor what firmware and "
-                  "hypervisor take without its knowledge. On an empty node 'record' sees these too.");
+    iwi_item(doc, "Only time that the kernel accounts for is seen, without its entry and exit, and without "
+                  "what firmware and hypervisor take unnoticed. On an empty node 'record' shows these too.");
 }
 
 static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_watch_report *report = subject;
 
-    iwi_title(doc, "Noise that %s met on %s", report->watch.job, iwi_noise_host(&report->noise));
+    iwi_title(doc, "Noise of %s on %s", report->watch.job, iwi_noise_host(&report->noise));
     iwi_subtitle(doc, "%s", report->file);
     say_verdict(doc, report);
     iwi_noise_figures(doc, &report->noise);
@@ -256,7 +256,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, &report->noise.facts);
     iwi_only_in(doc, IWI_EVERYWHERE);
-    iwi_section(doc, "certainty", "Keep in mind");
+    iwi_section(doc, "certainty", "How sure");
     say_losses(doc, &report->watch.losses);
     say_limits(doc, report);
 }

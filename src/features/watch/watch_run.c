@@ -64,8 +64,8 @@ static iw_status job_configure(const iw_log *log, const struct iwi_watched_job *
     controller = realpath(job->cgroup, path) != NULL ? controller_of(path) : -1;
     if (controller < 0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the kernel knows no controller of its hierarchy: take the "
-                        "folder of the same group below 'cpu' or 'cpuset'",
+                        "'%s': the kernel knows no controller of its hierarchy; name the folder of the same "
+                        "group below 'cpu' or 'cpuset'",
                         job->cgroup);
     }
     config->job = IWI_JOB_CGROUP_V1;
@@ -239,7 +239,7 @@ static iw_status choose_cpus(const iw_log *log, const iw_watch_opts *opts, iw_cp
 
     if (!iwi_sysfile_line(root, "/sys/devices/system/cpu/online", text, sizeof text) ||
         !iw_cpu_set_parse(text, &online, fault)) {
-        return iwi_fail(log, IW_ERR_IO, "/sys/devices/system/cpu/online does not say which CPUs there are");
+        return iwi_fail(log, IW_ERR_IO, "cannot read the list of CPUs in /sys/devices/system/cpu/online");
     }
     *set = online;
     if (opts->cpus != NULL) {
@@ -250,7 +250,7 @@ static iw_status choose_cpus(const iw_log *log, const iw_watch_opts *opts, iw_cp
     }
     return iw_cpu_set_is_within(set, &online)
                ? IW_OK
-               : iwi_fail(log, IW_ERR_RANGE, "not all of these CPUs are there; those that are: %s", text);
+               : iwi_fail(log, IW_ERR_RANGE, "some of these CPUs are not online; those online are %s", text);
 }
 
 /* The ring must be a power of two, at least a page. */
@@ -437,7 +437,7 @@ static iw_status check_opts(const iw_log *log, const iw_watch_opts *opts)
                         opts->duration_ns);
     }
     if (opts->threshold_ns < 0 || opts->notable_ns < 0 || opts->snapshot_ns < 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "thresholds and intervals are not negative");
+        return iwi_fail(log, IW_ERR_RANGE, "thresholds and intervals must not be negative");
     }
     return IW_OK;
 }

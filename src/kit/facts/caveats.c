@@ -107,15 +107,14 @@ void iw_caveats_of_recording(const iw_recording *recording, const char *name, iw
     }
     if (load.is_busy) {
         add(caveats, IW_CAVEAT_BUSY, name,
-            "'%s' was recorded while users' programs took %s %% of its CPUs%s%s%s: this is load rather "
-            "than noise",
-            name, iwi_short_percent(load.users, 2).text, load.programs[0] != '\0' ? " [" : "", load.programs,
-            load.programs[0] != '\0' ? "]" : "");
+            "'%s' was recorded while user programs took %s %% of the CPUs%s%s%s: it shows load, not noise",
+            name, iwi_short_percent(load.users, 2).text, load.programs[0] != '\0' ? " (" : "", load.programs,
+            load.programs[0] != '\0' ? ")" : "");
     } else if (!load.is_known && recording->probe != IW_PROBE_WATCH) {
-        add_unknown(caveats, IW_CAVEAT_BUSY, name, "it does not say whether users' programs ran");
+        add_unknown(caveats, IW_CAVEAT_BUSY, name, "it does not say whether user programs ran");
     }
     if ((double)length_ns < IW_SHORTEST_NS) {
-        add(caveats, IW_CAVEAT_SHORT, name, "'%s' has only %s s of each CPU: record at least %g s", name,
+        add(caveats, IW_CAVEAT_SHORT, name, "'%s' has only %s s of each CPU; record at least %g s", name,
             iwi_short((double)length_ns / 1e9, 2).text, IW_SHORTEST_NS / 1e9);
     }
 }
@@ -129,7 +128,7 @@ void iw_caveats_of_nodes(const char *name, size_t busy, size_t all, const char *
             snprintf(nodes, sizeof nodes, "%zu of %zu nodes", busy, all);
         }
         add(caveats, IW_CAVEAT_BUSY, name,
-            "%s %s recorded while users' programs ran (%s%s): what %s is load rather than noise", nodes,
+            "%s %s recorded while user programs ran (%s%s): %s load, not noise", nodes,
             busy == 1 ? "was" : "were", first, busy > 3 ? ", ..." : "", busy == 1 ? "it shows" : "they show");
     }
 }
@@ -156,10 +155,11 @@ void iw_caveats_of_boot(const iw_recording *recording, const char *name, int64_t
         return;
     }
     if (start_s <= 0) {
-        add_unknown(caveats, IW_CAVEAT_OLDER_BOOT, name, "it does not say when it was recorded");
+        add_unknown(caveats, IW_CAVEAT_OLDER_BOOT, name, "its recording date is unknown");
     } else if (start_s < boot_s) {
         add(caveats, IW_CAVEAT_OLDER_BOOT, name,
-            "'%s' was recorded before this machine was booted last: its kernel and settings may have changed",
+            "'%s' was recorded before the last boot of this machine: its kernel and settings may have "
+            "changed",
             name);
     }
 }
@@ -176,23 +176,23 @@ void iw_caveats_of_net(const iw_net *net, uint32_t ranks, iw_caveats *caveats)
     }
     if (origin->hosts == 1 && ranks > origin->ranks) {
         add(caveats, IW_CAVEAT_ONE_HOST, net->name,
-            "network '%s' was measured between %" PRIu32 " ranks of one host, in its memory: between nodes "
-            "messages take longer",
+            "network '%s' was measured between %" PRIu32
+            " ranks of one host, in its memory; messages between nodes take longer",
             net->name, origin->ranks);
     } else if (origin->is_measured && origin->hosts == 0) {
         add_unknown(caveats, IW_CAVEAT_ONE_HOST, net->name,
-                    "it does not say on how many hosts it was measured");
+                    "the number of hosts that it was measured on is unknown");
     }
 }
 
 void iw_caveats_of_ranks(const char *name, uint32_t there, uint32_t all, iw_caveats *caveats)
 {
     if (all == 0) {
-        add_unknown(caveats, IW_CAVEAT_MISSING, name, "it does not say how many ranks there were");
+        add_unknown(caveats, IW_CAVEAT_MISSING, name, "its number of ranks is unknown");
     } else if (there < all) {
         add(caveats, IW_CAVEAT_MISSING, name,
-            "'%s' has %" PRIu32 " of %" PRIu32 " ranks: waits for the others are not seen, and a slow one "
-            "may be among them",
+            "'%s' has %" PRIu32 " of %" PRIu32
+            " ranks: waits for the others are not seen, and one of them may be slow",
             name, there, all);
     }
 }
@@ -213,7 +213,7 @@ void iw_caveats_of_traced(const iw_traced *traced, const char *name, iw_caveats 
     }
     if (traced->opaque > 0) {
         add(caveats, IW_CAVEAT_OPAQUE, name,
-            "%" PRIu64 " MPI call%s of the trace %s not simulated, only %s time counts, as work: one-sided "
+            "%" PRIu64 " MPI call%s of the trace %s not simulated; only %s time counts, as work: one-sided "
             "communication, files, or %s partners the trace lacks",
             traced->opaque, is_one_call ? "" : "s", is_one_call ? "is" : "are", is_one_call ? "its" : "their",
             is_one_call ? "a call whose" : "calls whose");

@@ -25,7 +25,7 @@ static double number_of(const iw_recording *recording, const char *name)
     return largest;
 }
 
-/* "cc1=4100,ninja=30" of so many ms: "cc1 (41 %), ninja (0.3 %)". */
+/* "cc1=4100,ninja=30" of so many ms: "cc1 41 %, ninja 0.3 %". */
 static void list_programs(const char *text, double whole_ms, char *buf, size_t size)
 {
     size_t used = 0;
@@ -34,8 +34,8 @@ static void list_programs(const char *text, double whole_ms, char *buf, size_t s
     while (text != NULL && *text != '\0') {
         const size_t name = strcspn(text, "=,"), length = strcspn(text, ",");
         const double share = text[name] == '=' ? strtod(text + name + 1, NULL) / whole_ms : 0.0;
-        const int written = snprintf(buf + used, size - used, "%s%.*s (%s %%)", used > 0 ? ", " : "",
-                                     (int)name, text, iwi_short_percent(share, 2).text);
+        const int written = snprintf(buf + used, size - used, "%s%.*s %s %%", used > 0 ? ", " : "", (int)name,
+                                     text, iwi_short_percent(share, 2).text);
 
         if (written < 0 || (size_t)written >= size - used) {
             buf[used] = '\0';

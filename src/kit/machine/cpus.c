@@ -14,11 +14,12 @@ static iw_status load(const iw_log *log, struct iwi_cpus *cpus)
     hwloc_topology_t topology;
 
     if (hwloc_topology_init(&topology) != 0) {
-        return iwi_fail(log, IW_ERR_IO, "hwloc cannot be started: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot start hwloc: %s", strerror(errno));
     }
     if (hwloc_topology_load(topology) != 0) {
         hwloc_topology_destroy(topology);
-        return iwi_fail(log, IW_ERR_IO, "hwloc cannot read this machine's topology: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "hwloc cannot read the topology of this machine: %s",
+                        strerror(errno));
     }
     *cpus = (struct iwi_cpus){.topology = topology};
     return IW_OK;
@@ -29,7 +30,7 @@ static iw_status fail_not_usable(const iw_log *log, const struct iwi_cpus *cpus,
     char *list = NULL;
 
     (void)hwloc_bitmap_list_asprintf(&list, hwloc_topology_get_topology_cpuset(cpus->topology));
-    (void)iwi_fail(log, IW_ERR_RANGE, "CPU %" PRIu32 " may not be used: those of this process are %s", number,
+    (void)iwi_fail(log, IW_ERR_RANGE, "CPU %" PRIu32 " is not available: this process may use %s", number,
                    list != NULL ? list : "unknown");
     free(list);
     return IW_ERR_RANGE;
@@ -38,7 +39,7 @@ static iw_status fail_not_usable(const iw_log *log, const struct iwi_cpus *cpus,
 static iw_status take_listed(const iw_log *log, const uint32_t *wanted, size_t count, struct iwi_cpus *cpus)
 {
     if (count == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "no CPU is listed: list at least one");
+        return iwi_fail(log, IW_ERR_RANGE, "no CPU given: list at least one");
     }
     cpus->numbers = iwi_new_array(log, count, sizeof *cpus->numbers);
     if (cpus->numbers == NULL) {

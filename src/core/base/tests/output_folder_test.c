@@ -134,7 +134,7 @@ static void only_what_is_known_is_removed(void **state)
     put(in_sub, "", 0600);
     put(folder->file, "stays", 0600);
     put(other, "stays", 0600);
-    assert_not_cleared(folder->path, "'sub/other' in it is no file that idlewave wrote; nothing was removed");
+    assert_not_cleared(folder->path, "'sub/other' in it was not written by idlewave; nothing was removed");
     assert_int_equal(count_entries(folder->path), 3);
     assert_int_equal(count_entries(sub), 2);
     assert_int_equal(unlink(other), 0);
@@ -154,7 +154,7 @@ static void nothing_is_removed_through_links(void **state)
     assert_int_equal(mkdir(target, 0700), 0);
     put(one, "stays", 0600);
     assert_int_equal(symlink("target", sub), 0);
-    assert_not_cleared(folder->path, "'sub' in it is no file that idlewave wrote");
+    assert_not_cleared(folder->path, "'sub' in it was not written by idlewave");
     assert_true(holds(one, "stays"));
 }
 

@@ -130,7 +130,7 @@ static void a_recording_can_be_left_with_some_of_its_cpus(void **unused)
     assert_int_equal(recording->cpus[1].duration_ns[0], 30000);
     iw_cpu_set_add(&cpus, 9);
     assert_status(iw_recording_keep_cpus(&l.log, "node", &cpus, &recording), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "'node' has no CPU 9: it has 1,3");
+    iwt_assert_logged(&l, "'node' has no CPU 9; it has 1,3");
     assert_int_equal(recording->cpu_count, 2);
     iw_recording_free(recording);
 }
@@ -142,17 +142,17 @@ static void the_way_that_ranks_meet_cpus_is_told(void **unused)
         const char *only, *text;
     } cases[] = {
         {1, 1, 0, NULL, ""},
-        {1, 1, 1, NULL, "1 rank a node, as recorded"},
-        {2, 1, 2, NULL, "2 ranks a node, as recorded"},
-        {1, 1, 2, NULL, "1 rank a node, on the first of 2 recorded CPUs"},
-        {3, 1, 8, NULL, "3 ranks a node, on the first 3 of 8 recorded CPUs"},
-        {16, 1, 1, NULL, "16 ranks a node, on independent copies of one recorded CPU"},
-        {16, 1, 2, NULL, "16 ranks a node, on copies of 2 recorded CPUs"},
-        {2, 1, 2, "0,5", "2 ranks a node, as recorded: CPUs 0,5"},
-        {1, 1, 1, "12", "1 rank a node, as recorded: CPU 12"},
-        {8, 16, 128, NULL, "8 ranks of 16 cores a node, as recorded"},
-        {2, 4, 16, NULL, "2 ranks of 4 cores a node, on the first 8 of 16 recorded CPUs"},
-        {1, 4, 2, NULL, "1 rank of 4 cores a node, on copies of 2 recorded CPUs"},
+        {1, 1, 1, NULL, "1 rank per node, as recorded"},
+        {2, 1, 2, NULL, "2 ranks per node, as recorded"},
+        {1, 1, 2, NULL, "1 rank per node, on the first of 2 recorded CPUs"},
+        {3, 1, 8, NULL, "3 ranks per node, on the first 3 of 8 recorded CPUs"},
+        {16, 1, 1, NULL, "16 ranks per node, on independent copies of one recorded CPU"},
+        {16, 1, 2, NULL, "16 ranks per node, on copies of 2 recorded CPUs"},
+        {2, 1, 2, "0,5", "2 ranks per node, as recorded: CPUs 0,5"},
+        {1, 1, 1, "12", "1 rank per node, as recorded: CPU 12"},
+        {8, 16, 128, NULL, "8 ranks of 16 cores per node, as recorded"},
+        {2, 4, 16, NULL, "2 ranks of 4 cores per node, on the first 8 of 16 recorded CPUs"},
+        {1, 4, 2, NULL, "1 rank of 4 cores per node, on copies of 2 recorded CPUs"},
     };
     char text[IW_NODES_TEXT_SIZE];
 

@@ -448,7 +448,7 @@ static void samples_belong_to_the_time_in_which_they_start(void **state)
     assert_refused(recording, &opts, IW_ERR_RANGE, "no sample of 'node' starts in that time");
     opts.drop = names;
     opts.drop_count = 1;
-    assert_refused(recording, &opts, IW_ERR_USAGE, "it can be cut by time and CPU only");
+    assert_refused(recording, &opts, IW_ERR_USAGE, "cut it by time and CPU only");
     iw_recording_free(part);
     iw_recording_free(recording);
 }
@@ -462,12 +462,12 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
     (void)state;
     opts.cpus = (const uint32_t[]){2, 3};
     opts.cpu_count = 2;
-    assert_refused(recording, &opts, IW_ERR_RANGE, "'node' has no CPU 3: it has 2,5");
+    assert_refused(recording, &opts, IW_ERR_RANGE, "'node' has no CPU 3; it has 2,5");
     opts = (iw_cut_opts)IW_CUT_OPTS_INIT;
     opts.drop = wrong;
     opts.drop_count = 1;
     assert_refused(recording, &opts, IW_ERR_RANGE,
-                   "'node' has no source 'tock': it has irq/tick, thread/kworker/1:2, hardware");
+                   "'node' has no source 'tock'; it has irq/tick, thread/kworker/1:2, hardware");
     opts.drop = all;
     assert_refused(recording, &opts, IW_ERR_RANGE, "nothing is left of the 4 detours of 'node'");
     opts = (iw_cut_opts)IW_CUT_OPTS_INIT;
@@ -476,7 +476,7 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
     opts.from_ns = 700;
     assert_refused(recording, &opts, IW_ERR_RANGE, "nothing is left of the 4 detours");
     opts.to_ns = 700;
-    assert_refused(recording, &opts, IW_ERR_RANGE, "the end must be later");
+    assert_refused(recording, &opts, IW_ERR_RANGE, "write a later end");
     iw_recording_free(recording);
 }
 

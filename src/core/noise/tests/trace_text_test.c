@@ -294,7 +294,7 @@ static void a_folder_is_not_a_noise_file(void **unused)
     iwt_log_init(&log);
     assert_ok(iw_noise_new(NULL, &noise));
     assert_status(iw_noise_add(&log.log, noise, "/tmp"), IW_ERR_IO);
-    iwt_assert_logged(&log, "'/tmp' cannot be read: Is a directory");
+    iwt_assert_logged(&log, "cannot read '/tmp': Is a directory");
     iw_noise_free(noise);
 }
 

@@ -128,7 +128,7 @@ static iw_status watch(struct measuring *m, const iw_look *look, struct reason *
     (void)m;
     (void)look;
     (void)recording_p;
-    (void)snprintf(reason->text, sizeof reason->text, "this build leaves out the feature 'watch'");
+    (void)snprintf(reason->text, sizeof reason->text, "this build does not include the feature 'watch'");
     return IW_ERR_UNSUPPORTED;
 }
 #endif
@@ -146,7 +146,7 @@ static int note_load(struct ui *ui, const iw_look *look, bool is_judged, iw_reco
         }
     }
     return code == UI_DONE && is_judged
-               ? ui_exit_of(iw_recording_set(&ui->log, recording, "under", "the programs of users that ran"))
+               ? ui_exit_of(iw_recording_set(&ui->log, recording, "under", "the user programs that ran"))
                : code;
 }
 
@@ -160,7 +160,7 @@ static int give_up(struct ui *ui, const struct reason *reason, bool wants_watch,
         ui_error(ui, "%s", reason->text);
         return UI_ERROR;
     }
-    (void)snprintf(text, sizeof text, "programs of users run, and what they lose cannot be told: %s",
+    (void)snprintf(text, sizeof text, "user programs run, and their losses cannot be measured: %s",
                    reason->text);
     ui->log.write(ui->log.arg, IW_LOG_WARN, text);
     measured->recording = seen->recording;
@@ -202,8 +202,9 @@ static int measure(struct measuring *m, bool wants_watch, struct measured *measu
     int code = m->times->has_look ? look(m, &seen, &is_busy) : UI_DONE;
 
     if (code == UI_DONE && wants_watch && !is_busy) {
-        ui_error(m->ui, "--watch: no program of users keeps these CPUs busy: without --watch the node itself "
-                        "is measured");
+        ui_error(
+            m->ui,
+            "--watch: no user program keeps these CPUs busy; without --watch the node itself is measured");
         code = UI_UNDECIDED;
     }
     if (code == UI_DONE) {
@@ -240,7 +241,7 @@ static const struct preset {
 } presets[] = {
     {"barrier", "an allreduce of 8 bytes after each 1 ms of work, 100 times", "allreduce", 8, 100,
      IW_PS_PER_MS},
-    {"halo", "halos of 64 KiB in three dimensions after each 10 ms of work, 30 times", "halo3d", 65536, 30,
+    {"halo", "3D halo exchanges of 64 KiB after each 10 ms of work, 30 times", "halo3d", 65536, 30,
      10 * IW_PS_PER_MS},
     {"training", "an allreduce of 64 MiB of gradients after each 200 ms of work, 10 times",
      "allreduce:rabenseifner", 64u << 20, 10, 200 * IW_PS_PER_MS},
@@ -257,16 +258,16 @@ static const char *preset_name(size_t index)
 #define ROW(...) OPT_ROW(struct job_opts, __VA_ARGS__)
 const struct opt job_rows[] = {
     ROW("jobs", OPT_STRING, names, "NAME[,NAME...]",
-        "jobs to simulate under this noise: {}, or none (default all)", .known = preset_name,
+        "jobs to simulate with this noise: {}, or none (default all)", .known = preset_name,
         .lists = {preset_name}, .is_setting = true),
-    ROW("ranks", OPT_COUNT, ranks, "N", "ranks of each job (default 1024)", .min = LEAST_RANKS,
-        .max = MOST_RANKS, .is_setting = true),
+    ROW("ranks", OPT_COUNT, ranks, "N", "ranks per job (default 1024)", .min = LEAST_RANKS, .max = MOST_RANKS,
+        .is_setting = true),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks on each node (default one on each CPU that is to be quiet)", .min = 1, .max = 1u << 20,
+        "ranks per node (default one per CPU that should be quiet)", .min = 1, .max = 1u << 20,
         .is_setting = true),
     ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 10)", .min = 2,
         .max = 1u << 20, .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of all random numbers (default 1)", .max = INT64_MAX),
 };
 #undef ROW
 _Static_assert(sizeof job_rows / sizeof job_rows[0] == JOB_ROW_COUNT, "count of rows in the header");
@@ -303,7 +304,8 @@ static int choose_named(const struct ui *ui, const struct job_opts *opts, struct
         const struct preset *preset = find_preset(at, length);
 
         if (preset == NULL || list->count == MOST_JOBS) {
-            return ui_usage(ui, "--jobs: '%.*s' is none of barrier, halo, training, none", (int)length, at);
+            return ui_usage(ui, "--jobs: unknown job '%.*s': use barrier, halo, training or none",
+                            (int)length, at);
         }
         add_job(preset, (uint32_t)opts->ranks, list);
         at += length + (at[length] == ',');
@@ -329,10 +331,9 @@ static int refuse_other_jobs(const struct ui *ui, const struct job_opts *opts, c
 
     for (size_t i = 0; (opt_typed(opts, names) || opt_typed(opts, ranks)) && i < profile->job_count; i++) {
         if (!has_job(typed, &profile->jobs[i])) {
-            return ui_usage(ui,
-                            "%s: the profile requires %s on %" PRIu32 " ranks: leave %s out, or edit the "
-                            "profile",
-                            option, profile->jobs[i].name, profile->jobs[i].ranks, option);
+            return ui_usage(
+                ui, "%s: the profile requires %s on %" PRIu32 " ranks: remove %s, or edit the profile",
+                option, profile->jobs[i].name, profile->jobs[i].ranks, option);
         }
     }
     return UI_DONE;
@@ -347,8 +348,8 @@ static int choose_required(struct ui *ui, const iw_profile *profile, struct job_
 
         if (preset == NULL || wanted->ranks < LEAST_RANKS || wanted->ranks > MOST_RANKS) {
             ui_error(ui,
-                     "--require: the profile's job '%s' on %" PRIu32 " ranks cannot be simulated: jobs are "
-                     "barrier, halo, training, on 2 ranks or more",
+                     "--require: the profile's job '%s' on %" PRIu32
+                     " ranks cannot be simulated: use barrier, halo or training, on at least 2 ranks",
                      wanted->name, wanted->ranks);
             return UI_ERROR;
         }

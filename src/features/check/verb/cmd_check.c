@@ -77,9 +77,8 @@ static void describe(const iw_fleet_finding *finding, const char *name, char *te
                        100.0 * finding->median);
         break;
     case IW_FLEET_RATE:
-        (void)snprintf(values, sizeof values, "%.*f detours a second (fleet %.*f)",
-                       finding->value < 10.0 ? 2 : 0, finding->value, finding->median < 10.0 ? 2 : 0,
-                       finding->median);
+        (void)snprintf(values, sizeof values, "%.*f detours/s (fleet %.*f)", finding->value < 10.0 ? 2 : 0,
+                       finding->value, finding->median < 10.0 ? 2 : 0, finding->median);
         break;
     default:
         (void)snprintf(values, sizeof values, "detours up to %s (fleet %s)",
@@ -240,11 +239,12 @@ static int learn(struct ui *ui, const struct answer_opts *opts, const iw_check *
         return UI_DONE;
     }
     if (check->outcome != IW_CHECK_GOOD) {
-        ui_error(ui, "'%s' is not written: the node is %s, and a profile is learned from a good one",
-                 opts->learn, iw_check_outcome_name(check->outcome));
+        ui_error(ui, "'%s' not written: the node is %s; learn a profile from a good node", opts->learn,
+                 iw_check_outcome_name(check->outcome));
         if (check->outcome == IW_CHECK_NOISY) {
-            ui_hint(ui,
-                    "if it is as quiet as it can be, set --limit and --slowdown-limit to what you accept");
+            ui_hint(
+                ui,
+                "if the node cannot be made quieter, set --limit and --slowdown-limit to what you accept");
         }
         return UI_DONE;
     }
@@ -298,7 +298,9 @@ static int refuse_with_file(const struct ui *ui, const struct check_opts *opts)
                          : opt_typed(opts, duration_ps) ? "--duration"
                                                         : NULL;
 
-    return option != NULL ? ui_usage(ui, "%s: nothing is measured where FILE is given", option) : UI_DONE;
+    return option != NULL
+               ? ui_usage(ui, "%s: nothing is measured when FILE is given; remove one of the two", option)
+               : UI_DONE;
 }
 
 static int refuse(const struct ui *ui, const struct check_opts *opts, bool has_file)
@@ -309,14 +311,16 @@ static int refuse(const struct ui *ui, const struct check_opts *opts, bool has_f
         return refuse_with_file(ui, opts);
     }
     if (opts->sysroot != NULL) {
-        return ui_usage(ui, "--sysroot: a recording of that node is needed, as FILE");
+        return ui_usage(
+            ui, "--sysroot: no recording of that node given; type: idlewave check --sysroot DIR FILE");
     }
     if (opt_typed(opts, duration_ps) && opt_typed(opts, within_ps) && opts->duration_ps >= opts->within_ps) {
-        return ui_usage(ui, "--duration: all of --within would be spent on measuring: write a shorter "
-                            "--duration or a longer --within");
+        return ui_usage(ui, "--duration leaves no time of --within for jobs; write a shorter --duration or a "
+                            "longer --within");
     }
     if (recording != NULL && (ui_ends_with(recording, ".html") || ui_ends_with(recording, ".json"))) {
-        return ui_usage(ui, "--output keeps the recording (HDF5), and '%s' looks like none: did you mean %s?",
+        return ui_usage(ui,
+                        "--output keeps the recording (HDF5), but '%s' is not a name for one; use %s instead",
                         recording, ui_ends_with(recording, ".html") ? "--html" : "--json");
     }
     return UI_DONE;
@@ -354,7 +358,7 @@ static int open_profile(struct ui *ui, const char *path, struct check_demands *d
     const iw_status status = iw_profile_open(&ui->log, path, &demands->profile, &demands->limits.profile);
 
     if (status == IW_ERR_FORMAT) {
-        ui_hint(ui, "on a node that is good, 'idlewave check --learn FILE' writes a profile");
+        ui_hint(ui, "to write a profile, run 'idlewave check --learn FILE' on a good node");
     }
     return ui_exit_of(status);
 }
@@ -382,7 +386,7 @@ static int check_demands_read(struct ui *ui, const struct check_opts *opts, bool
 
     *demands = (struct check_demands){.limits = limits};
     if (opts->answer.learn != NULL && opt_typed(opts, require)) {
-        return ui_usage(ui, "--learn: a profile is learned, not required: leave --require out");
+        return ui_usage(ui, "--learn writes a profile and --require reads one; drop one of the two");
     }
     code = refuse(ui, opts, has_file);
     if (code == UI_DONE) {
@@ -403,48 +407,50 @@ static void check_demands_release(struct check_demands *demands)
 #define ROW(...) OPT_ROW(struct check_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST",
-        "the application's CPUs, 2-7 (default those of the batch job, else those that the kernel sets apart, "
+        "the application's CPUs, 2-7 (default those of the batch job, else those set apart by the kernel, "
         "else all)",
         .is_setting = true),
     ROW("within", OPT_TIME, within_ps, "TIME",
-        "finish within TIME: up to four fifths of it for measuring, the rest for jobs, with fewer trials "
-        "where time is short (default 50s, with --duration what that and the jobs need, with FILE no limit)",
+        "finish within TIME: at most four fifths for measuring, the rest for jobs, with fewer trials if time "
+        "is short (default 50s; with --duration, that plus the time for jobs; with FILE, no limit)",
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default as long as --within allows)",
         .is_setting = true),
     ROW("watch", OPT_FLAG, wants_watch, "",
-        "judge the node by what its running programs lose, without a probe (default: a node where programs "
-        "run is called busy)"),
+        "judge the node by what its running programs lose, without a probe (default: report a node with "
+        "running programs as busy)"),
     ROW("sysroot", OPT_STRING, sysroot, "DIR",
-        "with FILE: read the files of another node, copied below DIR (default this node's)"),
+        "with FILE: read another node's settings from the copy below DIR (default this node's)"),
 };
 static const struct opt required_rows[] = {
     ROW("require", OPT_STRING, require, "FILE",
-        "a profile of settings, jobs and limits that the node has to keep, in place of those below",
+        "profile of settings, jobs and limits that the node must meet, in place of the limits below",
         .is_setting = true),
     ROW("learn", OPT_STRING, answer.learn, "FILE",
-        "write a profile of this node: settings that are configured, and twice what it loses as limits"),
+        "write a profile of this node: its configured settings, and twice its losses as limits"),
     ROW("baseline", OPT_STRING, baseline, "FILE",
-        "an earlier recording: noisy if the node loses more now, beyond chance", .is_setting = true),
+        "an earlier recording: report the node as noisy if it loses significantly more now",
+        .is_setting = true),
     ROW("fleet", OPT_STRING, fleet, "DIR|FILE",
-        "noise files or digests of other nodes: noisy if this one stands out among them", .is_setting = true),
-    ROW("limit", OPT_STRING, limit, "SHARE", "CPU time that may be lost to noise (default 1%)",
+        "noise files or digests of other nodes: report the node as noisy if it stands out among them",
+        .is_setting = true),
+    ROW("limit", OPT_STRING, limit, "SHARE", "limit of CPU time lost to noise (default 1%)",
         .is_setting = true),
     ROW("slowdown-limit", OPT_STRING, slowdown_limit, "SHARE",
-        "by how much noise may slow each job down (default 10%)", .is_setting = true),
+        "limit of the slowdown of each job (default 10%)", .is_setting = true),
 };
 static const struct opt output_rows[] = {
     ROW("quiet", OPT_FLAG, answer.is_quiet, "", "print one line", .letter = 'q'),
-    ROW("html", OPT_STRING, answer.html, "FILE", "also write the page into FILE"),
-    ROW("json", OPT_STRING, answer.json, "FILE", "also write the result as JSON into FILE"),
+    ROW("html", OPT_STRING, answer.html, "FILE", "also write the page to FILE"),
+    ROW("json", OPT_STRING, answer.json, "FILE", "also write the result as JSON to FILE"),
     SHOWN_OUTPUT_ROW(struct check_opts, recording_path, "FILE",
-                     "also keep the recording, as HDF5 (default: it is not kept)"),
+                     "also keep the recording, as HDF5 (default not kept)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
-    OPT_GROUP("What is required", required_rows, 0),
+    OPT_GROUP("Requirements", required_rows, 0),
     {"Jobs", job_rows, JOB_ROW_COUNT, offsetof(struct check_opts, job), false},
     SHOWN_PAGE_GROUP("Output; csv has one line per requirement", offsetof(struct check_opts, answer.shown)),
     OPT_GROUP("Output; csv has one line per requirement", output_rows, 0),
@@ -460,23 +466,22 @@ static const struct check_opts defaults = {.within_ps = 50 * IW_PS_PER_S,
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
 static const char description[] =
-    "Measures the noise of a node, verifies its settings against it, simulates what the noise costs typical "
-    "jobs, and compares the results with what is required: one line to grep for, one page, one exit code.\n"
-    "The line begins with GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 2 if a "
-    "setting is contradicted or not as required, 3 if there is too little to tell, 4 if the node is too "
-    "noisy, 5 if users' programs keep it busy, so that its noise cannot be judged, and 1 on errors.\n"
-    "A busy node is not probed: its programs are watched instead, which needs root or CAP_BPF and "
-    "CAP_PERFMON, only its settings are judged, and no job is simulated. As root more sources are "
-    "identified. Nothing is changed on the node.";
+    "Measure the noise of a node, verify its settings, simulate what the noise costs typical jobs, and "
+    "compare the results with limits: one line to grep for, one page, one exit code.\nThe line begins with "
+    "GOOD, NOISY, CONTRADICTED, BUSY or UNKNOWN. Exits with 0 for a good node, 1 on errors, 2 for a setting "
+    "that is contradicted or not as required, 3 for too little data, 4 for a noisy node, and 5 for a node "
+    "that user programs keep busy.\nA busy node is not "
+    "probed. Its programs are watched instead, which needs root or CAP_BPF and CAP_PERFMON; only its "
+    "settings are judged, and no job is simulated. Root can identify more sources. Nothing is changed on the "
+    "node.";
 
 static const struct example examples[] = {
-    {"is this node fit for jobs?", "idlewave check"},
-    {"in a health check that has 60 s",
+    {"is this node fit to run jobs?", "idlewave check"},
+    {"in a health check limited to 60 s",
      "idlewave check --quiet --within 50s --require /etc/idlewave/node.json"},
-    {"what other nodes have to keep, from one that is good", "idlewave check --learn node.json"},
-    {"a page to look at, and the recording for later",
-     "idlewave check --html node.html -o node.h5 --baseline before.h5"},
-    {"among its peers, by their digests", "idlewave check --fleet /shared/digests"},
+    {"write the requirements for other nodes, from a good one", "idlewave check --learn node.json"},
+    {"a page to look at, and the recording for later", "write a page, and keep the recording for later"},
+    {"compare with other nodes, by their digests", "idlewave check --fleet /shared/digests"},
     {"while a job runs", "idlewave check --watch"},
     {NULL, NULL},
 };
@@ -679,7 +684,7 @@ const struct verb verb_check = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "a recording of the node (HDF5), in place of measuring",
+    .argument_help = "a recording of the node (HDF5), instead of measuring",
     VERB_GROUPS(groups),
     .most_used = "cpus duration watch require learn baseline fleet limit format quiet",
     .examples = examples,

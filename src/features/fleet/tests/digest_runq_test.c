@@ -118,7 +118,7 @@ static void it_says_where_it_is_from(void **state)
     iw_digest *digest = read_node(usual, 4);
 
     (void)state;
-    assert_string_equal(iw_digest_get(digest, "imported_from"), "statistics of run queues");
+    assert_string_equal(iw_digest_get(digest, "imported_from"), "run queue statistics");
     assert_string_equal(iw_digest_get(digest, "busy"), "yes");
     assert_int_equal(digest->probe, IW_PROBE_WATCH);
     iw_digest_free(digest);
@@ -152,7 +152,7 @@ static void what_cannot_be_is_refused(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    expect_no_digest("", IW_ERR_FORMAT, "has no statistics of run queues");
+    expect_no_digest("", IW_ERR_FORMAT, "has no run queue statistics");
     expect_no_digest("[\"final_aggregated_summary_river\"]", IW_ERR_FORMAT, "has no statistics");
     expect_no_digest(BEGIN, IW_ERR_FORMAT, "cut off or not JSON");
     expect_no_digest(BEGIN END, IW_ERR_FORMAT, "no statistics of 1 to 10000 processes");

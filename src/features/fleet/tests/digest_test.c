@@ -226,7 +226,7 @@ static void damage_is_told_wherever_it_is(void **state)
     iwt_log_init(&log);
     bytes[size / 2] ^= 1;
     assert_int_equal(read_bytes(folder->file, bytes, size, &log.log), IW_ERR_FORMAT);
-    iwt_assert_logged(&log, "the digest at byte 0: it is damaged: its checksum is another one");
+    iwt_assert_logged(&log, "the digest at byte 0: it is damaged: the checksum does not match");
 }
 
 /* A sound file around a payload, which may say what it wants. */
@@ -268,7 +268,7 @@ static void counts_go_no_further_than_the_payload(void **state)
 
         iwt_log_init(&log);
         assert_int_equal(read_bytes(folder->file, bytes, size, &log.log), IW_ERR_FORMAT);
-        iwt_assert_logged(&log, "it lists more than it can hold");
+        iwt_assert_logged(&log, "it lists more than fits");
     }
 }
 

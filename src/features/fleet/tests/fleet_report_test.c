@@ -135,10 +135,11 @@ static void clean_and_small_fleets_have_their_own_words(void **state)
     (void)state;
     assert_int_equal(strncmp(clean, "None of 20 nodes stands out.", 28), 0);
     assert_null(strstr(clean, "What stands out, and what"));
-    assert_int_equal(strncmp(small, "2 nodes are too few to tell which one stands out: it takes 3.", 61), 0);
+    assert_int_equal(
+        strncmp(small, "2 nodes are too few to find one that stands out; at least 3 are needed.", 69), 0);
     assert_has(small, "noise compare A B");
     assert_int_equal(strncmp(few, "None of 5 nodes stands out.", 27), 0);
-    assert_has(few, "Among 5 nodes a source stands out from about ");
+    assert_has(few, "Among 5 nodes, a source stands out from about ");
     assert_has(few, "n2,<i>"); /* a table of nodes */
     assert_null(strstr(few, "time lost from"));
     assert_null(strstr(few, "stands out\n")); /* a column without any */

@@ -109,9 +109,10 @@ struct fleet_opts {
 #define ROW(...) OPT_ROW(struct fleet_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "share of fleets of identical nodes that may get any alarm at all (default 1%)", .is_setting = true),
+        "limit of the probability that a fleet of identical nodes gets any alarm (default 1%)",
+        .is_setting = true),
     ROW("matters", OPT_STRING, matters, "SHARE",
-        "least noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
+        "smallest noise above the median that is worth an alarm, as a share of CPU time (default 0.02%)",
         .is_setting = true),
     ROW("threads", OPT_COUNT, threads, "N", "judge on N threads; 0: one per CPU (default 0)", .max = 1024,
         .is_setting = true),
@@ -133,27 +134,24 @@ static const struct verb *const subverbs[] = {&verb_fleet_coincidence, &verb_fle
                                               &verb_fleet_digest, &verb_fleet_show, NULL};
 
 static const char description[] =
-    "Reads the noise files or digests of a folder, one per node, reports which nodes and CPUs are noisier "
-    "than the others, why, and what to do, and describes the fleet as a whole.\n"
-    "Each source is compared on whole nodes and CPU by CPU, by its share of time, its rate and its longest "
-    "detours. The fleet itself shows how much nodes differ: an alarm needs a value beyond the tail of that "
-    "distribution. Single bursts do not count. With fewer than 12 nodes, each whole node is compared with "
-    "the others, and stands out only if it is several times as noisy. At least 3 nodes are needed.\n"
-    "Nodes that are not noisier but different (a source that all others have is missing, another kernel, "
-    "another governor) are listed separately. Files that cannot be read are listed and do not stop the "
-    "rest.\n"
-    "Under an MPI launcher all processes share the work, and one of them prints.\n"
-    "Exits with 2 if a node stands out, otherwise with 1 if a file could not be read, with 3 if there are "
-    "too "
-    "few nodes for a verdict, and with 0 if none stands out.";
+    "Read a folder of noise files or digests, one per node. Report which nodes and CPUs are noisier than the "
+    "others, the causes and remedies, and describe the whole fleet.\nEach source is compared on whole nodes "
+    "and CPU by CPU, by its share of time, its rate and its longest detours. The fleet itself shows how much "
+    "nodes differ: an alarm needs a value beyond the tail of that distribution. Single bursts do not count. "
+    "With fewer than 12 nodes, each whole node is compared with the others, and stands out only if it is "
+    "several times as noisy. At least 3 nodes are needed.\nNodes that are not noisier but different (a "
+    "source that all others have is missing, another kernel, another governor) are listed separately. Files "
+    "that cannot be read are listed and do not stop the rest.\nUnder an MPI launcher all processes share the "
+    "work, and one of them prints.\nExits with 2 if a node stands out, otherwise with 1 if a file could not "
+    "be read. Exits with 3 for too few nodes, and with 0 if none stands out.";
 
 static const struct example examples[] = {
-    {"record on all nodes, then look",
+    {"record on all nodes, then compare them",
      "srun --ntasks-per-node 1 sh -c 'idlewave record -o noise/$(hostname).h5'\n  idlewave fleet noise"},
-    {"a page of it", "idlewave report noise -o fleet.html"},
+    {"write a page about them", "idlewave report noise -o fleet.html"},
     {"does cron hit all nodes at once?", "idlewave fleet coincidence noise"},
     {"100,000 digests, on several nodes", "mpirun -n 8 --map-by node idlewave fleet 2026-11-17.digest"},
-    {"the nodes, the noisiest first", "idlewave fleet noise --format csv"},
+    {"list the nodes, the noisiest first", "idlewave fleet noise --format csv"},
     {NULL, NULL},
 };
 
@@ -202,7 +200,7 @@ static int read_opts(struct ui *ui, const struct fleet_opts *opts, const struct 
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which nodes? idlewave fleet DIR, or a file of digests");
+        return ui_usage(ui, "no folder given; type: idlewave fleet DIR, or name a file of digests");
     }
     code = ui_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted->false_alarms);
     if (code == UI_DONE) {

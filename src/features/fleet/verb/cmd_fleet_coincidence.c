@@ -17,7 +17,7 @@ struct coincidence_opts {
 #define ROW(...) OPT_ROW(struct coincidence_opts, __VA_ARGS__)
 static const struct opt rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "share of fleets of independent nodes that may get any finding at all (default 1%)",
+        "limit of the probability that a fleet of independent nodes gets any finding (default 1%)",
         .is_setting = true),
 };
 #undef ROW
@@ -32,16 +32,14 @@ static const struct coincidence_opts defaults = {.false_alarms = "1%"};
 static const char *const synopsis[] = {"[options] DIR", NULL};
 
 static const char description[] =
-    "Reads recordings that nodes made at the same time, and reports whether their detours coincide by the "
-    "wall "
-    "clock (cron, monitoring, time keeping), so that the nodes are not independent of each other: which "
-    "sources, how strongly, and when. At least 2 nodes are needed.\n"
-    "Exits with 2 if a source hits nodes together, with 3 if there is nothing to test, and with 0 if none "
-    "does.";
+    "Read recordings that nodes made at the same time. Report which sources hit nodes together by the wall "
+    "clock (cron, monitoring, time keeping), how strongly, and when. Such nodes are not independent of each "
+    "other. At least 2 nodes are needed.\nExits with 2 if a source hits nodes "
+    "together, with 3 if there is nothing to test, and with 0 if none does.";
 
 static const struct example examples[] = {
     {"does cron hit all nodes at once?", "idlewave fleet coincidence noise"},
-    {"what that means for a job",
+    {"what does that mean for a job?",
      "idlewave simulate --pattern allreduce --ranks 4Ki --compute 1ms --repeat 100 "
      "\\\n      --noise noise --align wall"},
     {NULL, NULL},
@@ -91,7 +89,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which nodes? idlewave fleet coincidence DIR");
+        return ui_usage(ui, "no folder given; type: idlewave fleet coincidence DIR");
     }
     code = ui_parse_share(ui, "--false-alarms", opts->false_alarms, &false_alarms);
     if (code == UI_DONE && !(false_alarms > 0.0 && false_alarms <= 0.5)) {

@@ -16,7 +16,7 @@ struct digest_opts {
 
 #define ROW(...) OPT_ROW(struct digest_opts, __VA_ARGS__)
 static const struct opt rows[] = {
-    ROW("output", OPT_STRING, output, "FILE", "the file of digests to write", .letter = 'o'),
+    ROW("output", OPT_STRING, output, "FILE", "file of digests to write", .letter = 'o'),
     ROW("node", OPT_STRING, node, "NAME", "name of the node (default: the file's, without .h5)"),
 };
 #undef ROW
@@ -28,14 +28,10 @@ static const struct digest_opts defaults = {.output = NULL};
 static const char *const synopsis[] = {"[options] FILE|DIR... -o FILE", NULL};
 
 static const char description[] =
-    "Writes digests: a few kilobytes that say what a recording loses by source and CPU, how long its detours "
-    "are, and "
-    "how the node is set up. 'idlewave fleet' takes digests in place of recordings and gives the same "
-    "answer. "
-    "Simulations need recordings.\n"
-    "A file holds any number of digests, so files can be joined by this verb, or by cat. If a node has "
-    "several "
-    "digests, fleets take the latest.";
+    "Write digests: a few kilobytes per recording, with its losses by source and CPU, the lengths of its "
+    "detours, and the node's settings. 'idlewave fleet' takes digests in place of recordings and "
+    "gives the same answer. Simulations need recordings.\nA file holds any number of digests; join files "
+    "with this verb, or with cat. If a node has several digests, fleets use the latest.";
 
 static const struct example examples[] = {
     {"on each node",
@@ -108,10 +104,10 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_status status, closed;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which recordings? idlewave fleet digest FILE|DIR... -o FILE");
+        return ui_usage(ui, "no recording given; type: idlewave fleet digest FILE|DIR... -o FILE");
     }
     if (opts->output == NULL) {
-        return ui_usage(ui, "where to? add -o FILE, for example -o nodes.digest");
+        return ui_usage(ui, "no output given; add -o FILE, for example -o nodes.digest");
     }
     status = iw_digest_writer_open(&ui->log, opts->output, &d.writer);
     for (size_t i = 0; i < args->count && status == IW_OK; i++) {
@@ -125,7 +121,7 @@ enum { MOST_PATHS = 1 << 16 };
 
 const struct verb verb_fleet_digest = {
     .name = "fleet digest",
-    .summary = "sum up recordings in a few kilobytes each, for fleets",
+    .summary = "summarise recordings in a few kilobytes each, for fleets",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -20,16 +20,15 @@ struct history_opts {
 #define ROW(...) OPT_ROW(struct history_opts, __VA_ARGS__)
 static const struct opt time_rows[] = {
     ROW("change", OPT_STRING, change, "DATE",
-        "when something was changed, 2026-11-02 or 2026-11-02T13:00 UTC (default: the last period is "
-        "compared with "
-        "those before it)"),
+        "date of the change, 2026-11-02 or 2026-11-02T13:00 UTC (default: compare the last period with those "
+        "before it)"),
     ROW("days", OPT_COUNT, days, "N", "length of a period in days (default 7)", .min = 1, .max = 3660),
 };
 static const struct opt verdict_rows[] = {
     ROW("false-alarms", OPT_STRING, false_alarms, "SHARE",
-        "share of histories without a change that may get any alarm at all (default 1%)"),
+        "limit of the probability that a history without a change gets any alarm (default 1%)"),
     ROW("matters", OPT_STRING, matters, "SHARE",
-        "least change that is worth an alarm, as a share of CPU time (default 0.02%)"),
+        "smallest change that is worth an alarm, as a share of CPU time (default 0.02%)"),
 };
 #undef ROW
 
@@ -44,22 +43,17 @@ static const struct history_opts defaults = {.false_alarms = "1%", .matters = "0
 static const char *const synopsis[] = {"[options] DIR|FILE", NULL};
 
 static const char description[] =
-    "Reads recordings or digests that nodes made at different times, and reports which sources take more or "
-    "less of "
-    "the fleet's time since a change (a new kernel, another setting), and which nodes changed more than the "
-    "others.\n"
-    "Each node is compared with itself, and the change of all nodes with how much periods differ by chance. "
-    "Each "
-    "recording of a node needs a file of its own, of any name: it says which node it is of, and when it was "
-    "made. Digests of all times may be in one file.\n"
-    "Exits with 2 if something changed, with 3 if no node has recordings on both sides of the change, and "
-    "with 0 if "
-    "nothing changed.";
+    "Read recordings or digests of different times. Report which sources take more or less of the fleet's "
+    "time since a change (a new kernel, another setting), and which nodes changed more than the "
+    "others.\nEach node is compared with itself, and the change of all nodes with the usual "
+    "variation between periods. Each recording of a node needs its own file, of any name: node and date are "
+    "read from the file. Digests of all times may be in one file.\nExits with 2 if something changed, with 3 "
+    "if no node has recordings on both sides of the change, and with 0 if nothing changed.";
 
 static const struct example examples[] = {
-    {"each week", "idlewave fleet digest noise -o history/$(date +%F).digest && \\\n"
-                  "      idlewave fleet history history"},
-    {"a new kernel", "idlewave fleet history history --change 2026-11-02"},
+    {"every week", "idlewave fleet digest noise -o history/$(date +%F).digest && \\\n"
+                   "      idlewave fleet history history"},
+    {"after a new kernel", "idlewave fleet history history --change 2026-11-02"},
     {NULL, NULL},
 };
 
@@ -135,12 +129,13 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which nodes? idlewave fleet history DIR, or a file of digests");
+        return ui_usage(ui, "no folder given; type: idlewave fleet history DIR, or name a file of digests");
     }
     wanted.period_ns = (int64_t)opts->days * 86400 * 1000000000;
     wanted.change_ns = opts->change != NULL ? date_ns(opts->change) : 0;
     if (opts->change != NULL && wanted.change_ns == 0) {
-        return ui_usage(ui, "--change: '%s' is no date: write 2026-11-02 or 2026-11-02T13:00", opts->change);
+        return ui_usage(ui, "--change '%s' is not a date: write 2026-11-02 or 2026-11-02T13:00",
+                        opts->change);
     }
     code = ui_parse_share(ui, "--false-alarms", opts->false_alarms, &wanted.false_alarms);
     if (code == UI_DONE) {

@@ -19,12 +19,12 @@ struct show_opts {
 
 #define ROW(...) OPT_ROW(struct show_opts, __VA_ARGS__)
 static const struct opt rows[] = {
-    ROW("node", OPT_STRING, node, "NAME", "of a file of several digests: this node, its latest"),
+    ROW("node", OPT_STRING, node, "NAME", "in a file of several digests: this node, its latest digest"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is shown", rows, 0),
+    OPT_GROUP("What to show", rows, 0),
     SHOWN_GROUP("Output; csv has one line per source", offsetof(struct show_opts, shown)),
 };
 
@@ -33,7 +33,7 @@ static const struct show_opts defaults = {.node = NULL};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const struct example examples[] = {
-    {"a node of many digests", "idlewave fleet show week47.digest --node n0713"},
+    {"show one node of many digests", "idlewave fleet show week47.digest --node n0713"},
     {NULL, NULL},
 };
 
@@ -156,8 +156,8 @@ static int show_found(struct ui *ui, const struct show_opts *opts, const iw_dige
         return UI_ERROR;
     }
     if (count > 1 && opts->node == NULL) {
-        ui_error(ui, "'%s' has %zu digests: --node NAME shows one, 'idlewave fleet' compares them", path,
-                 count);
+        ui_error(ui, "'%s' has %zu digests: show one with --node NAME, or compare them with 'idlewave fleet'",
+                 path, count);
         hint_names(ui, names);
         return UI_USAGE;
     }
@@ -175,7 +175,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which node? idlewave fleet show FILE");
+        return ui_usage(ui, "no file given; type: idlewave fleet show FILE");
     }
     status = iw_digest_file_open(&ui->log, args->values[0], &file);
     status = status == IW_OK ? find_digest(&ui->log, file, opts->node, &digest, &count, &names) : status;
@@ -189,11 +189,10 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_fleet_show = {
     .name = "fleet show",
-    .summary = "show what the digest of a node says",
+    .summary = "show the digest of a node",
     .synopsis = synopsis,
-    .description =
-        "Shows what each source takes of a node's time and how long its detours are, and how the node "
-        "is set up, from its digest.",
+    .description = "Show the digest of a node: what each source takes of its time, the lengths of its "
+                   "detours, and its settings.",
     .argument_name = "FILE",
     .argument_help = "a file of digests",
     VERB_GROUPS(groups),

@@ -166,7 +166,7 @@ static iw_status check(struct iwi_rung_state *rung, int tracing, bool *has_load_
         return iwi_rung_refuse(rung, "the osnoise tracer is in use (%s of tracefs)", user);
     }
     if (iwi_tracefs_read(tracing, "osnoise/cpus", setting, sizeof setting) && !watches_all(rung, setting)) {
-        return iwi_rung_refuse(rung, "osnoise/cpus of tracefs leaves out measured CPUs: it is '%.*s'",
+        return iwi_rung_refuse(rung, "osnoise/cpus of tracefs excludes measured CPUs: it is '%.*s'",
                                (int)strcspn(setting, "\n"), setting);
     }
     return IW_OK;
@@ -190,7 +190,7 @@ static iw_status set_up(struct iwi_rung_state *rung)
     snprintf(load.text, sizeof load.text, "%s", LOAD);
     IW_TRY(iwi_tracefs_instance_make(instance, &load, has_load ? 1 : 0));
     if (has_load && !iwi_tracefs_write(instance->tracing, OPTIONS, NO_LOAD)) {
-        return iwi_rung_refuse(rung, "'%s' cannot be written to %s of tracefs", NO_LOAD, OPTIONS);
+        return iwi_rung_refuse(rung, "cannot write '%s' to %s of tracefs", NO_LOAD, OPTIONS);
     }
     IW_TRY(iwi_tracefs_instance_set(instance, "current_tracer", "osnoise"));
     return iwi_tracefs_instance_start(instance);

@@ -59,7 +59,7 @@ static iw_status watch(struct iwi_rung_state *rung, size_t place)
     error = iwi_perf_ring_map(&state->threads[place].ring, event, MOST_RING_BYTES, LEAST_RING_BYTES);
     if (error == EPERM) {
         return iwi_rung_refuse(
-            rung, "no memory may be locked for %s: raise kernel.perf_event_mlock_kb or ulimit -l", WHAT);
+            rung, "cannot lock memory for %s: raise kernel.perf_event_mlock_kb or ulimit -l", WHAT);
     }
     return error == 0 ? IW_OK : iwi_rung_refuse(rung, "no ring buffer for %s: %s", WHAT, strerror(error));
 }

@@ -67,7 +67,7 @@ static iw_status learn_all(struct iwi_kernel_events *events, int tracing, const 
             const int error = errno;
 
             free(format);
-            return iwi_rung_refuse(events->rung, "the format of the kernel's event %s cannot be read: %s",
+            return iwi_rung_refuse(events->rung, "cannot read the format of the kernel's event %s: %s",
                                    table[0].name, strerror(error));
         }
     }

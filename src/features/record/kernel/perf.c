@@ -117,7 +117,7 @@ iw_status iwi_perf_refuse(struct iwi_rung_state *rung, const char *what, int mos
     case ENOENT: return iwi_rung_refuse(rung, "this kernel has no %s", what);
     case EMFILE:
         (void)getrlimit(RLIMIT_NOFILE, &limit);
-        return iwi_rung_refuse(rung, "%s need more than %llu open files: raise the hard limit (ulimit -Hn)",
+        return iwi_rung_refuse(rung, "%s need more than %llu open files; raise the hard limit (ulimit -Hn)",
                                what, (unsigned long long)limit.rlim_max);
     default: return iwi_rung_refuse(rung, "no %s: %s", what, strerror(error));
     }

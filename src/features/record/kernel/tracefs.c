@@ -124,9 +124,9 @@ int iwi_tracefs_open(struct iwi_rung_state *rung)
     int fd;
 
     if (has_foreign_thread_numbers(rung->root)) {
-        (void)iwi_rung_refuse(rung, "kernel events number threads as the host does, which this container "
-                                    "cannot tell its own by: run on the host, or with the host's process "
-                                    "numbers (--pid=host)");
+        (void)iwi_rung_refuse(
+            rung, "kernel events number threads as the host does, but this container does not know its own "
+                  "by these numbers: run on the host, or with the host's process numbers (--pid=host)");
         return -1;
     }
     fd = open_mounted(rung->root, place, sizeof place);

@@ -94,7 +94,7 @@ static iw_status drain_place(struct iwi_tracefs_instance *instance, size_t place
             memset(instance->page + got, 0, instance->page_size - (size_t)got);
             IW_TRY(take_page(instance, place, &last));
         } else if (errno != EINTR) {
-            return iwi_fail(rung->log, IW_ERR_IO, "kernel events of CPU %" PRIu32 " cannot be read: %s",
+            return iwi_fail(rung->log, IW_ERR_IO, "cannot read kernel events of CPU %" PRIu32 ": %s",
                             rung->watched[place].cpu, strerror(errno));
         }
     }
@@ -428,7 +428,7 @@ static iw_status start_keeper(struct iwi_tracefs_instance *instance, const struc
     struct iwi_undo all[IWI_CLEANUP_STEPS];
 
     if (count >= IWI_CLEANUP_STEPS) {
-        return iwi_rung_refuse(instance->rung, "%zu steps are too many to be undone", count);
+        return iwi_rung_refuse(instance->rung, "%zu steps are too many to undo", count);
     }
     for (size_t i = 0; i < count; i++) {
         all[i] = steps[i];
@@ -437,7 +437,7 @@ static iw_status start_keeper(struct iwi_tracefs_instance *instance, const struc
     snprintf(all[count].path, sizeof all[count].path, "%s", instance->path);
     return iwi_cleanup_guard_start(&instance->guard, all, count + 1)
                ? IW_OK
-               : iwi_rung_refuse(instance->rung, "a process that cleans up later cannot be started: %s",
+               : iwi_rung_refuse(instance->rung, "cannot start a process that cleans up later: %s",
                                  strerror(errno));
 }
 
@@ -451,7 +451,7 @@ static iw_status make_folder(struct iwi_tracefs_instance *instance)
         instance->on = openat(instance->folder, "tracing_on", O_WRONLY | O_CLOEXEC);
     }
     return instance->on >= 0 ? IW_OK
-                             : iwi_rung_refuse(instance->rung, "%s of tracefs cannot be opened: %s",
+                             : iwi_rung_refuse(instance->rung, "cannot open %s of tracefs: %s",
                                                instance->path, strerror(errno));
 }
 
@@ -459,7 +459,7 @@ iw_status iwi_tracefs_instance_set(struct iwi_tracefs_instance *instance, const 
 {
     return iwi_tracefs_write(instance->folder, path, text)
                ? IW_OK
-               : iwi_rung_refuse(instance->rung, "'%s' cannot be written to %s/%s of tracefs: %s", text,
+               : iwi_rung_refuse(instance->rung, "cannot write '%s' to %s/%s of tracefs: %s", text,
                                  instance->path, path, strerror(errno));
 }
 
@@ -549,7 +549,7 @@ static iw_status open_pipes(struct iwi_tracefs_instance *instance)
         snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/trace_pipe_raw", rung->watched[i].cpu);
         instance->pipes[i] = openat(instance->folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (instance->pipes[i] < 0) {
-            return iwi_rung_refuse(rung, "events of CPU %" PRIu32 " cannot be read from tracefs: %s",
+            return iwi_rung_refuse(rung, "cannot read events of CPU %" PRIu32 " from tracefs: %s",
                                    rung->watched[i].cpu, strerror(errno));
         }
     }
@@ -634,8 +634,8 @@ void iwi_tracefs_instance_close(struct iwi_rung_state *rung)
     close_fd(instance->folder);
     if (!iwi_cleanup_guard_release(&instance->guard)) {
         iwi_warn(rung->log,
-                 "what was set in tracefs could not be put back: rmdir /sys/kernel/tracing/%s, after mount "
-                 "-t tracefs tracefs /sys/kernel/tracing where it is not mounted",
+                 "settings of tracefs could not be restored: rmdir /sys/kernel/tracing/%s (if needed, first "
+                 "mount -t tracefs tracefs /sys/kernel/tracing)",
                  instance->path);
     }
     close_fd(instance->tracing);

@@ -91,7 +91,7 @@ static iw_status check_workers(const iw_log *log, const struct iwi_probe_threads
         const struct iwi_worker *worker = &probe_threads->workers[i];
 
         if (worker->error != 0) {
-            return iwi_fail(log, IW_ERR_IO, "a thread cannot be pinned to CPU %" PRIu32 ": %s", worker->cpu,
+            return iwi_fail(log, IW_ERR_IO, "cannot pin a thread to CPU %" PRIu32 ": %s", worker->cpu,
                             strerror(worker->error));
         }
         if (worker->status != IW_OK) {
@@ -128,7 +128,7 @@ iw_status iwi_probe_threads_start(const iw_log *log, const iw_measure_opts *opts
         worker->probe.window = &probe_threads->window;
         error = create_thread(worker);
         if (error != 0) {
-            return iwi_fail(log, IW_ERR_IO, "a thread for CPU %" PRIu32 " cannot be started: %s", worker->cpu,
+            return iwi_fail(log, IW_ERR_IO, "cannot start a thread for CPU %" PRIu32 ": %s", worker->cpu,
                             strerror(error));
         }
     }
@@ -202,10 +202,11 @@ void iwi_probe_threads_warn_of_moved(const iw_log *log, const struct iwi_probe_t
         const struct iwi_worker *worker = &probe_threads->workers[i];
 
         if (worker->last_cpu >= 0 && (uint32_t)worker->last_cpu != worker->cpu) {
-            iwi_warn(log,
-                     "the thread of CPU %" PRIu32 " ended on CPU %d: CPU %" PRIu32 " went offline or out of "
-                     "the cpuset meanwhile, and its detours from then on are those of another CPU",
-                     worker->cpu, worker->last_cpu, worker->cpu);
+            iwi_warn(
+                log,
+                "the thread of CPU %" PRIu32 " ended on CPU %d: CPU %" PRIu32
+                " went offline or left the cpuset meanwhile, and its later detours are those of another CPU",
+                worker->cpu, worker->last_cpu, worker->cpu);
         }
     }
 }

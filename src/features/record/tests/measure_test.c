@@ -361,7 +361,7 @@ static void bad_options_are_refused(void **state)
     opts.quantum_ns = 2 * DURATION_NS;
     expect_refused(&opts, IW_ERR_RANGE, "a quantum of 400000000 ns");
     opts.attribution = IW_ATTRIBUTION_SWITCHES;
-    expect_refused(&opts, IW_ERR_RANGE, "attribution is for the probe selfish");
+    expect_refused(&opts, IW_ERR_RANGE, "attribution needs the probe selfish");
     opts.attribution = IW_ATTRIBUTION_AUTO;
     opts.probe = IW_PROBE_SELFISH;
     opts.max_events = UINT64_MAX;

@@ -58,16 +58,17 @@ static void the_verdict_comes_first(void **state)
     (void)state;
     assert_int_equal(strncmp(text, "node7 loses 1.00 % of its CPUs to noise (2 CPUs, 1 s); ", 55), 0);
     assert_has(text, "the longest detour took\n100 us.");
-    assert_has(text, "\n\n"
-                     "detours  200, 100/s on each CPU\n"
+    assert_has(text, "\n"
+                     "\n"
+                     "detours  200, 100/s per CPU\n"
                      "t_min    20.0 ns: detours shorter than 180 ns are not seen, nor is noise faster\n"
                      "         than 25 MHz\n"
                      "dropped  none\n"
-                     "sources  unknown: nothing identified them\n"
-                     "reach    estimates for a million ranks that meet each 10 ms, and more\n"
+                     "sources  unknown (none identified)\n"
+                     "reach    estimates for a million ranks that meet every 10 ms, and more\n"
                      "days     on two supercomputers, the interval from one day covered half of the\n"
                      "         other days and nodes, those from five days nine in ten\n"
-                     "         each day: idlewave record -o noise/$(date +%F).h5\n"
+                     "         every day: idlewave record -o noise/$(date +%F).h5\n"
                      "file     node.h5\n");
     free(text);
     iw_recording_free(recording);
@@ -83,7 +84,7 @@ static void the_reach_is_told(void **state)
     iwt_detour(recording, 0, 0, 20000, 0);
     iwt_detour(recording, 0, 1000000, 900000000, 0);
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "reach    too short for jobs that meet each ms or less often: lower bounds only\n");
+    assert_has(text, "reach    too short for jobs that meet every ms or less often: lower bounds only\n");
     free(text);
     for (int64_t i = 1; i <= 900; i++) {
         iwt_detour(recording, 0, 1000000000 + i * 100000000, 1000000 / i, 0);
@@ -118,7 +119,9 @@ static void sources_are_told_with_who_told_them(void **state)
     assert_has(text, "sources  identified with switches: 400 events, 99.0 % of them in detours\n"
                      "largest  0.60 % of the time: thread daemon\n"
                      "         0.40 % of the time: unknown\n");
-    assert_has(text, "\n\nMore sources could be identified. What did not work here: osnoise, tracefs\n"
+    assert_has(text, "\n"
+                     "\n"
+                     "Some sources could not be identified, because these failed: osnoise, tracefs\n"
                      "(needs root).\n");
     free(text);
     iw_recording_free(recording);
@@ -133,8 +136,8 @@ static void dropped_detours_are_told_with_a_remedy(void **state)
     recording->cpus[1].dropped = 17;
     recording->cpus[1].length_ns = 995000000;
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; room for more\n"
-                     "         events or a higher threshold helps\n");
+    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; allow\n"
+                     "         more events or raise the threshold\n");
     free(text);
     iw_recording_free(recording);
 }

@@ -285,7 +285,7 @@ static void a_pipe_that_cannot_be_read_is_an_error_that_names_the_cpu(void **sta
     bench->pipes[1] = bench->writers[1];
     assert_status(iwi_tracefs_instance_drain(&bench->fake.rung), IW_ERR_IO);
     bench->pipes[1] = before;
-    iwt_assert_logged(&log, "kernel events of CPU 1 cannot be read: Bad file descriptor");
+    iwt_assert_logged(&log, "cannot read kernel events of CPU 1: Bad file descriptor");
 }
 
 int main(void)

@@ -219,7 +219,7 @@ static bool background_command_start(const struct ui *ui, const char *command,
         return true;
     }
     if (!start_guard(command, under)) {
-        ui_error(ui, "'%s' cannot be started: %s", command, strerror(errno));
+        ui_error(ui, "cannot start '%s': %s", command, strerror(errno));
         return false;
     }
     told = (struct pollfd){.fd = under->pipe, .events = POLLIN};
@@ -227,8 +227,8 @@ static bool background_command_start(const struct ui *ui, const char *command,
         read_end(under);
     }
     if (under->end.code == NOT_FOUND) {
-        ui_error(ui, "'%s' ended at once with exit code %d: the shell does not know a command of it", command,
-                 NOT_FOUND);
+        ui_error(ui, "'%s' ended at once with exit code %d: the shell does not know one of its commands",
+                 command, NOT_FOUND);
         (void)background_command_stop(under);
         return false;
     }
@@ -254,26 +254,24 @@ static const char *const attributions[] = {"auto", "none", "switches", "perf", "
 #define ROW(...) OPT_ROW(struct record_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
     ROW("probe", OPT_CHOICE, probe, "",
-        "gaps in a loop that reads the clock, the time of fixed work, or the work in a fixed time (default "
-        "selfish)",
+        "what to sample: gaps in a loop that reads the clock (selfish), the time of fixed work (fwq), or the "
+        "work in a fixed time (ftq) (default selfish)",
         .choices = probes),
     ROW("cpus", OPT_STRING, cpus, "LIST", "CPUs to measure, all at once: 0-3,8 (default all allowed)",
         .is_setting = true),
     ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)", .is_setting = true),
     ROW("events", OPT_COUNT, events, "N",
-        "keep at most N detours or samples per CPU; further ones are only counted (default depends on the "
-        "duration)",
+        "keep at most N detours or samples per CPU and only count the rest (default depends on the duration)",
         .min = 1, .max = UINT64_C(1) << 40),
     ROW("threshold", OPT_FACTOR, threshold, "FACTOR",
         "keep gaps longer than FACTOR times the undisturbed loop, at least 2 (default 9)",
         .is_setting = true),
     ROW("quantum", OPT_TIME, quantum_ps, "TIME", "fwq, ftq: length of one sample (default 1ms)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
-        "how detours are attributed to sources: by context switches of the measuring threads, by kernel "
-        "events from perf or tracefs, or by the osnoise tracer (default auto: the best that works)",
+        "how to attribute detours to sources: by context switches of the measuring threads, by kernel events "
+        "from perf or tracefs, or by the osnoise tracer (default auto: the best available)",
         .choices = attributions, .is_setting = true),
-    ROW("under", OPT_STRING, under, "COMMAND",
-        "run a shell command during the recording; it is stopped at the end"),
+    ROW("under", OPT_STRING, under, "COMMAND", "run a shell command while recording; stop it at the end"),
 };
 
 static const struct opt output_rows[] = {
@@ -293,19 +291,20 @@ static const struct record_opts defaults = {
 static const char *const synopsis[] = {"[options]", NULL};
 
 static const char description[] =
-    "Measures when the operating system, the hypervisor or the hardware interrupts the CPUs of this node, on "
-    "all chosen CPUs at once and on one clock, and writes each detour to a noise file.\nOne thread is pinned "
+    "Measure when the operating system, the hypervisor or the hardware interrupts the CPUs of this node, and "
+    "write each detour to a noise file. All chosen CPUs are measured at once and on one clock.\nOne thread "
+    "is pinned "
     "to each CPU and keeps it busy. No privileges are needed, but fewer sources are identified without them; "
-    "as root, all are. Kernel tracing uses a private tracefs instance, which is removed at the end, even if "
-    "the recording is killed.\nCtrl-C, SIGTERM or SIGHUP ends the recording early; the file is still "
-    "written. A second signal ends it at once: the file then holds what had been saved so far, which begins "
-    "with the first seconds.";
+    "root can identify every source. Kernel tracing uses a private tracefs instance, which is removed at the "
+    "end, even if the recording is killed.\nCtrl-C, SIGTERM or SIGHUP ends the recording early; the file is "
+    "still written. A second signal ends it at once: the file then holds what had been saved so far, which "
+    "begins with the first seconds.";
 
 static const struct example examples[] = {
-    {"this node as it is, for a minute", "idlewave record"},
-    {"two CPUs for ten minutes", "idlewave record --cpus 2,3 --duration 10min -o node.h5"},
-    {"while a file system is busy", "idlewave record --under 'find / -xdev > /dev/null'"},
-    {"samples of fixed work, for spectra", "idlewave record --probe fwq --quantum 500us -o fwq.h5"},
+    {"record this node as it is, for a minute", "idlewave record"},
+    {"record two CPUs for ten minutes", "idlewave record --cpus 2,3 --duration 10min -o node.h5"},
+    {"record while a file system is busy", "idlewave record --under 'find / -xdev > /dev/null'"},
+    {"record samples of fixed work, for spectra", "idlewave record --probe fwq --quantum 500us -o fwq.h5"},
     {NULL, NULL},
 };
 
@@ -323,15 +322,16 @@ static int check(const struct ui *ui, const struct record_opts *opts)
         return ui_usage(ui, "--duration must be above zero");
     }
     if (opts->threshold < 2.0) {
-        return ui_usage(ui, "--threshold %g: at least 2 times the undisturbed loop", opts->threshold);
+        return ui_usage(ui, "--threshold %g is too low: write at least 2 (times the undisturbed loop)",
+                        opts->threshold);
     }
     if (opts->probe != IW_PROBE_SELFISH && opts->attribution > IW_ATTRIBUTION_NONE) {
-        return ui_usage(ui, "--attribution %s: only the probe selfish says when something happened",
+        return ui_usage(ui, "--attribution %s needs the probe selfish, which records when something happened",
                         attributions[opts->attribution]);
     }
     if (opts->probe != IW_PROBE_SELFISH &&
         (opts->quantum_ps < IW_PS_PER_US || opts->quantum_ps > opts->duration_ps)) {
-        return ui_usage(ui, "--quantum: a sample takes between 1us and the whole --duration");
+        return ui_usage(ui, "--quantum is out of range: write a time from 1us to the whole --duration");
     }
     return UI_DONE;
 }
@@ -370,11 +370,11 @@ static iw_status report_early_end(const struct ui *ui, const char *command, cons
     char ended[24], length[24], value[24];
 
     if (ended_ns <= 0) {
-        ui_error(ui, "warning: '%s' ended%s before the measuring began: all was measured without it", command,
-                 how);
+        ui_error(ui, "warning: '%s' ended%s before measuring began; the recording does not include it",
+                 command, how);
     } else {
-        ui_error(ui, "warning: '%s' ended%s after %s of %s; the rest was measured without it", command, how,
-                 iw_format_time(ended_ns * IW_PS_PER_NS, ended, sizeof ended),
+        ui_error(ui, "warning: '%s' ended%s after %s of %s; the rest of the recording does not include it",
+                 command, how, iw_format_time(ended_ns * IW_PS_PER_NS, ended, sizeof ended),
                  iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length));
     }
     snprintf(value, sizeof value, "%" PRId64, ended_ns > 0 ? ended_ns : 0);
@@ -458,7 +458,7 @@ static void tell_interruption(const struct ui *ui, const iw_recording *recording
 {
     char length[24];
 
-    ui_error(ui, "interrupted after %s: the recording so far is kept in '%s'",
+    ui_error(ui, "interrupted after %s; the recording so far is in '%s'",
              iw_format_time(length_ns_of(recording) * IW_PS_PER_NS, length, sizeof length), path);
 }
 

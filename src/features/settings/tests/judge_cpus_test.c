@@ -16,7 +16,7 @@ static void a_count_within_chance_is_not_loud(void **state)
     assert_judged(b, &iwi_isolation, IW_MITIGATION_EFFECTIVE);
     happen(b, IW_CLASS_THREAD, "sshd", 1);
     assert_judged(b, &iwi_isolation, IW_MITIGATION_CONTRADICTED);
-    assert_has(b->m.evidence, "sshd 0.117/s on CPU 2, allowed: 1/min");
+    assert_has(b->m.evidence, "sshd 0.117/s on CPU 2 (allowed 1/min)");
     assert_true(b->m.is_felt);
 }
 
@@ -45,7 +45,7 @@ static void counters_do_not_tell_bursts_apart_in_two_seconds(void **state)
     watch(b, "2-7", 2.0, IWI_SEEN_BY_COUNTERS);
     happen(b, IW_CLASS_IRQ, "nvme0q3", 400);
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "nvme0q3 200/s on CPU 2, maybe all at once");
+    assert_has(b->m.evidence, "nvme0q3 200/s on CPU 2, possibly all at once");
     assert_false(b->m.is_felt);
 }
 
@@ -61,7 +61,7 @@ static void a_tick_that_came_back_contradicts(void **state)
     watch(b, "2-7", 10.0, IWI_SEEN_BY_RECORDING);
     happen(b, IW_CLASS_IRQ, "local_timer:236", 10000);
     assert_judged(b, &iwi_nohz_full, IW_MITIGATION_CONTRADICTED);
-    assert_has(b->m.evidence, "local_timer:236 1000/s on CPU 2, allowed: 2/s. The tick came back");
+    assert_has(b->m.evidence, "local_timer:236 1000/s on CPU 2 (allowed 2/s). The tick came back");
     assert_has(b->m.advice, "deadline server");
     assert_true(b->m.seen_hz == 1000.0);
     assert_true(fabs(b->m.share - 0.01 / 60.0) < 1e-12); /* 10 ms of 6 x 10 s */
@@ -98,7 +98,7 @@ static void half_a_second_is_too_short_to_tell(void **state)
     b->node->nohz_full = fact("2-7");
     watch(b, "2-7", 0.5, IWI_SEEN_BY_RECORDING);
     assert_judged(b, &iwi_nohz_full, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "0.5 s are too short to tell: watch 1 s");
+    assert_has(b->m.evidence, "0.5 s are too short; watch 1 s");
 }
 
 static void a_recording_of_other_cpus_tells_nothing(void **state)
@@ -147,7 +147,7 @@ static void nohz_full_for_other_cpus_contradicts(void **state)
     b->node->nohz_full = fact("1");
     assert_true(judge_for(b, &iwi_nohz_full, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_CONTRADICTED);
-    assert_has(b->m.evidence, "none of them is the application's (CPUs 2-7)");
+    assert_has(b->m.evidence, "none of them belongs to the application (CPUs 2-7)");
 }
 
 static void a_parameter_that_the_kernel_ignores_contradicts(void **state)
@@ -199,7 +199,7 @@ static void cpus_of_the_application_that_a_setting_leaves_out_are_told(void **st
     watch(b, "2-7", 10.0, IWI_SEEN_BY_RECORDING);
     assert_true(judge_for(b, &iwi_nohz_full, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_EFFECTIVE);
-    assert_has(b->m.evidence, "not for CPUs 3-7 of the application");
+    assert_has(b->m.evidence, "not set for CPUs 3-7 of the application");
 }
 
 static void cpus_of_others_do_not_count(void **state)

@@ -97,7 +97,7 @@ static void the_application_on_all_others_is_inverted(void **state)
     assert_int_equal(b->m.state, IW_MITIGATION_CONTRADICTED);
     assert_has(b->m.evidence, "the list is inverted");
     assert_true(judge_for(b, &iwi_isolation, "0-1"));
-    assert_has(b->m.evidence, "none of them is the application's");
+    assert_has(b->m.evidence, "none of them belongs to the application");
     assert_null(strstr(b->m.evidence, "inverted"));
 }
 

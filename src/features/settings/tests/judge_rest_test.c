@@ -76,7 +76,7 @@ static void cpus_that_take_interrupts_may_be_given_to_a_job(void **state)
     happen(b, IW_CLASS_IRQ, "eno1", 60000); /* on CPU 0 */
     assert_true(judge_for(b, &iwi_irq_affinity, "0-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_EFFECTIVE);
-    assert_has(b->m.evidence, "not for CPUs 0-1 of the application");
+    assert_has(b->m.evidence, "not set for CPUs 0-1 of the application");
 }
 
 static void queues_that_the_kernel_manages_are_left_to_it(void **state)
@@ -105,7 +105,7 @@ static void what_was_seen_outweighs_where_interrupts_could_go(void **state)
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_EFFECTIVE);
     happen(b, IW_CLASS_IRQ, "eno1", 60);
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_CONTRADICTED);
-    assert_has(b->m.evidence, "eno1 1/s on CPU 2, allowed: 1/min");
+    assert_has(b->m.evidence, "eno1 1/s on CPU 2 (allowed 1/min)");
 }
 
 static void an_interrupt_that_goes_elsewhere_by_now_is_told(void **state)
@@ -205,7 +205,7 @@ static void what_a_host_takes_is_told(void **state)
     b->seen.seen_cpus[0].steal = 0.04;
     b->seen.seen_cpus[1].steal = 0.02;
     assert_judged(b, &iwi_bare_metal, IW_MITIGATION_ABSENT);
-    assert_has(b->m.evidence, "the host admits to 3 % (steal)");
+    assert_has(b->m.evidence, "the hypervisor reports 3 % steal");
     assert_true(b->m.is_felt);
 }
 

@@ -19,9 +19,9 @@ static void a_quota_that_stops_a_job_is_felt(void **state)
                                         .pressure = 0.08};
     assert_judged(b, &iwi_no_quota, IW_MITIGATION_ABSENT);
     assert_true(b->m.is_felt);
-    assert_string_equal(b->m.setting, "2.5 CPUs in each 100 ms");
-    assert_string_equal(b->m.evidence, "stopped in 12 % of its periods so far, for 34 s in all; in the last "
-                                       "minute threads waited for a CPU 8 % of the time");
+    assert_string_equal(b->m.setting, "2.5 CPUs per 100 ms");
+    assert_string_equal(b->m.evidence, "stopped in 12 % of its periods so far, for 34 s in total; in the "
+                                       "last minute threads waited for a CPU 8 % of the time");
     assert_has(b->m.advice, "cpu-manager-policy=static");
 }
 
@@ -33,7 +33,7 @@ static void a_quota_that_never_stopped_anything_is_only_told(void **state)
         .is_known = true, .is_set = true, .cpus = 8.0, .period_us = 100000, .pressure = NAN};
     assert_judged(b, &iwi_no_quota, IW_MITIGATION_ABSENT);
     assert_false(b->m.is_felt);
-    assert_string_equal(b->m.evidence, "it was never stopped so far");
+    assert_string_equal(b->m.evidence, "never stopped so far");
 }
 
 static void no_quota_is_worth_a_word_in_jobs_and_containers_only(void **state)
@@ -106,7 +106,7 @@ static void services_are_to_stay_off_quiet_cpus(void **state)
     snprintf(b->node->service, sizeof b->node->service, "sshd");
     assert_true(judge_for(b, &iwi_services, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
-    assert_string_equal(b->m.evidence, "sshd and others may run everywhere");
+    assert_string_equal(b->m.evidence, "sshd and others may run on all CPUs");
     assert_has(b->m.advice, "AllowedCPUs=0-1");
 }
 
@@ -119,7 +119,7 @@ static void threads_of_a_job_are_to_be_bound_each_to_its_cpu(void **state)
     assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_CONFIGURED);
     b->node->loose_thread_count = 2;
     assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_ABSENT);
-    assert_string_equal(b->m.setting, "6 of 8 threads that work are bound to a core");
+    assert_string_equal(b->m.setting, "6 of 8 active threads are bound to a core");
     assert_false(b->m.is_felt);
     b->node->pinned_twice = cpus("3");
     assert_judged(b, &iwi_threads_pinned, IW_MITIGATION_ABSENT);
@@ -206,15 +206,15 @@ static void devices_are_to_have_cpus_of_the_application_near(void **state)
     assert_false(judge_for(b, &iwi_near_devices, NULL)); /* which CPUs is not known */
     assert_true(judge_for(b, &iwi_near_devices, "2-3"));
     assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
-    assert_string_equal(b->m.evidence,
-                        "accelerator 0000:41:00.0 is on node 1, of which the application has no "
-                        "CPU; of 1 the firmware does not tell");
+    assert_string_equal(
+        b->m.evidence,
+        "accelerator 0000:41:00.0 is on node 1, where the application has no CPU; location of 1 unknown");
     b->node->devices[2].numa_node = 1;
     b->node->devices[2].near = cpus("4-7");
     assert_true(judge_for(b, &iwi_near_devices, "2-3"));
     assert_string_equal(b->m.evidence,
-                        "accelerator 0000:41:00.0 is on node 1, of which the application has no CPU; "
-                        "accelerator 0000:81:00.0 is on node 1, of which the application has no CPU");
+                        "accelerator 0000:41:00.0 is on node 1, where the application has no CPU; "
+                        "accelerator 0000:81:00.0 is on node 1, where the application has no CPU");
     assert_true(judge_for(b, &iwi_near_devices, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_CONFIGURED);
     b->node->numa_node_count = 1;

@@ -179,7 +179,7 @@ static void a_container_is_told(void **state)
     assert_int_equal(answer->counts[IW_MITIGATION_CONTRADICTED], 0);
     assert_int_equal(answer->remark_count, 1);
     assert_non_null(strstr(answer->remarks[0], "container"));
-    assert_string_equal(answer->quiet_origin, "the batch job's");
+    assert_string_equal(answer->quiet_origin, "those of the batch job");
     assert_state(answer, "core specialisation", IW_MITIGATION_CONFIGURED);
     iw_verify_free(answer);
 }

@@ -21,21 +21,20 @@ struct verify_opts {
 #define ROW(...) OPT_ROW(struct verify_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("cpus", OPT_STRING, cpus, "LIST",
-        "the application's CPUs, 2-7 (default those of the batch job, else those that the kernel sets "
-        "apart)",
+        "the application's CPUs, 2-7 (default those of the batch job, else those set apart by the kernel)",
         .is_setting = true),
     ROW("watch", OPT_TIME, watch_ps, "TIME",
-        "without FILE: watch the kernel's counters for TIME; 0 checks settings only (default 2s)"),
+        "without FILE: watch the kernel's counters for TIME; 0: check settings only (default 2s)"),
     ROW("sysroot", OPT_STRING, sysroot, "DIR",
-        "read the files of another node, copied below DIR (default this node's)"),
+        "read another node's files from the copy below DIR (default this node's)"),
 };
 static const struct opt worth_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, worth.ranks_per_node, "N",
-        "ranks on each node (default one on each CPU of FILE that is to be quiet)", .min = 1, .max = 1u << 20,
+        "ranks per node (default one per CPU of FILE that should be quiet)", .min = 1, .max = 1u << 20,
         .is_setting = true),
     ROW("trials", OPT_COUNT, worth.trials, "N", "simulate each change N times, in pairs (default 20)",
         .min = 2, .max = 1u << 20, .is_setting = true),
-    ROW("seed", OPT_COUNT, worth.seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
+    ROW("seed", OPT_COUNT, worth.seed, "N", "seed of all random numbers (default 1)", .max = INT64_MAX),
 };
 static const struct opt output_rows[] = {
     ROW("quiet", OPT_FLAG, is_quiet, "", "print one line per contradiction, and nothing if there is none",
@@ -44,7 +43,7 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is verified", what_rows, 0),
+    OPT_GROUP("What to verify", what_rows, 0),
     SHOWN_PAGE_GROUP("Output; csv has one line per mitigation", offsetof(struct verify_opts, shown)),
     OPT_GROUP("Output; csv has one line per mitigation", output_rows, 0),
     {"What it is worth to a job", program_rows, WORTH_PROGRAM_ROWS,
@@ -54,7 +53,7 @@ static const struct opt_group groups[] = {
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct verify_opts, worth.net), false},
     {"Memory, for --compute-bytes", memory_rows, MEMORY_ROW_COUNT, offsetof(struct verify_opts, worth.memory),
      false},
-    OPT_GROUP("How it is simulated", worth_rows, 0),
+    OPT_GROUP("Simulation", worth_rows, 0),
 };
 
 static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth = WORTH_OPTS_INIT};
@@ -62,24 +61,23 @@ static const struct verify_opts defaults = {.watch_ps = 2 * IW_PS_PER_S, .worth 
 static const char *const synopsis[] = {"[options] [FILE]", NULL};
 
 static const char description[] =
-    "Reads how a node is configured against noise (nohz_full, isolated CPUs, interrupts, watchdogs, "
-    "frequency, memory, ...) and checks that against a recording of the node, or against the kernel's "
-    "counters. Reports for each mitigation whether it is configured, in effect, contradicted, not configured "
+    "Read how a node is configured against noise: nohz_full, isolated CPUs, interrupts, watchdogs, "
+    "frequency, memory, ... Check that against a recording of the node, or against the kernel's counters. "
+    "Report for each mitigation whether it is configured, in effect, contradicted, not configured "
     "or unknown, and what to do. Changes nothing.\nA rate counts as too high if a Poisson process of the "
-    "allowed rate would give as many events with a probability below 0.1 %.\nWith --pattern and --ranks it "
-    "also estimates what each mitigation is worth to such a job. The job is simulated with the noise of "
-    "FILE, and without the sources that the mitigation removes, as whatif does.\nExits with 2 if a setting "
-    "is contradicted, 0 if none is, 1 on errors, so it can run in the prolog of a batch system.";
+    "allowed rate would give as many events with a probability below 0.1 %.\nWith --pattern and --ranks, "
+    "also estimate what each mitigation is worth to such a job. The job is simulated with the noise of FILE, "
+    "and without the sources that the mitigation removes, as in whatif.\nExits with 2 if a setting is "
+    "contradicted, 0 if none is, 1 on errors, so it can run in the prolog of a batch system.";
 
 static const struct example examples[] = {
-    {"is this node as it should be?", "idlewave verify"},
-    {"the same against what happens on the CPUs that jobs get",
+    {"is this node configured as it should be?", "idlewave verify"},
+    {"the same, checked against what happens on the CPUs of jobs",
      "idlewave record --cpus 2-63 -o node.h5 && idlewave verify node.h5 --cpus 2-63"},
-    {"what is it worth to a job of 4096 ranks, 64 on a node?",
+    {"what is it worth to a job of 4096 ranks, 64 per node?",
      "idlewave verify node.h5 --pattern allreduce --ranks 4096 --ranks-per-node 64 \\\n"
      "      --compute 1ms --repeat 100"},
-    {"in a prolog: fail where something is contradicted, and only there",
-     "idlewave verify --quiet; test $? -ne 2"},
+    {"in a prolog: fail only if a setting is contradicted", "idlewave verify --quiet; test $? -ne 2"},
     {NULL, NULL},
 };
 
@@ -94,10 +92,10 @@ static int read_options(struct ui *ui, const struct verify_opts *opts, bool has_
         return ui_usage(ui, "--cpus: %s", fault);
     }
     if (opt_typed(opts, watch_ps) && (has_file || opts->sysroot != NULL)) {
-        return ui_usage(ui, "--watch: counters are watched on this node, and without a recording");
+        return ui_usage(ui, "--watch watches the counters of this node; drop FILE and --sysroot, or --watch");
     }
     if (worth_is_asked(&opts->worth) && !has_file) {
-        return ui_usage(ui, "--pattern: what it is worth needs the noise of the node, a recording as FILE");
+        return ui_usage(ui, "--pattern needs the noise of the node: give a recording as FILE");
     }
     wanted->cpus = opts->cpus != NULL ? cpus : NULL;
     wanted->root = opts->sysroot != NULL ? opts->sysroot : "";

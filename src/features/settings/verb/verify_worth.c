@@ -109,7 +109,7 @@ int worth_cut_quiet(struct ui *ui, const char *name, const iw_recording *recordi
     opts.cpus = cpus;
     code = opts.cpu_count > 0
                ? ui_exit_of(iw_recording_cut(&ui->log, name, recording, &opts, cut_p, &edit))
-               : ui_usage(ui, "'%s' has none of the CPUs that are to be quiet (%s): record them", name,
+               : ui_usage(ui, "'%s' has none of the CPUs that should be quiet (%s); record those", name,
                           iw_cpu_set_text(&verify->quiet, list, sizeof list));
     free(cpus);
     return code;

@@ -333,7 +333,7 @@ static iw_status drain(struct watch *watch)
     if (watch->events > MOST_EVENTS && !watch->is_full) {
         watch->is_full = true;
         iwi_warn(watch->log,
-                 "the kernel reported more than %d events: what ranks lost is known up to here only",
+                 "the kernel reported more than %d events: what ranks lost is known only up to here",
                  MOST_EVENTS);
     }
     return IW_OK;
@@ -365,12 +365,12 @@ static iw_status open_rung(struct watch *watch, iw_attribution wanted)
         watch->rung.ops = NULL;
         memcpy(reasons[i], watch->rung.reason, sizeof reasons[i]);
     }
-    return iwi_fail(watch->log, IW_ERR_IO, "the kernel's events cannot be had: tracefs (%s); perf (%s)",
+    return iwi_fail(watch->log, IW_ERR_IO, "cannot get the kernel's events: tracefs (%s); perf (%s)",
                     reasons[0], reasons[1]);
 #else
     (void)wanted;
     return iwi_fail(watch->log, IW_ERR_IO,
-                    "the kernel's events cannot be had: libtraceevent was missing in this build");
+                    "cannot get the kernel's events: libtraceevent was missing in this build");
 #endif
 }
 

@@ -114,7 +114,7 @@ static void each_gets_what_it_asks_for(void **state)
                   "HTTP/1.1 200 OK\r\n", "\r\n\r\nopen\n");
     assert_answer("HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n",
                   "Content-Length: 6\r\nConnection: close\r\n\r\n");
-    assert_answer("GET /metricsx HTTP/1.1\r\n\r\n", "HTTP/1.1 404", "all that is here: /metrics\n");
+    assert_answer("GET /metricsx HTTP/1.1\r\n\r\n", "HTTP/1.1 404", "available: /metrics\n");
     assert_answer("PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405", "GET or HEAD\n");
 }
 

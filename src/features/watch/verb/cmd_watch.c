@@ -133,9 +133,9 @@ static int tell_no_listener(const struct ui *ui, const char *text, int error)
 {
     ui_error(ui, "cannot listen on '%s': %s", text, strerror(error));
     if (error == EADDRINUSE) {
-        ui_hint(ui, "'ss -ltnp' shows which process listens there; give another port");
+        ui_hint(ui, "find the process that listens there with 'ss -ltnp', or use another port");
     } else if (error == EADDRNOTAVAIL) {
-        ui_hint(ui, "'ip address' lists the addresses of this node");
+        ui_hint(ui, "list the addresses of this node with 'ip address'");
     }
     return UI_ERROR;
 }
@@ -213,8 +213,8 @@ static int begin_file(const struct ui *ui, const char *path, struct watch_metric
 {
     if (!ui_ends_with(path, ".prom")) {
         return ui_usage(ui,
-                        "--metrics '%s': a port (9913), an address with one (192.0.2.7:9913), or a file that "
-                        "ends in .prom, as node_exporter reads them",
+                        "--metrics '%s' is not recognised: write a port (9913), an address with one "
+                        "(192.0.2.7:9913), or a file that ends in .prom, as node_exporter reads them",
                         path);
     }
     to->file = path;
@@ -314,7 +314,7 @@ struct watch_opts {
 
 #define ROW(...) OPT_ROW(struct watch_opts, __VA_ARGS__)
 static const struct opt job_rows[] = {
-    ROW("pid", OPT_STRING, pids, "LIST", "processes, and all that descend from them: 1234 or 1234,1240"),
+    ROW("pid", OPT_STRING, pids, "LIST", "processes and all their descendants: 1234 or 1234,1240"),
     ROW("cgroup", OPT_STRING, cgroup, "FOLDER",
         "a control group and all below it: its folder in /sys/fs/cgroup"),
     ROW("job", OPT_COUNT, job, "N", "a Slurm job on this node, by its number", .min = 1, .max = UINT32_MAX),
@@ -324,29 +324,25 @@ static const struct opt job_rows[] = {
 static const char *const attributions[] = {"auto", "bpf", "events", "tracefs", "perf", NULL};
 
 static const struct opt measure_rows[] = {
-    ROW("cpus", OPT_STRING, cpus, "LIST", "only what happens on these CPUs: 0-3,8 (default all)"),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default until the job ends)"),
+    ROW("cpus", OPT_STRING, cpus, "LIST", "watch these CPUs only: 0-3,8 (default all)"),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to watch (default until the job ends)"),
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "keep only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
+        "store only detours of at least TIME one by one; shorter ones are in the sums only (default 0: all)"),
     ROW("attribution", OPT_CHOICE, attribution, "",
-        "what to ask the kernel with: BPF programs, or its trace events (from tracefs if possible, else "
-        "perf; "
-        "or one of the two), which show less, and only at the end (default auto: the best that works)",
+        "how to ask the kernel: with BPF programs, or by its trace events (from tracefs if possible, else "
+        "perf; or one of the two), which show less, and only at the end (default auto: the best available)",
         .choices = attributions),
     ROW("on-threshold", OPT_TIME, notable_ps, "TIME",
-        "print each detour of at least TIME as soon as it is known, with the stacks of the thread that took "
-        "the "
-        "CPU"),
+        "print each detour of at least TIME at once, with the stacks of the thread that took the CPU"),
 };
 
 static const struct opt output_rows[] = {
-    ROW("live", OPT_FLAG, is_live, "", "show on the terminal what takes the CPUs, drawn anew each second"),
+    ROW("live", OPT_FLAG, is_live, "", "show on the terminal what takes the CPUs, redrawn each second"),
     SHOWN_OUTPUT_ROW(struct watch_opts, path, "FILE",
                      "the noise file, HDF5 (default watch-HOST.h5; none with --metrics)"),
     ROW("metrics", OPT_STRING, metrics, "WHERE",
         "publish sums while watching, for Prometheus: a port of 127.0.0.1 (9913), an address with a port, or "
-        "a "
-        "file for node_exporter (NAME.prom)"),
+        "a file for node_exporter (NAME.prom)"),
 };
 #undef ROW
 
@@ -363,33 +359,25 @@ static const char *const synopsis[] = {"--pid PID [options]", "--cgroup FOLDER [
                                        "--job NUMBER [options]", NULL};
 
 static const char description[] =
-    "Tells what a running job loses to the operating system: the time in which a CPU did something else "
-    "while a "
-    "thread of the job had it or waited for it, by interrupt, softirq, thread and hypervisor. No CPU is kept "
-    "busy for that: small programs in the kernel (BPF) follow its switches and interrupts. Where they are "
-    "not "
-    "allowed, the kernel's trace events are used instead (--attribution).\n"
-    "Sleep, waiting behind the job's own threads and quotas are not noise, and are shown separately. The "
-    "noise "
-    "file holds the detours in the time for which each CPU was wanted. It can be used wherever one of "
-    "'record' "
-    "can.\n"
-    "Needs CAP_BPF and CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in the kernel "
-    "at "
-    "the end, even if watching is killed.\n"
-    "With --metrics it goes on until the job ends or the control group is gone, keeps sums and no single "
-    "detours, and writes no noise file unless -o asks for one.\n"
-    "Ctrl-C, SIGTERM or SIGHUP ends it early; the file is still written. Exits with 3, and without a file, "
-    "if "
-    "the job slept all the time.";
+    "Report what a running job loses to the operating system, by interrupt, softirq, thread and hypervisor: "
+    "the time in which a CPU did something else while a thread of the job had it or waited for it. No CPU "
+    "is kept busy for that: small programs in the kernel (BPF) follow its switches and interrupts. Where "
+    "they are not allowed, the kernel's trace events are used instead (--attribution).\nSleep, waiting for "
+    "the job's own threads and quotas are not noise, and are shown separately. The noise file holds the "
+    "detours in the time for which each CPU was wanted. Use it wherever a file of 'record' is "
+    "accepted.\nNeeds CAP_BPF and CAP_PERFMON, or root, and Linux 5.8 or newer with BTF. Nothing is left in "
+    "the kernel at the end, even if watching is killed.\nWith --metrics, watching continues until the job "
+    "ends or the control group disappears; it keeps sums and no single detours, and writes no noise file "
+    "unless -o asks for one.\nCtrl-C, SIGTERM or SIGHUP ends it early; the file is still written. Exits with "
+    "3, and without a file, if the job slept all the time.";
 
 static const struct example examples[] = {
-    {"a running program until it ends", "idlewave watch --pid 1234"},
-    {"a minute of a Slurm job, on the node where it runs", "idlewave watch --job 4711 --duration 1min"},
-    {"a service, and each interruption above a millisecond at once",
+    {"watch a running program until it ends", "idlewave watch --pid 1234"},
+    {"watch a Slurm job for a minute, on its node", "idlewave watch --job 4711 --duration 1min"},
+    {"watch a service, and print each interruption above a millisecond",
      "idlewave watch --cgroup /sys/fs/cgroup/system.slice/db.service --on-threshold 1ms"},
-    {"what takes the CPUs of a program right now", "idlewave watch --pid 1234 --live"},
-    {"all jobs of Slurm on this node, always, for Prometheus",
+    {"show what takes the CPUs of a program right now", "idlewave watch --pid 1234 --live"},
+    {"watch all Slurm jobs on this node, always, for Prometheus",
      "idlewave watch --cgroup /sys/fs/cgroup/system.slice/slurmstepd.scope --metrics 9913"},
     {NULL, NULL},
 };
@@ -415,15 +403,16 @@ static int read_pids(const struct ui *ui, const char *text, struct asked *asked)
         pid = strtoul(at, &end, 10);
         if (end == at || errno != 0 || pid == 0 || pid > INT32_MAX || (*end != ',' && *end != '\0') ||
             *at == '-' || *at == '+') {
-            return ui_usage(ui, "--pid '%s': numbers of processes, separated by commas", text);
+            return ui_usage(ui, "--pid '%s' is not a list of processes: write numbers separated by commas",
+                            text);
         }
         if (asked->pid_count == MOST_PIDS) {
-            return ui_usage(ui, "--pid: at most %d processes; a control group can have more", MOST_PIDS);
+            return ui_usage(ui, "--pid: at most %d processes; use --cgroup for more", MOST_PIDS);
         }
         asked->pids[asked->pid_count++] = (uint32_t)pid;
         at = end;
     }
-    return asked->pid_count > 0 ? UI_DONE : ui_usage(ui, "--pid: no process is given");
+    return asked->pid_count > 0 ? UI_DONE : ui_usage(ui, "--pid: no process given");
 }
 
 static int read_job(const struct ui *ui, const struct watch_opts *opts, struct asked *asked)
@@ -431,8 +420,8 @@ static int read_job(const struct ui *ui, const struct watch_opts *opts, struct a
     const int given = (opts->pids != NULL) + (opts->cgroup != NULL) + (opts->job > 0);
 
     if (given != 1) {
-        return ui_usage(ui, given == 0 ? "which job? --pid, --cgroup or --job says so"
-                                       : "--pid, --cgroup and --job: only one of them");
+        return ui_usage(ui, given == 0 ? "no job given; add --pid, --cgroup or --job"
+                                       : "--pid, --cgroup and --job: use only one of them");
     }
     if (opts->job > 0) {
         return ui_exit_of(iw_watch_slurm_cgroup(&ui->log, opts->job, &asked->cgroup));
@@ -595,7 +584,7 @@ static int write_result(struct ui *ui, const struct watch_opts *opts, const iw_w
 static int tell_idle(const struct ui *ui, const iw_watch_result *result, const char *path)
 {
     (void)unlink(path);
-    ui_error(ui, "%s wanted none of these CPUs while it was watched: there is nothing to say about noise",
+    ui_error(ui, "%s wanted none of these CPUs while it was watched; nothing to report about noise",
              result->job);
     return UI_UNDECIDED;
 }
@@ -607,8 +596,8 @@ static void warn_of_delay(const struct ui *ui, int64_t asked_ns, int64_t watched
 
     if (asked_ns > 0 && watched_ns > 2 * asked_ns + DELAY_NS) {
         (void)snprintf(text, sizeof text,
-                       "asked for %s, it took %s: other programs kept idlewave from its CPU; start it with a "
-                       "higher priority: nice -n -20 idlewave watch",
+                       "asked for %s, took %s: other programs kept idlewave from its CPU; raise its "
+                       "priority: nice -n -20 idlewave watch",
                        iw_format_time(asked_ns * IW_PS_PER_NS, asked, sizeof asked),
                        iw_format_time(watched_ns * IW_PS_PER_NS, watched, sizeof watched));
         ui->log.write(ui->log.arg, IW_LOG_WARN, text);

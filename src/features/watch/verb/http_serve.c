@@ -135,7 +135,7 @@ static void decide(struct http_server *server, struct http_connection *connectio
         return;
     }
     if (!is_path(strchr(request, ' ') + 1, server->path)) {
-        (void)snprintf(where, sizeof where, "all that is here: %s\n", server->path);
+        (void)snprintf(where, sizeof where, "available: %s\n", server->path);
         answer(connection, "404 Not Found", "text/plain", where, is_head);
         return;
     }

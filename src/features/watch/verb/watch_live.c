@@ -25,7 +25,7 @@ int watch_live_begin(const struct ui *ui, struct watch_live *live)
     const char *terminal = getenv("TERM");
 
     if (!isatty(STDOUT_FILENO) || terminal == NULL || strcmp(terminal, "dumb") == 0) {
-        return ui_usage(ui, "--live draws on a terminal, and standard output is none");
+        return ui_usage(ui, "--live needs a terminal, but standard output is not one");
     }
     live->is_on = true;
     (void)fputs("\033[2J", stdout);
@@ -121,7 +121,7 @@ static void draw_head(const struct watch_live *live, const iw_watch_result *so_f
 
     (void)printf("\033[H%.70s, watched for %" PRId64 " s", so_far->job, so_far->watched_ns / 1000000000);
     end_line();
-    (void)printf("lost %.2f %% of the CPU time that it wanted, %.2f %% since the start",
+    (void)printf("lost %.2f %% of the CPU time that it wanted (%.2f %% since the start)",
                  share(grown(now->lost_ns, then->lost_ns), wanted_ns), share(now->lost_ns, now->wanted_ns));
     end_line();
     (void)printf("CPUs wanted %.2f, used %.2f, waited %.2f (own %.2f, waking %.2f), quota %.2f",

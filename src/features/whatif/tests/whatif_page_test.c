@@ -57,7 +57,8 @@ static void the_page_says_what_it_costs_then_what_to_do_then_how_sure(void **sta
 
     (void)state;
     assert_contains(
-        page, "(512 nodes, 16 ranks a node, as recorded) is 7.10&nbsp;% slower than without noise (mean of ");
+        page,
+        "(512 nodes, 16 ranks per node, as recorded) is 7.10&nbsp;% slower than without noise (mean of ");
     assert_contains(page, "without irq/eno1 its slowdown would be 5.40 points (4.60 to 6.10) less");
     assert_contains(page, "as if 34 of the 512 nodes did nothing"); /* 512 x 0.071 / 1.071 */
     assert_before(page, "id=\"verdict\"", "id=\"changes\"");

@@ -40,10 +40,8 @@ static void a_load_is_told_with_the_programs(void **state)
     assert_true(iw_caveats_have(&caveats, IW_CAVEAT_BUSY));
     assert_true(iw_caveats_have(&caveats, IW_CAVEAT_KINDS));
     assert_string_equal(caveats.caveats[0].input, "node.h5");
-    assert_string_equal(
-        caveats.caveats[0].text,
-        "'node.h5' was recorded while users' programs took 50 % of its CPUs [cc1 (45 %)]: this "
-        "is load rather than noise");
+    assert_string_equal(caveats.caveats[0].text, "'node.h5' was recorded while user programs took 50 % of "
+                                                 "the CPUs (cc1 45 %): it shows load, not noise");
     iw_recording_free(recording);
 }
 

@@ -30,7 +30,7 @@ static void shares_are_of_all_cpus_that_were_measured(void **state)
     assert_float_equal(load.users, 0.05, 1e-9);
     assert_float_equal(load.services, 0.01, 1e-9);
     assert_float_equal(load.kernel, 0.001, 1e-9);
-    assert_string_equal(load.programs, "cc1 (4.5 %), ninja (0.5 %)");
+    assert_string_equal(load.programs, "cc1 4.5 %, ninja 0.5 %");
     iw_recording_free(recording);
 }
 

@@ -49,6 +49,21 @@ static void any_daemon_can_be_kept_off(void **state)
     assert_remedy(IW_CLASS_THREAD, "[brackets]*", "AllowedCPUs", true);
 }
 
+static void threads_of_the_kernel_are_not_units_of_systemd(void **state)
+{
+    static const char *const names[] = {"kswapd0", "kdamond.0", "jbd2/sda1-8", "xfsaild/dm-0",
+                                        "xfs-buf/dm-0"};
+
+    (void)state;
+    assert_remedy(IW_CLASS_THREAD, "kswapd0", "memory is short", true);
+    assert_remedy(IW_CLASS_THREAD, "kdamond.0", "/sys/kernel/mm/damon/admin", true);
+    assert_remedy(IW_CLASS_THREAD, "jbd2/sda1-8", "ext4", true);
+    assert_remedy(IW_CLASS_THREAD, "xfsaild/dm-0", "XFS", true);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_null(strstr(iw_remedy_of(IW_CLASS_THREAD, names[i])->how, "systemd"));
+    }
+}
+
 static void what_the_kernel_did_not_see_is_a_matter_of_the_machine(void **state)
 {
     (void)state;
@@ -80,6 +95,7 @@ int main(void)
         cmocka_unit_test(interrupts_of_devices_move_to_other_cpus),
         cmocka_unit_test(workers_bound_to_a_cpu_do_not_move_and_others_do),
         cmocka_unit_test(any_daemon_can_be_kept_off),
+        cmocka_unit_test(threads_of_the_kernel_are_not_units_of_systemd),
         cmocka_unit_test(what_the_kernel_did_not_see_is_a_matter_of_the_machine),
         cmocka_unit_test(an_unknown_source_is_to_be_found_out_first),
         cmocka_unit_test(every_class_has_words),

@@ -65,7 +65,7 @@ static void a_cpu_that_is_not_there_is_refused_with_those_that_are(void **state)
     iwt_log_init(&log);
     assert_status(iwi_cpus_choose(&log.log, wanted, 1, &cpus), IW_ERR_RANGE);
     assert_int_equal(log.errors, 1);
-    iwt_assert_logged(&log, "CPU 8191 may not be used: those of this process are ");
+    iwt_assert_logged(&log, "CPU 8191 is not available: this process may use ");
 }
 
 static void a_cpu_listed_twice_or_none_is_refused(void **state)
