@@ -17,8 +17,8 @@ enum { MOST_BYTES = 1 << 20, WHERE_SIZE = 512 };
 #define ROW(...) OPT_ROW(struct config_opts, __VA_ARGS__)
 const struct opt config_rows[CONFIG_ROW_COUNT] = {
     ROW("config", OPT_STRING, path, "FILE",
-        "read defaults of options from FILE, in addition to the user's and the site's ('idlewave config' "
-        "shows them)"),
+        "read defaults of options from FILE, on top of the user's and the site's ('idlewave config' shows "
+        "them)"),
     ROW("no-config", OPT_FLAG, is_off, "", "read no configuration file"),
 };
 #undef ROW
@@ -231,13 +231,13 @@ static void report(struct check *check)
     suggest_begin(&check->suggestion, word);
     verb_each(check->is_section ? suggest_setting : suggest_section, check);
     if (check->is_option) {
-        ui_error(check->ui, "'%s' cannot be a default: use it on the command line", word);
+        ui_error(check->ui, "'%s' is no setting: it belongs to one question, so to the command line", word);
     } else if (now != NULL) {
-        ui_error(check->ui, "%s '%s' was renamed: write [%s]", what, word, now);
+        ui_error(check->ui, "there is no %s '%s' any more: write [%s]", what, word, now);
     } else if (check->suggestion.best != NULL) {
-        ui_error(check->ui, "unknown %s '%s': did you mean '%s'?", what, word, check->suggestion.best);
+        ui_error(check->ui, "there is no %s '%s': did you mean '%s'?", what, word, check->suggestion.best);
     } else {
-        ui_error(check->ui, "unknown %s '%s'", what, word);
+        ui_error(check->ui, "there is no %s '%s'", what, word);
     }
 }
 
@@ -281,7 +281,7 @@ int config_load(struct ui *ui, const struct config_opts *opts, const char *site,
 
     *config = (struct config){.file_count = 0};
     if (opts->is_off && opts->path != NULL) {
-        return ui_usage(ui, "--config and --no-config: give only one");
+        return ui_usage(ui, "--config and --no-config: give one of them");
     }
     if (!opts->is_off) {
         choose_files(opts, site, config);
@@ -290,7 +290,7 @@ int config_load(struct ui *ui, const struct config_opts *opts, const char *site,
         code = load_file(ui, &config->files[i]);
     }
     if (code == UI_ERROR) {
-        ui_hint(ui, "'--no-config' ignores configuration files");
+        ui_hint(ui, "'--no-config' runs without configuration files");
     }
     return code;
 }

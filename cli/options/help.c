@@ -35,7 +35,7 @@ static const struct {
     {UI_NEGATIVE, "negative verdict (see the verb), for example a deadlock"},
     {UI_UNDECIDED, "no verdict: too little data"},
     {4, "check: the node is too noisy"},
-    {5, "check: user programs keep the node busy"},
+    {5, "check: users' programs keep the node busy"},
     {UI_USAGE, "usage error"},
     {0, NULL},
 };
@@ -136,7 +136,7 @@ void help_overview(FILE *out)
     }
     write_common(out);
     write_values_and_exits(out);
-    (void)fputs("\nTry this first: 65,536 ranks that synchronise every ms and lose 0.1 % to a 10 Hz tick:\n"
+    (void)fputs("\nTry this first: 65,536 ranks that meet each ms, and lose 0.1 % to a 10 Hz tick:\n"
                 "  idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms --repeat 20 \\\n"
                 "      --noise periodic:10Hz,100us --trials 20\n"
                 "\n'idlewave help VERB' explains a verb.\n",
@@ -224,7 +224,7 @@ static int run_help(struct ui *ui, const void *values, const struct opt_args *ar
     }
     if (args->count > 1 && (verb->subverbs == NULL || verb_find_sub(verb, args->values[1]) == NULL)) {
         return verb->subverbs != NULL ? verb_unknown_sub(ui, verb, args->values[1])
-                                      : ui_usage(ui, "unknown verb '%s %s'", verb->name, args->values[1]);
+                                      : ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
     }
     help_verb(stdout, args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb, false);
     return UI_DONE;
@@ -502,7 +502,7 @@ static int run_man(struct ui *ui, const void *values, const struct opt_args *arg
 {
     (void)values;
     if (!write_pages(args->count > 0 ? args->values[0] : NULL)) {
-        return ui_usage(ui, "unknown page '%s': 'idlewave __man' lists the pages", args->values[0]);
+        return ui_usage(ui, "there is no page '%s': 'idlewave __man' lists them", args->values[0]);
     }
     return UI_DONE;
 }

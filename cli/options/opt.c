@@ -144,7 +144,7 @@ static bool read_choice(const struct ui *ui, const struct opt *opt, const char *
 
     if (index < 0) {
         join_choices(opt, ", ", choices, sizeof choices);
-        ui_error(ui, "unknown value '%s': use %s", text, choices);
+        ui_error(ui, "'%s' is none of %s", text, choices);
         return false;
     }
     *value_p = index;
@@ -158,7 +158,7 @@ static bool read_factor(const struct ui *ui, const struct opt *opt, const char *
 
     if (end == text || *end != '\0' || !isfinite(value) || value < 0.0 ||
         (value == 0.0 && !opt->may_be_zero)) {
-        ui_error(ui, "'%s' is not a number %s: for example 10 or 0.5", text,
+        ui_error(ui, "'%s' is not a number %s: write 10 or 0.5", text,
                  opt->may_be_zero ? "of at least zero" : "above zero");
         return false;
     }
@@ -296,11 +296,11 @@ static void report_unknown(const struct parse *p, const struct dashed *d)
         }
     }
     if (new_text(p, word) != NULL) {
-        ui_error(p->ui, "'%.*s' was renamed: use %s", shown, d->whole, new_text(p, word));
+        ui_error(p->ui, "there is no option '%.*s' any more: write %s", shown, d->whole, new_text(p, word));
     } else if (suggestion.best != NULL) {
-        ui_error(p->ui, "unknown option '%.*s': did you mean --%s?", shown, d->whole, suggestion.best);
+        ui_error(p->ui, "there is no option '%.*s': did you mean --%s?", shown, d->whole, suggestion.best);
     } else {
-        ui_error(p->ui, "unknown option '%.*s'", shown, d->whole);
+        ui_error(p->ui, "there is no option '%.*s'", shown, d->whole);
     }
 }
 

@@ -73,7 +73,7 @@ const char *verb_new_name(const char *name)
 
 static int say_new_name(const struct ui *ui, const char *name)
 {
-    ui_error(ui, "'%s' was renamed: type 'idlewave %s'", name, verb_new_name(name));
+    ui_error(ui, "there is no '%s' any more: write 'idlewave %s'", name, verb_new_name(name));
     return UI_USAGE;
 }
 
@@ -158,9 +158,9 @@ int verb_unknown(const struct ui *ui, const char *name)
         append_meant(meant, suggestion.best);
     }
     if (meant[0] != '\0') {
-        return ui_usage(ui, "unknown verb '%s': did you mean %s?", name, meant);
+        return ui_usage(ui, "there is no verb '%s': did you mean %s?", name, meant);
     }
-    return ui_usage(ui, "unknown verb '%s'", name);
+    return ui_usage(ui, "there is no verb '%s'", name);
 }
 
 bool verb_is_misspelt_sub(const struct verb *verb, const char *word)
@@ -193,10 +193,10 @@ int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *w
         append_meant(meant, other != NULL ? other->name : verb_find_sub(verb, suggestion.best)->name);
     }
     if (meant[0] != '\0') {
-        ui_error(ui, "unknown verb '%s %s': did you mean %s?", verb->name, word, meant);
+        ui_error(ui, "there is no '%s %s': did you mean %s?", verb->name, word, meant);
     } else {
-        ui_error(ui, "unknown verb '%s %s'", verb->name, word);
+        ui_error(ui, "there is no '%s %s'", verb->name, word);
     }
-    ui_hint(ui, "'idlewave %s --help' lists the verbs", verb->name);
+    ui_hint(ui, "'idlewave %s --help' lists what there is", verb->name);
     return UI_USAGE;
 }

@@ -211,7 +211,7 @@ static int find_verb(struct ui *ui, const struct opt_args *args, const struct ve
         return verb_unknown(ui, args->values[0]);
     }
     if (args->count > 1 && (verb->subverbs == NULL || verb_find_sub(verb, args->values[1]) == NULL)) {
-        return ui_usage(ui, "unknown verb '%s %s'", verb->name, args->values[1]);
+        return ui_usage(ui, "there is no '%s %s'", verb->name, args->values[1]);
     }
     *verb_p = args->count > 1 ? verb_find_sub(verb, args->values[1]) : verb;
     return UI_DONE;
