@@ -185,6 +185,12 @@ static const char *about(struct iwi_document *doc, double factor)
     return iwi_doc_printf(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
 }
 
+/* "2.4x", "1.3 million times" */
+static const char *times(struct iwi_document *doc, double factor)
+{
+    return iwi_doc_printf(doc, factor < 1e6 ? "%sx" : "%s times", about(doc, factor));
+}
+
 /* " a barrier takes about 2.4x as long, an allreduce of 8 B 2.6x"; both in the same unit. */
 static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
 {
@@ -194,8 +200,8 @@ static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
                *about_or_least = is_least(cost) ? least : "about ";
 
     if (iwi_is_large_slowdown(fmin(barrier, allreduce))) {
-        iwi_doc_append(doc, " a barrier takes %s%sx as long, an allreduce of 8 B %s%sx", about_or_least,
-                       about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
+        iwi_doc_append(doc, " a barrier takes %s%s as long, an allreduce of 8 B %s%s", about_or_least,
+                       times(doc, 1.0 + barrier), least, times(doc, 1.0 + allreduce));
     } else {
         iwi_doc_append(doc, " a barrier is %s%s %% slower, an allreduce of 8 B %s%s %%", about_or_least,
                        iwi_short_percent(fmax(barrier, 0.0), 2).text, least,

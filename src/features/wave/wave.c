@@ -189,7 +189,7 @@ static iw_status follow_twice(const iw_log *log, struct iwi_wave_view *view, siz
         iwi_warn(log, "followed only the waves of the %zu longest of %zu delays", followed.delays,
                  waves->delay_count);
     } else if (followed.is_cut) {
-        iwi_warn(log, "followed only the first %zu waves", max_waves);
+        iwi_warn(log, "followed %zu waves only, the most that are possible", max_waves);
     }
     return IW_OK;
 }

@@ -74,7 +74,7 @@ static void sentences_say_the_same_in_words(void **state)
     assert_string_equal(iwi_slower_text(0.0582, text), "is 5.82 % slower than");
     assert_string_equal(iwi_slower_text(-0.03, text), "is 3.00 % faster than");
     assert_string_equal(iwi_slower_text(1e-9, text), "is not slower than");
-    assert_string_equal(iwi_slower_text(1.431, text), "takes 2.431 times as long as");
+    assert_string_equal(iwi_slower_text(1.431, text), "takes 2.431x as long as");
 }
 
 static void a_column_has_one_notation(void **state)
