@@ -58,7 +58,7 @@ static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fie
 
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
-    iwi_verdict(doc, "It will take about %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
+    iwi_verdict(doc, "About %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
                 iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_doc_append(doc, " The smallest set for the target may take %s more.",
