@@ -31,7 +31,7 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
                          (iw_estimate){iwi_shown(change->saving), change->saving.low, change->saving.high},
                          iwi_points_words(doc, change->saving, ""), false);
     }
-    figure->message = iwi_figure_text(figure, "The slowdown now is %s%s; lines: 95 %% intervals.",
+    figure->message = iwi_figure_text(figure, "The slowdown is %s%s now; lines: 95 %% intervals.",
                                       iwi_is_bound(whatif->now) ? "at least " : "",
                                       iwi_slowdown_percent(doc, iwi_shown(whatif->now)));
     *figure_p = figure;
@@ -41,17 +41,16 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
 static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, ranks),
     IWI_VALUE(iw_whatif_plan, messages, .about = "of one simulation"),
-    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes",
-                 .about = "that are tried, besides the noise as it is"),
+    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes", .about = "changes to try, besides all noise"),
     IWI_VALUE(iw_whatif_plan, trials, .about = "of each"),
     IWI_VALUE(iw_whatif_plan, redraws),
     IWI_VALUE_AS(iw_whatif_plan, per_redraw, "trials_per_redraw"),
     IWI_VALUE(iw_whatif_plan, simulations),
-    IWI_VALUE(iw_whatif_plan, seconds, .about = "that they take, by a sample"),
-    IWI_VALUE(iw_whatif_plan, target_seconds, .about = "that `--target` adds at most"),
-    IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "that `--cores-per-node` adds at most"),
+    IWI_VALUE(iw_whatif_plan, seconds, .about = "time of all simulations, from a sample"),
+    IWI_VALUE(iw_whatif_plan, target_seconds, .about = "most that `--target` adds"),
+    IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "most that `--cores-per-node` adds"),
     IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes", .about = "memory for the state of ranks"),
-    IWI_VALUE(iw_whatif_plan, room_bytes, .about = "that a process can have here"),
+    IWI_VALUE(iw_whatif_plan, room_bytes, .about = "memory that a process can use on this machine"),
     IWI_VALUE(iw_whatif_plan, sample_ranks),
 };
 static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fields);
@@ -69,7 +68,7 @@ static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
                        iwi_seconds(doc, plan->reserve_seconds));
     }
     if ((double)plan->bytes > plan->room_bytes) {
-        iwi_doc_append(doc, " That does not fit: a process can have %s here.",
+        iwi_doc_append(doc, " Not enough memory: a process can use %s on this machine.",
                        iwi_memory_size(doc, plan->room_bytes));
     }
 }
@@ -78,22 +77,23 @@ static void write_plan(struct iwi_document *doc, const void *subject)
 {
     const iw_whatif_plan *plan = subject;
 
-    iwi_title(doc, "What the what-if will take");
+    iwi_title(doc, "Cost of the what-if");
     say_verdict(doc, plan);
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     iwi_row(doc, "ranks", iwi_doc_printf(doc, "%" PRIu32, plan->ranks));
     iwi_row(doc, "messages", iwi_doc_printf(doc, "%" PRIu64 " per simulation", plan->messages));
-    iwi_row(doc, "changes", iwi_doc_printf(doc, "%zu, each against the noise as it is", plan->change_count));
-    iwi_row(doc, "pairs",
-            iwi_doc_printf(doc, "%" PRIu64 " trials of each change%s", plan->trials,
-                           plan->redraws > 0
-                               ? iwi_doc_printf(doc, ", and %" PRIu32 " under each of %" PRIu32 " redraws",
-                                                plan->per_redraw, plan->redraws)
-                               : ""));
+    iwi_row(doc, "changes", iwi_doc_printf(doc, "%zu, each compared with all noise", plan->change_count));
+    iwi_row(
+        doc, "pairs",
+        iwi_doc_printf(doc, "%" PRIu64 " trials of each change%s", plan->trials,
+                       plan->redraws > 0
+                           ? iwi_doc_printf(doc, ", and %" PRIu32 " under each of %" PRIu32 " resamplings",
+                                            plan->per_redraw, plan->redraws)
+                           : ""));
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "The time is that of a sample of one change on %s ranks, times what there is to do: a factor of "
-             "2 either way is possible. Fewer redraws, trials or sources take less.",
+             "The time is extrapolated from a sample of one change on %s ranks and may be off by a factor of "
+             "2. Fewer redraws, trials or sources take less.",
              iwi_count(doc, plan->sample_ranks));
 }
 
