@@ -64,7 +64,7 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
                            report->net != NULL ? " of " : "",
                            report->net != NULL ? iwi_net_words(plain(doc, report->net, 40), net) : "");
     if (is_quiet(report)) {
-        iwi_doc_append(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
+        iwi_doc_append(doc, "Without noise: %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
     } else if (isinf(row->high_ns.high)) {
         iwi_doc_append(doc, "On %s the time has no finite mean.", ranks);
     } else if (row->low_ns.low < row->high_ns.high) {

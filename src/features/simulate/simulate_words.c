@@ -469,14 +469,10 @@ static void say_average(struct iwi_document *doc, const iw_simulation *s)
 
     iwi_section(doc, "average", "On average");
     if (average->trials < s->run.trials) {
-        iwi_paragraph(doc,
-                      "Composition of the path to the rank that ends last, mean of the first %" PRIu64
-                      " of %" PRIu64 " trials:",
+        iwi_paragraph(doc, "Path to the last rank, mean of the first %" PRIu64 " of %" PRIu64 " trials:",
                       average->trials, s->run.trials);
     } else {
-        iwi_paragraph(doc,
-                      "Composition of the path to the rank that ends last, mean of all %" PRIu64 " trials:",
-                      average->trials);
+        iwi_paragraph(doc, "Path to the last rank, mean of all %" PRIu64 " trials:", average->trials);
     }
     say_average_table(doc, s->explain);
     if (!isnan(average->worst_share)) {

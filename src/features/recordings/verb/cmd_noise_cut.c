@@ -46,7 +46,7 @@ static const char description[] =
 static const struct example examples[] = {
     {"the second minute of two CPUs",
      "idlewave noise cut node.h5 --from 1min --to 2min --cpus 2,3 -o part.h5"},
-    {"what if there were no timer interrupts",
+    {"the same node without timer interrupts",
      "idlewave noise cut node.h5 --drop local_timer -o tickless.h5"},
     {"kernel workers only", "idlewave noise cut node.h5 --keep 'thread/kworker*' -o workers.h5"},
     {NULL, NULL},

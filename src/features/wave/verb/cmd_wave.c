@@ -55,10 +55,11 @@ static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
     "A late rank makes its neighbours wait, and these make theirs wait in the next step: a wave of "
-    "idle time runs through the program. This verb finds the delays in a timeline, follows the waves in each "
-    "direction, and reports their speed (compared with sigma d / T, where d is the "
-    "distance of partners and T the length of a step), their loss per rank to noise, and where "
-    "they end: at the border, around the ring, at another wave, or in noise.\nTimelines come from 'idlewave "
+    "idle time runs through the program. This verb finds the delays in a timeline and follows the waves in "
+    "each "
+    "direction. It reports their speed, compared with sigma d / T (d: distance of partners, T: length of a "
+    "step), their loss per rank to noise, and their end: at the border, around the ring, at another wave, or "
+    "in noise.\nTimelines come from 'idlewave "
     "simulate --timeline'. In a trace of a real run, unusually long computation on a single rank "
     "counts as a delay.";
 

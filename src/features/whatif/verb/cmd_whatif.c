@@ -107,8 +107,7 @@ static const char *const synopsis[] = {"[options] --noise NOISE --pattern OP --r
                                        "[options] --noise NOISE FILE", NULL};
 
 static const char description[] =
-    "Estimates what noise costs a job, and how much of it removing each source, each class of sources or a "
-    "set "
+    "Estimates what noise costs a job, and what removing a source, a class of sources or a set "
     "of your choice would save. It simulates the same job with recorded noise and without these "
     "sources, in pairs with the same seeds and phases.\nDetours "
     "of a removed source vanish; all others stay in place. The result equals, to the picosecond, "
