@@ -43,7 +43,7 @@ const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
     case IW_CHANGE_ALL: return strcmp(change->name, "all") == 0 ? "all noise" : "all system noise";
     case IW_CHANGE_REST: return iwi_doc_printf(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_doc_printf(doc, "class %s (%zu)", change->name, change->removed_count);
-    case IW_CHANGE_TOGETHER: return "all nodes in sync";
+    case IW_CHANGE_TOGETHER: return "all nodes at the same time";
     case IW_CHANGE_APART: return "independent nodes";
     case IW_CHANGE_RESERVE:
         return is_one_core(change) ? "a core for the OS" : iwi_doc_printf(doc, "%s", change->name);
