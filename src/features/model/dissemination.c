@@ -305,10 +305,10 @@ static iw_status parse_noise(const iw_log *log, const char *spec, struct iwi_dis
     IW_TRY(periodic != NULL ? parse_periodic(log, spec, periodic, noise)
                             : parse_poisson(log, spec, poisson, noise));
     if (noise->duration_ns > MOST_SHARE * noise->period_ns) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': detours take over %g%% of the time, too much for this model: use "
-                        "'idlewave simulate'",
-                        spec, 100 * MOST_SHARE);
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "'%s': detours take over %g%% of the time, too much for this model: use 'idlewave simulate'",
+            spec, 100 * MOST_SHARE);
     }
     return IW_OK;
 }
@@ -417,8 +417,8 @@ static iw_status check_costs(const iw_log *log, const char *spec, const struct i
     }
     if (noise->duration_ns > 0 && net->latency_ns > MOST_LATENCY * noise->duration_ns) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': the latency is over %g detours long and absorbs nearly all of them: "
-                        "use 'idlewave simulate'",
+                        "'%s': the latency is over %g detours long and absorbs nearly all of them: use "
+                        "'idlewave simulate'",
                         spec, MOST_LATENCY);
     }
     return IW_OK;

@@ -48,8 +48,8 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     p->is_exp = iwi_spec_arguments(fields[1], "exp") != NULL;
     if (!p->is_exp && iwi_spec_arguments(fields[1], "fixed") == NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': this model cannot add up such durations: use fixed:TIME "
-                        "or exp:MEAN, or 'idlewave simulate'",
+                        "'%s': this model cannot add up such durations: use fixed:TIME or exp:MEAN, or "
+                        "'idlewave simulate'",
                         spec);
     }
     gap_ns = (double)gap_ps / (double)IW_PS_PER_NS;

@@ -109,21 +109,20 @@ static void say_doubled(struct iwi_document *doc, const iw_model_report *report)
     if (isinf(report->first_doubled)) {
         iwi_doc_append(doc, "Up to N = 10^40 ranks no phase takes twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
-        iwi_doc_append(doc,
-                       "A phase takes twice as long as on one rank only from N = %s "
-                       "ranks, more than any machine has. ",
-                       first);
+        iwi_doc_append(
+            doc,
+            "A phase takes twice as long as on one rank only from N = %s ranks, more than any machine has. ",
+            first);
     } else if (isinf(report->last_doubled)) {
         iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks at the earliest. ",
                        first);
     } else if (strcmp(first, last) == 0) {
         iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks. ", first);
     } else {
-        iwi_doc_append(
-            doc,
-            "A phase takes twice as long as on one rank from N = %s ranks at the latest, from %s at "
-            "the earliest. ",
-            last, first);
+        iwi_doc_append(doc,
+                       "A phase takes twice as long as on one rank from N = %s ranks at the latest, from %s "
+                       "at the earliest. ",
+                       last, first);
     }
 }
 
@@ -171,8 +170,8 @@ static void say_chains(struct iwi_document *doc, const iw_model_chain *chains)
     iwi_item(
         doc,
         "Without a barrier, if each rank waits for one neighbour on a line, a phase takes %s on any number "
-        "of ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave "
-        "of a delay then loses %s or %s per rank that it passes.",
+        "of ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave of a "
+        "delay then loses %s or %s per rank that it passes.",
         iwi_ns(doc, chains[0].phase_ns), chains[0].growth, iwi_ns(doc, chains[1].phase_ns), chains[1].growth,
         iwi_ns(doc, chains[0].decay_ns_per_rank), iwi_ns(doc, chains[1].decay_ns_per_rank));
 }
@@ -211,16 +210,16 @@ static void say_law_limits(struct iwi_document *doc, const iw_model_report *repo
         }
         say_half_ranks(doc, report);
     } else {
-        iwi_item(doc, "The mean covers the slowest rank and all rounds; it is exact where messages cost "
-                      "only latency.");
+        iwi_item(
+            doc,
+            "The mean covers the slowest rank and all rounds; it is exact where messages cost only latency.");
     }
     if (report->chains[0].growth > 0) {
         say_chains(doc, report->chains);
     }
     if (report->net != NULL && report->question.barrier == IW_MODEL_TREE) {
         iwi_item(doc, "A message takes o_s + L + o_r of the network. Not included: of the two children of a "
-                      "rank in the "
-                      "tree, the second waits for the CPU.");
+                      "rank in the tree, the second waits for the CPU.");
     }
     if (was_simulated(report) && strstr(report->noise, "pareto:") != NULL) {
         iwi_item(doc,
@@ -236,8 +235,8 @@ static void say_law_limits(struct iwi_document *doc, const iw_model_report *repo
 
 static void say_cone_limits(struct iwi_document *doc)
 {
-    iwi_item(doc, "Recursion over the rounds: detours hit work and messages, and waiting absorbs some. "
-                  "The mean was within 10 %% of the simulator's in all comparisons "
+    iwi_item(doc, "Recursion over the rounds: detours hit work and messages, and waiting absorbs some. The "
+                  "mean was within 10 %% of the simulator's in all comparisons "
                   "(docs/explanation/models.md).");
     iwi_item(doc, "Noise hits ranks independently. Noise that coincides on many ranks needs a simulation.");
 }
@@ -768,8 +767,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_model_kind = {
     .name = "model",
     .schema_id = "idlewave.model/3",
-    .about = "Answers of `idlewave model --format json`; an infinite mean is null. CSV has a line for "
-             "each number of ranks",
+    .about = "Answers of `idlewave model --format json`; an infinite mean is null. CSV has a line for each "
+             "number of ranks",
     .older_id = "idlewave.model/2",
     .schema = &report_schema,
     .write_doc = write_doc,

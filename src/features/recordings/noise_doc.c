@@ -26,8 +26,8 @@ static const struct iwi_field row_fields[] = {
     IWI_VALUE(iw_noise_row, count, .about = "detours; of a source: detours with this source"),
     IWI_VALUE(iw_noise_row, rate_hz, .about = "count / time watched: per second of one CPU"),
     IWI_VALUE(iw_noise_row, share,
-              .about = "of the time watched. A detour with several sources is divided among them, "
-                       "so shares of sources add up to that of all. A quantum of FWQ or FTQ counts as "
+              .about = "of the time watched. A detour with several sources is divided among them, so shares "
+                       "of sources add up to that of all. A quantum of FWQ or FTQ counts as "
                        "one detour, as long as its loss relative to the best one of its CPU"),
     IWI_VALUE(iw_noise_row, median_ns),
     IWI_VALUE(iw_noise_row, p99_ns),
@@ -42,8 +42,8 @@ static const struct iwi_field origin_fields[] = {
     IWI_INLINE(iw_noise_origin, source, iwi_source_schema),
     IWI_INLINE(iw_noise_origin, row, row_schema),
     IWI_VALUE_AS(iw_noise_origin, row.period_ns, "period_ns", .is_there = is_periodic,
-                 .about = "null: not periodic; periodic if most of its detours are equally spaced, "
-                          "within 10 %, on each CPU or on all together"),
+                 .about = "null: not periodic; periodic if most of its detours are equally spaced, within 10 "
+                          "%, on each CPU or on all together"),
     IWI_VALUE(iw_noise_origin, is_kernel, .is_there = is_kernel, .is_optional = true,
               .about = "a kernel thread, where the recording says so"),
 };
@@ -114,8 +114,8 @@ static const struct iwi_field facts_fields[] = {
     IWI_OBJECT(iw_noise_facts, load, load_schema, .is_there = is_load_known, .is_optional = true,
                .about = "other programs on the CPUs"),
     IWI_VALUE(iw_noise_facts, rare_limit_ns,
-              .about = "sources with a longer mean time between detours may be missing with a "
-                       "probability above 5 %: a third of the shortest CPU's time"),
+              .about = "sources with a longer mean time between detours may be missing with a probability "
+                       "above 5 %: a third of the shortest CPU's time"),
     IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema, .about = "largest share first"),
     IWI_OBJECTS(iw_noise_facts, cpus, cpu_count, cpu_schema),
     IWI_PAIRS(iw_noise_facts, attributes, attribute_count, .about = "of the recording"),
@@ -245,8 +245,8 @@ static const struct iwi_field edit_fields[] = {
      .of = &before_schema,
      .is_there = has_before},
     IWI_VALUE_AS(iw_edit_report, edit.kept_count, "kept", .is_there = is_cut, .is_optional = true,
-                 .about = "cut: detours that remain, at least in part; the file may have more, since "
-                          "a dropped part can split a detour"),
+                 .about = "cut: detours that remain, at least in part; the file may have more, since a "
+                          "dropped part can split a detour"),
     IWI_VALUE_AS(iw_edit_report, edit.too_short, "too_short",
                  .about = "synth: detours dropped below the threshold"),
     IWI_VALUE_AS(iw_edit_report, edit.renumbered, "renumbered",
@@ -370,8 +370,8 @@ static void write_edit(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_noise_edit_kind = {
     .name = "noise-edit",
     .schema_id = "idlewave.noise-edit/4",
-    .about = "A recording written by `idlewave noise synth`, `cut` or `merge`, and its inputs; the "
-             "rest is as in `noise`",
+    .about = "A recording written by `idlewave noise synth`, `cut` or `merge`, and its inputs; the rest is "
+             "as in `noise`",
     .older_id = "idlewave.noise-edit/3",
     .schema = &edit_schema,
     .write_doc = write_edit,
@@ -649,10 +649,9 @@ static iw_status write_csv(const iw_log *log, const void *subject, FILE *out)
 const struct iwi_kind iwi_noise_kind = {
     .name = "noise",
     .schema_id = "idlewave.noise/4",
-    .about =
-        "A recording, from `idlewave noise show --format json`. CSV has the detours themselves: "
-        "`cpu,start_ns,duration_ns,class,source`, where the source is the one with the largest part; for "
-        "FWQ and FTQ a line for each quantum, with `duration_ns` or `work`",
+    .about = "A recording, from `idlewave noise show --format json`. CSV has the detours themselves: "
+             "`cpu,start_ns,duration_ns,class,source`, where the source is the one with the largest part; "
+             "for FWQ and FTQ a line for each quantum, with `duration_ns` or `work`",
     .older_id = "idlewave.noise/3",
     .schema = &iwi_noise_schema,
     .write_doc = write_doc,

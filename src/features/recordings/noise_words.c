@@ -123,8 +123,7 @@ static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts
     if (governor != NULL && strcmp(governor, "performance") != 0) {
         iwi_item(doc,
                  "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary; to "
-                 "fix it: "
-                 "cpupower frequency-set -g performance.",
+                 "fix it: cpupower frequency-set -g performance.",
                  governor);
     }
     for (size_t c = 0; c < facts->cpu_count && !iw_probe_has_quanta(facts->probe); c++) {

@@ -52,8 +52,7 @@ static iw_status check_fit(const iw_log *log, const char *name, const iw_noise_f
         if (is_far(durations)) {
             return iwi_fail(log, IW_ERR_RANGE,
                             "'%s': cannot extrapolate: no law describes its detours (the best, %s, is "
-                            "rejected, at a distance "
-                            "of %.0f %%)",
+                            "rejected, at a distance of %.0f %%)",
                             name, spec->text, 100.0 * durations->laws[durations->best].distance);
         }
     }
@@ -68,8 +67,8 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
     if (input->node_count > 1) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': cannot extrapolate: its %zu nodes have no law in common: give the "
-                        "recording of one of them, such as '%s', or record all of them longer",
+                        "'%s': cannot extrapolate: its %zu nodes have no law in common: give the recording "
+                        "of one of them, such as '%s', or record all of them longer",
                         input->text, input->node_count,
                         input->folder != NULL ? input->folder->paths[0] : input->text);
     }
@@ -135,11 +134,10 @@ static iw_status fit_anew(const iw_log *log, const char *name, const iw_recordin
     IW_TRY(iwi_fit_redrawn(log, recording, first, &fit));
     for (size_t i = 0; i < fit->spec_count; i++) {
         if (!isfinite(fit->specs[i].share)) {
-            const iw_status status =
-                iwi_fail(log, IW_ERR_RANGE,
-                         "'%s': cannot extrapolate: resampled, its law is %s, which has no "
-                         "mean: record longer",
-                         name, fit->specs[i].text);
+            const iw_status status = iwi_fail(
+                log, IW_ERR_RANGE,
+                "'%s': cannot extrapolate: resampled, its law is %s, which has no mean: record longer", name,
+                fit->specs[i].text);
 
             iw_noise_fit_free(fit);
             return status;

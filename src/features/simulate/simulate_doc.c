@@ -235,8 +235,8 @@ static const struct iwi_field traced_fields[] = {
               .about = "computation is predicted from CPU time, not from the wall clock"),
     IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
     IWI_VALUE(iw_traced, has_p2p,
-              .about = "point-to-point messages are simulated; with several replicas they spread delays "
-                       "to at most `ranks` ranks"),
+              .about = "point-to-point messages are simulated; with several replicas they spread delays to "
+                       "at most `ranks` ranks"),
     IWI_VALUE(iw_traced, is_training, .about = "a training run, not MPI"),
 };
 static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
@@ -289,8 +289,8 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
              .about = "how the cores of a rank share compute phases"),
     IWI_VALUE(iw_simulation, recorded_cpus,
-              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks "
-                       "are placed as recorded"),
+              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks are "
+                       "placed as recorded"),
     IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true,
               .about = "recorded CPUs that were used; null: all"),
     IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true,
@@ -305,8 +305,8 @@ static const struct iwi_field simulation_fields[] = {
     IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema,
                 .about = "of measured networks, the costs from each size on"),
     IWI_POINTER(iw_simulation, recording, certainty_schema,
-                .about = "how far the recording supports the prediction: an estimate up to some "
-                         "number of ranks, a lower limit beyond"),
+                .about = "how far the recording supports the prediction: an estimate up to some number of "
+                         "ranks, a lower limit beyond"),
     IWI_POINTER(iw_simulation, traced, traced_schema, .about = "of a trace, the run that was traced"),
     IWI_POINTER(iw_simulation, explain, iwi_explained_schema,
                 .about = "with `--explain`: where the time went in the trial with the median makespan"),
@@ -460,8 +460,7 @@ static void write_forecast(struct iwi_document *doc, const void *subject)
     iwi_item(doc, "Batches and bytes sent per batch are those of the busiest worker; memory is that of one "
                   "process, for the state of its ranks. The run without noise is not included.");
     iwi_item(doc, "The estimate scales the rates of docs/explanation/scale.md to a sample on this machine: "
-                  "it may be off by a "
-                  "factor of 2.");
+                  "it may be off by a factor of 2.");
 }
 
 const struct iwi_kind iwi_forecast_kind = {

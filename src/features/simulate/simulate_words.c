@@ -142,19 +142,18 @@ static void say_alignment(struct iwi_document *doc, const iw_independence *indep
 
     if (window->unsynchronised > 0) {
         iwi_item(doc,
-                 "The clocks of %zu node%s were not synchronised, so coincidences are unknown: start "
-                 "chronyd or ntpd and record again.",
+                 "The clocks of %zu node%s were not synchronised, so coincidences are unknown: start chronyd "
+                 "or ntpd and record again.",
                  window->unsynchronised, iwi_plural_s(window->unsynchronised));
     }
     iwi_item(doc,
-             "Nodes are aligned by their wall clocks (error up to %s by their own estimates) over the "
-             "%s that all of them recorded.",
+             "Nodes are aligned by their wall clocks (error up to %s by their own estimates) over the %s "
+             "that all of them recorded.",
              iwi_ns_round(doc, window->error_ns), iwi_ns_round(doc, (double)window->length_ns));
     if (independence->nodes > independence->recorded_nodes) {
         iwi_item(doc,
                  "The job has %" PRIu32 " nodes, but only %" PRIu32
-                 " were recorded: noise coincides within groups "
-                 "of %" PRIu32
+                 " were recorded: noise coincides within groups of %" PRIu32
                  " nodes. With --sync start it coincides on all nodes; the truth lies in between.",
                  independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
     }
@@ -510,8 +509,8 @@ void iwi_say_explained(struct iwi_document *doc, const iw_simulation *simulation
     }
     if (has_noise(explained)) {
         iwi_note(doc, "A share of the critical path is not what removal would save: without one source, "
-                      "another path may be "
-                      "the longest. 'idlewave whatif' reports what removing each source would save.");
+                      "another path may be the longest. 'idlewave whatif' reports what removing each source "
+                      "would save.");
     }
 }
 
@@ -778,9 +777,10 @@ void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced)
                            : "each computes as traced, so imbalance does not grow with the number of ranks"));
     if (traced->has_p2p) {
         iwi_row(doc, "note",
-                iwi_doc_printf(doc,
-                               "point-to-point messages stay inside a replica: a delay spreads to at most "
-                               "%" PRIu32 " ranks this way, so real programs of this size may lose more",
-                               traced->ranks));
+                iwi_doc_printf(
+                    doc,
+                    "point-to-point messages stay inside a replica: a delay spreads to at most %" PRIu32
+                    " ranks this way, so real programs of this size may lose more",
+                    traced->ranks));
     }
 }

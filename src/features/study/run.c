@@ -164,8 +164,7 @@ static iw_status deal_instead(const iw_log *log, const iw_study *study, const st
     }
     iwi_warn(log,
              "the file system of '%s' has no locks (%s): cells are assigned to processes in advance; rerun "
-             "to finish those "
-             "of a lost process",
+             "to finish those of a lost process",
              opened->dir, why);
     return iwi_tasks_keep_shard(log, study, opts->process, processes, tasks);
 }

@@ -174,8 +174,8 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
     iwi_unfold(doc);
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "In total %s of one core, measured with a small part of each kind of cell: expect it "
-             "within a factor of 3. Memory is that of the largest cell.",
+             "In total %s of one core, measured with a small part of each kind of cell: expect it within a "
+             "factor of 3. Memory is that of the largest cell.",
              iwi_seconds(doc, estimate->core_seconds));
 }
 

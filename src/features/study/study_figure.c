@@ -308,8 +308,8 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
     char number[IWI_NUMBER_SIZE];
 
     iwi_figure_table(figure,
-                     "%s: mean, its 95 %% confidence interval and median relative to the time without "
-                     "noise; times of the trials, by %s",
+                     "%s: mean, its 95 %% confidence interval and median relative to the time without noise; "
+                     "times of the trials, by %s",
                      figure->title, has_names ? axis : "number of ranks");
     iwi_figure_head(figure, false, "%s", has_names ? axis : "ranks");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
@@ -657,8 +657,8 @@ void iwi_study_say_panels(const struct iwi_study_view *view)
     iwi_section(doc, "times", "Distribution of times");
     iwi_note(doc,
              "Boxes: the middle half of the trials, with the median. Whiskers: from 5 %% to 95 %% of the "
-             "trials. Dots: the shortest and the longest. Dotted line: without noise. Dashed vertical "
-             "line: where noise takes over. Both axes are logarithmic; systems with the same work have "
+             "trials. Dots: the shortest and the longest. Dotted line: without noise. Dashed vertical line: "
+             "where noise takes over. Both axes are logarithmic; systems with the same work have "
              "the same time axis.");
     iwi_only_in(doc, IWI_IN_TEXT);
     iwi_code(doc, "%s\nMean, 95 %% CI, median: 12.3 %% longer than without noise, or 2.345x as long.",

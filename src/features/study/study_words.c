@@ -498,15 +498,14 @@ void iwi_study_say_notes(struct iwi_document *doc, const iw_study_results *resul
     }
     iwi_doc_append(
         doc,
-        " trial%s. Noise takes over where the median trial takes at least %.4gx as long as without "
-        "noise, here and on all larger numbers of ranks; values in between are interpolated. Costs of "
+        " trial%s. Noise takes over where the median trial takes at least %.4gx as long as without noise, "
+        "here and on all larger numbers of ranks; values in between are interpolated. Costs of "
         "noise are means.",
         iwi_plural_s(most), 1.0 + results->threshold);
     iwi_item(doc, "%s",
-             most < IW_LEAST_TRIALS
-                 ? "Too few trials for confidence intervals."
-                 : "Intervals of where noise takes over follow from those of the medians (95 % "
-                   "or a little more).");
+             most < IW_LEAST_TRIALS ? "Too few trials for confidence intervals."
+                                    : "Intervals of where noise takes over follow from those of the medians "
+                                      "(95 % or a little more).");
     say_recordings(doc, results, iwi_append_bounds);
     say_recordings(doc, results, iwi_append_extrapolated);
 }

@@ -59,8 +59,8 @@ static void write_figure(FILE *out)
     (void)fputs(tools, out);
     write_legend(out);
     (void)fputs(
-        "<div class=\"stage\">\n<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" "
-        "aria-label=\"Timeline of all ranks. The verdict has the result, the tables below have "
+        "<div class=\"stage\">\n<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" aria-label=\"Timeline of "
+        "all ranks. The verdict has the result, the tables below have "
         "the "
         "numbers.\"></canvas>\n<div class=\"tip\" id=\"timeline-tip\" hidden></div>\n</div>\n"
         "<p class=\"note\" id=\"timeline-shown\" aria-live=\"polite\"></p>\n"
@@ -398,8 +398,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_trace_kind = {
     .name = "trace",
     .schema_id = "idlewave.trace/1",
-    .about = "A traced run, from `idlewave report TRACE --format json`. Wall-clock times, from "
-             "the end of `MPI_Init` to `MPI_Finalize`. CSV has a line for each function",
+    .about = "A traced run, from `idlewave report TRACE --format json`. Wall-clock times, from the end of "
+             "`MPI_Init` to `MPI_Finalize`. CSV has a line for each function",
     .schema = &run_schema,
     .write_doc = write_doc,
 };

@@ -55,8 +55,8 @@ static const struct iwi_field wave_fields[] = {
     IWI_VALUE(iw_wave, direction, .is_column = true,
               .about = "1 towards higher ranks, -1 towards lower ones"),
     IWI_OBJECT_AS(iw_wave, speed, "speed_ranks_per_s", iwi_estimate_schema,
-                  .about = "of the leading edge of this wave; the interval is for the mean of many "
-                           "waves in the same program, network, noise and direction. Null for a wave that "
+                  .about = "of the leading edge of this wave; the interval is for the mean of many waves in "
+                           "the same program, network, noise and direction. Null for a wave that "
                            "reached too few ranks; no interval for just two points"),
     IWI_OBJECT_AS(iw_wave, trail_speed, "trail_speed_ranks_per_s", iwi_estimate_schema,
                   .about = "of the trailing edge"),
@@ -329,8 +329,8 @@ static void say_growth(struct iwi_document *doc, const iw_waves *waves)
     }
     iwi_paragraph(doc,
                   "Noise: %s per step of a rank on average, %s per step of all, since ranks wait for each "
-                  "other: %.2fx (exponential noise: %.0fx if each waits for one neighbour, %.3fx "
-                  "for two). A front should thus lose %s per rank.",
+                  "other: %.2fx (exponential noise: %.0fx if each waits for one neighbour, %.3fx for two). A "
+                  "front should thus lose %s per rank.",
                   iwi_ns(doc, 1e9 * waves->noise_s), iwi_ns(doc, 1e9 * waves->growth * waves->noise_s),
                   waves->growth, IW_GROWTH_ONE_WAY, IW_GROWTH_BOTH_WAYS,
                   iwi_ns(doc, 1e9 * fmax(waves->expected_decay_s, 0.0)));
@@ -380,8 +380,8 @@ static void say_points(struct iwi_document *doc, const iw_waves *waves)
         return;
     }
     iwi_item(doc,
-             "Speed is a mean over %s step%s of a wave, decay over %s rank%s. +- is the wider half of a "
-             "95 %% interval for the mean of many waves in the same program, noise and "
+             "Speed is a mean over %s step%s of a wave, decay over %s rank%s. +- is the wider half of a 95 "
+             "%% interval for the mean of many waves in the same program, noise and "
              "direction.",
              count_range(doc, least, most), iwi_plural_s(most), count_range(doc, least_ranks, most_ranks),
              iwi_plural_s(most_ranks));
@@ -404,12 +404,12 @@ static void say_limits(struct iwi_document *doc, const iw_waves *waves)
                  iwi_ps(doc, waves->joined_below_ps));
     }
     if (!(waves->expected_speed > 0.0)) {
-        iwi_item(doc, "The expected speed is unknown: the timeline lacks the distance of "
-                      "partners, or whether messages use rendezvous.");
+        iwi_item(doc, "The expected speed is unknown: the timeline lacks the distance of partners, or "
+                      "whether messages use rendezvous.");
     }
     if (strcmp(waves->about.origin, "traced") == 0) {
-        iwi_item(doc, "A trace does not distinguish delays from work: unusually long computation on "
-                      "one rank counts as a delay.");
+        iwi_item(doc, "A trace does not distinguish delays from work: unusually long computation on one rank "
+                      "counts as a delay.");
     }
     if (waves->quiet_count > 0 && waves->wave_count > 0) {
         iwi_item(doc, "%zu of %zu delays started no wave: no rank waited, or only for a longer delay.",

@@ -12,20 +12,20 @@
 
 static const iw_remedy together_remedy = {"run periodic work on all nodes at the same time",
                                           "synchronise the clocks and start periodic work on all nodes at "
-                                          "the same instant: timers with OnCalendar= "
-                                          "and AccuracySec=1us instead of daemons that sleep, skew_tick=0",
+                                          "the same instant: timers with OnCalendar= and AccuracySec=1us "
+                                          "instead of daemons that sleep, skew_tick=0",
                                           false};
 
-static const iw_remedy reserve_remedy = {"leave cores of each node to the operating system",
-                                         "Slurm: set CoreSpecCount= or --core-spec= to their number; "
-                                         "otherwise isolcpus= or a cpuset without these "
-                                         "cores, and irqaffinity= with them",
-                                         false};
+static const iw_remedy reserve_remedy = {
+    "leave cores of each node to the operating system",
+    "Slurm: set CoreSpecCount= or --core-spec= to their number; "
+    "otherwise isolcpus= or a cpuset without these cores, and irqaffinity= with them",
+    false};
 
 static const iw_remedy replace_remedy = {
     "remove the slowest nodes",
-    "drain them in the batch system and check cooling, power limits, memory errors and firmware; "
-    "'idlewave bench' on each node finds them",
+    "drain them in the batch system and check cooling, power limits, memory errors and firmware; 'idlewave "
+    "bench' on each node finds them",
     false};
 
 void iwi_changes_release(struct iwi_changes *changes)

@@ -123,8 +123,8 @@ static const struct iwi_field change_fields[] = {
         iw_change, kind, "kind", change_name,
         .about =
             "`rest`: all sources that were not tried on their own; `set`: one of `--without`; `together`: "
-            "nothing is removed, noise hits all nodes at the same time; `apart`: with `--align "
-            "wall`, nodes are independent; `network`: no message is delayed; `reserve`: one "
+            "nothing is removed, noise hits all nodes at the same time; `apart`: with `--align wall`, nodes "
+            "are independent; `network`: no message is delayed; `reserve`: one "
             "core of each node is left to the operating system"),
     IWI_CHARS(iw_change, name, .about = "of the source or the class, or the text of `--without`"),
     IWI_VALUES(iw_change, removes, removed_count, .about = "names of the sources that are removed"),
@@ -182,8 +182,8 @@ static const struct iwi_field whatif_fields[] = {
     IWI_ENUM(iw_whatif, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
              .about = "how the cores of a rank share compute phases"),
     IWI_VALUE(iw_whatif, recorded_cpus,
-              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks "
-                       "are placed as recorded"),
+              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks are "
+                       "placed as recorded"),
     IWI_CHARS(iw_whatif, noise_cpus, .about = "recorded CPUs that were used; null: all"),
     IWI_VALUE(iw_whatif, trials),
     IWI_VALUE(iw_whatif, redraws, .about = "how often recordings were resampled for the intervals"),
@@ -192,8 +192,8 @@ static const struct iwi_field whatif_fields[] = {
     IWI_TIME(iw_whatif, noiseless_ps, "noiseless_ns"),
     IWI_VALUE(iw_whatif, is_monotone, .about = "less noise never ends a trial later"),
     IWI_ESTIMATE(iw_whatif, now, .is_column = true,
-                 .about = "slowdown T/T0 - 1 with all noise, mean of the trials. No interval for fewer "
-                          "than 6 trials without redraws; no upper limit beyond the reach of the recording"),
+                 .about = "slowdown T/T0 - 1 with all noise, mean of the trials. No interval for fewer than "
+                          "6 trials without redraws; no upper limit beyond the reach of the recording"),
     IWI_OBJECTS(iw_whatif, changes, change_count, change_schema, .is_row = true,
                 .about = "largest saving first"),
     IWI_VALUE(iw_whatif, sum_of_sources,
@@ -208,8 +208,8 @@ static const struct iwi_field whatif_fields[] = {
     IWI_OBJECT(iw_whatif, target_set, change_schema, .is_there = has_target_set, .about = "the set"),
     IWI_OBJECT(iw_whatif, break_even, even_schema, .is_there = has_break_even, .about = "of a reserved core"),
     IWI_VALUE(iw_whatif, is_reserve_unknown,
-              .about = "no change `reserve` although one was requested: the program has no "
-                       "computation that could take longer"),
+              .about = "no change `reserve` although one was requested: the program has no computation that "
+                       "could take longer"),
     IWI_OBJECTS(iw_whatif, sources, source_count, source_schema),
     IWI_OBJECT_AS(iw_whatif, reach, "recording", iwi_reach_schema, .is_there = is_recorded,
                   .about = "how far the recordings support the answer"),
@@ -357,13 +357,13 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
 /* For who has to decide. */
 static void say_limits(struct iwi_document *doc)
 {
-    iwi_paragraph(doc, "These are predictions: the job is simulated with the recorded noise on every "
-                       "node, at random moments, with and without each source. Removing a source "
-                       "changes nothing else. Not included: shared caches and memory, other jobs on "
-                       "the network, and the price of a change, except for a reserved core.");
-    iwi_paragraph(doc, "Before you change all nodes, change one, record it again, and compare: 'idlewave "
-                       "noise compare' shows whether it improved, 'idlewave verify' whether the change is "
-                       "in effect.");
+    iwi_paragraph(doc, "These are predictions: the job is simulated with the recorded noise on every node, "
+                       "at random moments, with and without each source. Removing a source "
+                       "changes nothing else. Not included: shared caches and memory, other jobs on the "
+                       "network, and the price of a change, except for a reserved core.");
+    iwi_paragraph(
+        doc, "Before you change all nodes, change one, record it again, and compare: 'idlewave "
+             "noise compare' shows whether it improved, 'idlewave verify' whether the change is in effect.");
 }
 
 static void say_origin(struct iwi_document *doc, const iw_whatif *whatif)

@@ -241,27 +241,28 @@ static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
         iwi_paragraph(doc, "Savings add up for this job: %s points, one by one or all at once.", one);
         return;
     }
-    iwi_paragraph(doc,
-                  "Savings do not add up: the sum of single savings is %s points, removing all sources saves "
-                  "%s. %s",
-                  one, other,
-                  whatif->sum_of_sources < all->saving.value
-                      ? "When one source is gone, another takes its place on the critical path."
-                      : "Waiting hides one of two delays: removing either saves as much as removing both.");
+    iwi_paragraph(
+        doc,
+        "Savings do not add up: the sum of single savings is %s points, removing all sources saves "
+        "%s. %s",
+        one, other,
+        whatif->sum_of_sources < all->saving.value
+            ? "When one source is gone, another takes its place on the critical path."
+            : "Waiting absorbs one delay but not two: removing either saves as much as removing both.");
 }
 
 static void say_order(struct iwi_document *doc, const iw_whatif *whatif)
 {
     if (!whatif->is_monotone) {
-        iwi_paragraph(doc,
-                      "Less noise can also make this job slower: arrival order may decide what ranks do "
-                      "next, ranks may "
-                      "compete for memory, or earlier messages may meet longer network delays "
-                      "(docs/explanation/semantics.md, 9). Savings may thus be negative, and "
-                      "one set of sources says nothing about another.%s",
-                      whatif->recorded_s > 0.0 ? " Upper limits assume that an unrecorded detour costs no "
-                                                 "more than its length; here it may cost more."
-                                               : "");
+        iwi_paragraph(
+            doc,
+            "Less noise can also make this job slower: arrival order may decide what ranks do "
+            "next, ranks may compete for memory, or earlier messages may meet longer network delays "
+            "(docs/explanation/semantics.md, 9). Savings may thus be negative, and one set of sources says "
+            "nothing about another.%s",
+            whatif->recorded_s > 0.0 ? " Upper limits assume that an unrecorded detour costs no "
+                                       "more than its length; here it may cost more."
+                                     : "");
     }
 }
 
@@ -342,8 +343,8 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
         if (whatif->is_reserve_unknown) {
             iwi_paragraph(doc,
                           "The effect of leaving a core of each node to the operating system is unknown: its "
-                          "price is longer "
-                          "computation, and this job has none. Add computation (--compute), or use a trace.");
+                          "price is longer computation, and this job has none. Add computation (--compute), "
+                          "or use a trace.");
         }
         return;
     }

@@ -54,12 +54,11 @@ static const char description[] =
     "Computes how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
     "many ranks noise doubles it. The theory of Agarwal, Garg and Vishnoi gives results at once for any N, "
     "while simulate draws the noise of each rank.\nGive one --noise: a file, a SPEC of simulate (poisson "
-    "only with fixed and exp), or exp:F or pareto:F,A with F the share of all time. --compute also "
-    "needs --net.\nWith a noise file, the slowest of N ranks comes from the recorded phases and, beyond "
-    "them, from their fitted tail. Where neither is reliable, the report says how "
-    "long to record instead.\nWith a network and --barrier dissemination, periodic and Poisson detours also "
-    "hit "
-    "the barrier's messages; without --compute the barrier is all there is.";
+    "only with fixed and exp), or exp:F or pareto:F,A with F the share of all time. --compute also needs "
+    "--net.\nWith a noise file, the slowest of N ranks comes from the recorded phases and, beyond "
+    "them, from their fitted tail. Where neither is reliable, the report says how long to record "
+    "instead.\nWith a network and --barrier dissemination, periodic and Poisson detours also "
+    "hit the barrier's messages; without --compute the barrier is all there is.";
 
 static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",

@@ -381,8 +381,8 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
 
     if (is_quanta_a != is_quanta_b) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "cannot compare detours with quanta: one recording is by %s, the other by %s; "
-                        "record both with the same probe",
+                        "cannot compare detours with quanta: one recording is by %s, the other by %s; record "
+                        "both with the same probe",
                         iw_probe_name(a->probe), iw_probe_name(b->probe));
     }
     if (opts->metric >= IW_COMPARE_METRICS || opts->metric == IW_COMPARE_MEDIAN ||

@@ -111,10 +111,9 @@ static iw_status compare_durations_figure(struct iwi_document *doc, const iw_noi
     measure(figure, &c->b);
     draw_side(figure, "A", &c->a, 0);
     draw_side(figure, "B", &c->b, 1);
-    figure->message = iwi_figure_text(figure,
-                                      "Both axes are logarithmic. A higher line means "
-                                      "more %s of at least this length.",
-                                      is_quanta ? "losses" : "detours");
+    figure->message = iwi_figure_text(
+        figure, "Both axes are logarithmic. A higher line means more %s of at least this length.",
+        is_quanta ? "losses" : "detours");
     *figure_p = figure;
     return IW_OK;
 }

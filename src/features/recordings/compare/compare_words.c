@@ -199,10 +199,10 @@ static void note_sources(struct iwi_document *doc, const iw_noise_comparison *c)
         return;
     }
     if (c->a.rung != c->b.rung) {
-        iwi_item(doc,
-                 "Sources are not comparable: A identified them with '%s', B with '%s', with "
-                 "different names.",
-                 iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
+        iwi_item(
+            doc,
+            "Sources are not comparable: A identified them with '%s', B with '%s', with different names.",
+            iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
     } else {
         iwi_item(doc, "The cause is unknown: the recordings name no sources.");
     }

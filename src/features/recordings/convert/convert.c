@@ -408,8 +408,8 @@ static iw_status check_detours(const iw_log *log, const iw_recording *recording,
 {
     if (recording->probe == IW_PROBE_FTQ && (ops->losses & IWI_LOSES_QUANTA) != 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "%s is a list of detours, but ftq does not record when detours were: record with "
-                        "the probe selfish or fwq",
+                        "%s is a list of detours, but ftq does not record when detours were: record with the "
+                        "probe selfish or fwq",
                         ops->in_words);
     }
     return IW_OK;
@@ -432,8 +432,8 @@ static iw_status tell_by_suffix(const iw_log *log, const char *path, const struc
     return iwi_fail(log, IW_ERR_USAGE,
                     strcmp(path, "-") == 0
                         ? "standard output ('%s') has no suffix: name a format (`export.format`)"
-                        : "unknown suffix of '%s': use .h5, .txt (netgauge) or .csv, or name "
-                          "the format (`export.format`)",
+                        : "unknown suffix of '%s': use .h5, .txt (netgauge) or .csv, or name the format "
+                          "(`export.format`)",
                     path);
 }
 

@@ -280,8 +280,8 @@ static iw_status read_jitterdebugger(const struct iwi_import *in, iw_recording *
     iwi_child_release(&result);
     if (status == IW_OK) {
         iwi_warn(in->log,
-                 "'%s' has wake-up latencies, not CPU time lost: each latency above the "
-                 "smallest of its CPU becomes a detour",
+                 "'%s' has wake-up latencies, not CPU time lost: each latency above the smallest of its CPU "
+                 "becomes a detour",
                  in->path);
     }
     return status;

@@ -351,11 +351,11 @@ static iw_status build(struct builder *b)
 static void warn(const struct builder *b)
 {
     if (b->outside > 0) {
-        iwi_warn(b->osnoise->log,
-                 "'%s': dropped %" PRIu64
-                 " noise events outside of samples (below the tracer's threshold, or before "
-                 "the first sample)",
-                 b->osnoise->path, b->outside);
+        iwi_warn(
+            b->osnoise->log,
+            "'%s': dropped %" PRIu64
+            " noise events outside of samples (below the tracer's threshold, or before the first sample)",
+            b->osnoise->path, b->outside);
     }
     if (b->osnoise->lost > 0) {
         iwi_warn(b->osnoise->log,

@@ -199,11 +199,10 @@ static iw_status decode(const struct iwi_import *in, FILE *out)
     tep_set_loglevel(TEP_LOG_NONE);
     handle = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
     if (handle == NULL) {
-        return iwi_fail(
-            in->log, IW_ERR_FORMAT,
-            "'%s' looks like a trace.dat, but libtracecmd cannot read it: it is damaged, truncated "
-            "or of a newer version",
-            in->path);
+        return iwi_fail(in->log, IW_ERR_FORMAT,
+                        "'%s' looks like a trace.dat, but libtracecmd cannot read it: it is damaged, "
+                        "truncated or of a newer version",
+                        in->path);
     }
     return decode_all(&d, handle);
 }

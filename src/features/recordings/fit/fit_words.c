@@ -428,8 +428,8 @@ static void note_choice(struct iwi_document *doc, const iw_noise_fit *fit)
     const iw_durations *d = &fit->groups[0].durations;
 
     iwi_item(doc,
-             "The best law has the lowest BIC, which penalises parameters. "
-             "p: share of %zu samples of the law, fitted again, that are as far (KS) from their fit; "
+             "The best law has the lowest BIC, which penalises parameters. p: share of %zu samples of the "
+             "law, fitted again, that are as far (KS) from their fit; "
              "it assumes independent detours, so bursts make it too small.",
              fit->opts.replicates);
     if (d->count >= MANY) {
@@ -466,8 +466,8 @@ static void note_limit(struct iwi_document *doc, const iw_fit_spec *spec)
                  spec->text);
     } else if (spec->seen < 0.0501) {
         iwi_item(doc,
-                 "'%s' is at a limit: laws with less than 5 %% above the threshold are not tried, "
-                 "though they would fit better.",
+                 "'%s' is at a limit: laws with less than 5 %% above the threshold are not tried, though "
+                 "they would fit better.",
                  spec->text);
     }
 }
@@ -499,8 +499,8 @@ static void note_overlap(struct iwi_document *doc, const iw_fit_spec *spec)
 {
     if (spec->overlapping >= LEAST_OVERLAP) {
         iwi_item(doc,
-                 "'%s': %.2g %% of these detours begin within another one and are recorded as one. "
-                 "The spec describes single detours, so its rate is higher than the recorded one",
+                 "'%s': %.2g %% of these detours begin within another one and are recorded as one. The spec "
+                 "describes single detours, so its rate is higher than the recorded one",
                  spec->text, 100.0 * spec->overlapping);
         iwi_doc_append(doc, spec->is_by_mean ? ". The recording fixes only rate and mean: with this much "
                                                "overlap the form of the law is uncertain."

@@ -118,9 +118,8 @@ static iw_status spectrum_figure(const iw_log *log, const iw_noise_spectrum *spe
     }
     IW_TRY(iwi_figure_new(log, "Spectrum", &figure));
     figure->is_wide = true;
-    figure->message =
-        "Power of the share of time that is lost, over frequency. Peaks above the floor are noise "
-        "at regular intervals; triangles mark the lines. Both axes are logarithmic.";
+    figure->message = "Power of the share of time that is lost, over frequency. Peaks above the floor are "
+                      "noise at regular intervals; triangles mark the lines. Both axes are logarithmic.";
     figure->x = (struct iwi_figure_axis){.label = "Frequency",
                                          .unit = IWI_AXIS_HZ,
                                          .is_log = true,
@@ -189,8 +188,8 @@ static const struct iwi_field spectrum_fields[] = {
     IWI_VALUE(iw_noise_spectrum, step_hz, .about = "distance between frequencies"),
     IWI_VALUE(iw_noise_spectrum, resolution_hz, .about = "smallest distance between lines"),
     IWI_VALUE(iw_noise_spectrum, quanta_hz, .is_there = has_quanta,
-              .about = "quanta per second: noise faster than half of this appears at a lower frequency; "
-                       "null for detours"),
+              .about = "quanta per second: noise faster than half of this appears at a lower frequency; null "
+                       "for detours"),
     IWI_VALUE(iw_noise_spectrum, window_ns),
     IWI_VALUE(iw_noise_spectrum, windows, .about = "transformed, of all CPUs"),
     IWI_VALUE(iw_noise_spectrum, possible_windows, .about = "available"),
@@ -306,10 +305,9 @@ const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectr
         return iwi_doc_printf(doc, "%s shows no noise and thus no lines.", host_of(spectrum));
     }
     if (spectrum->line_count == 0) {
-        return iwi_doc_printf(doc,
-                              "No periodic noise in %s: no line above %.1fx the floor (the highest "
-                              "reaches %s).",
-                              host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
+        return iwi_doc_printf(
+            doc, "No periodic noise in %s: no line above %.1fx the floor (the highest reaches %s).",
+            host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
     }
     return say_strongest(doc, spectrum);
 }
@@ -379,8 +377,8 @@ void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spect
 {
     note_silent_sources(doc, spectrum);
     iwi_item(doc,
-             "Lines must exceed %.1fx the floor; noise without lines does so once in %.0f "
-             "recordings. Shares are rough where beats vary or CPUs differ.",
+             "Lines must exceed %.1fx the floor; noise without lines does so once in %.0f recordings. Shares "
+             "are rough where beats vary or CPUs differ.",
              spectrum->least_ratio, 1.0 / spectrum->false_alarm);
     iwi_item(doc, "Mean of %zu windows of %s, on %zu CPU%s", spectrum->windows,
              iwi_ns_round(doc, spectrum->window_ns), spectrum->cpu_count, iwi_plural_s(spectrum->cpu_count));
@@ -391,8 +389,8 @@ void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spect
                    spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
     if (spectrum->quanta_hz > 0.0) {
         iwi_item(doc,
-                 "With %.4g quanta per second, noise faster than %.4g Hz appears at a lower "
-                 "frequency. Use shorter quanta, or the selfish probe.",
+                 "With %.4g quanta per second, noise faster than %.4g Hz appears at a lower frequency. Use "
+                 "shorter quanta, or the selfish probe.",
                  spectrum->quanta_hz, 0.5 * spectrum->quanta_hz);
     }
 }

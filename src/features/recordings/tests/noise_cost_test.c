@@ -241,8 +241,8 @@ static void costs_are_said_with_two_digits(void **state)
         const char *part;
     } cases[] = {
         {1.437, 1.612,
-         "a barrier takes about 2.4x as long, an allreduce of 8 B 2.6x; barriers slow down "
-         "by 5 % from about 8 ranks."},
+         "a barrier takes about 2.4x as long, an allreduce of 8 B 2.6x; barriers slow down by 5 % from about "
+         "8 ranks."},
         {0.4123, 0.3849, "a barrier is about 41 % slower, an allreduce of 8 B 38 %; barriers"},
         {0.9, 1.1, "a barrier is about 90 % slower, an allreduce of 8 B 110 %; barriers"},
         {8.94, 8.96, "a barrier takes about 9.9x as long, an allreduce of 8 B 10x;"},

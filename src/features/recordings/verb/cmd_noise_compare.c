@@ -45,8 +45,8 @@ static const char description[] =
     "and which sources make the difference.\nDetours come in bursts, so significance comes from a block "
     "bootstrap: each recording is cut into blocks of a hundredth of its length (at least 100 ms, at least 20 "
     "blocks) with all CPUs, which are resampled 2000 times.\nExit status: 2 if B is worse (the whole 95 % "
-    "interval of the difference lies above 0 and above the tolerance), 1 if there are too few detours "
-    "for a percentile, otherwise 0.";
+    "interval of the difference lies above 0 and above the tolerance), 1 if there are too few detours for a "
+    "percentile, otherwise 0.";
 
 static const struct example examples[] = {
     {"whether isolating the CPUs helped", "idlewave noise compare before.h5 after.h5"},

@@ -19,8 +19,7 @@ static const struct opt part_rows[] = {
     ROW("to", OPT_TIME, to_ps, "TIME", "end time (default the end)"),
     ROW("cpus", OPT_STRING, cpus, "LIST", "only these CPUs: 0-3,8 (default all)"),
     ROW("drop", OPT_LIST, drop, "SOURCE",
-        "remove a source: its name, its class, or class/name, with the wildcard *. May "
-        "be repeated"),
+        "remove a source: its name, its class, or class/name, with the wildcard *. May be repeated"),
     ROW("keep", OPT_LIST, keep, "SOURCE", "remove all other sources. May be repeated"),
     ROW("at-least", OPT_TIME, at_least_ps, "TIME",
         "remove shorter detours, after everything else; raises the recording's threshold to TIME"),

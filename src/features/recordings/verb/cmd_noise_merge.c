@@ -31,8 +31,8 @@ static const char *const synopsis[] = {"[options] FILE... -o FILE", NULL};
 static const char description[] =
     "Writes the CPUs of several recordings into one noise file: CPUs of a node that were measured one after "
     "another, or several nodes as a pool for simulations. A CPU whose number is taken gets the lowest free "
-    "number.\nSources are joined by class and name. Differing facts about the origin become 'a | b'. "
-    "All recordings must have the same probe and quantum.";
+    "number.\nSources are joined by class and name. Differing facts about the origin become 'a | b'. All "
+    "recordings must have the same probe and quantum.";
 
 static const struct example examples[] = {
     {"four nodes of 128 CPUs as a pool",

@@ -115,8 +115,8 @@ static void uncertain_results_advise_more_trials(void **state)
     /* deviation 1.7889, t(97.5 %, 5)/sqrt(6) = 1.04944: 4 +- 1.8773 times 130.2 us */
     verdict_of(
         wide, 6,
-        "6 trials, seed 7; 95 % CI of the mean makespan: 276.4 us to 765.2 us, 96.9 % CI of the "
-        "median: 260.4 us to 781.2 us. - The mean is known to within 47 %: more trials narrow the interval.");
+        "6 trials, seed 7; 95 % CI of the mean makespan: 276.4 us to 765.2 us, 96.9 % CI of the median: "
+        "260.4 us to 781.2 us. - The mean is known to within 47 %: more trials narrow the interval.");
     verdict_of(narrow, 6, "median: 260.4 us to 273.4 us. ");
 }
 

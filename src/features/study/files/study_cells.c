@@ -207,10 +207,11 @@ static iw_status check_replicas(const struct iwi_study_reader *reader, const str
 
     for (size_t i = 0; i < ranks->count && part->ranks != 0; i++) {
         if (fmod(ranks->values[i], part->ranks) != 0) {
-            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
-                                 "'%s' was traced on %" PRIu32 " ranks, which can be replicated to "
-                                 "multiples only, not to %.0f; give it its own 'ranks'",
-                                 reader->study.works[crossing->work].name, part->ranks, ranks->values[i]);
+            return iwi_yaml_fail(
+                &reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
+                "'%s' was traced on %" PRIu32
+                " ranks, which can be replicated to multiples only, not to %.0f; give it its own 'ranks'",
+                reader->study.works[crossing->work].name, part->ranks, ranks->values[i]);
         }
     }
     return IW_OK;
@@ -261,11 +262,11 @@ static iw_status check_combinations(const struct iwi_study_reader *reader, const
             }
         }
     }
-    return wrong <= 1 ? status
-                      : iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, status,
-                                      "'%s' has incompatible settings%s: put compatible ones into "
-                                      "separate patterns",
-                                      work->name, wrong == MOST_SAID ? ", those above or more" : "");
+    return wrong <= 1
+               ? status
+               : iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, status,
+                               "'%s' has incompatible settings%s: put compatible ones into separate patterns",
+                               work->name, wrong == MOST_SAID ? ", those above or more" : "");
 }
 
 /* Its network is its own, and so is what its phases are. */
@@ -275,10 +276,10 @@ static iw_status check_training(const struct iwi_study_reader *reader, const str
 
     if (scales->count != 1 || scales->values[0] != 1.0 ||
         holds(crossing->axes[IWI_AXIS_SYNC], IW_SYNC_PHASE)) {
-        return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
-                             "'%s' is a training program with its own network: it cannot have "
-                             "'net-scale' or 'sync: phase'",
-                             reader->study.works[crossing->work].name);
+        return iwi_yaml_fail(
+            &reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
+            "'%s' is a training program with its own network: it cannot have 'net-scale' or 'sync: phase'",
+            reader->study.works[crossing->work].name);
     }
     return reader->wants_files ? check_combinations(reader, crossing) : IW_OK;
 }
@@ -330,14 +331,14 @@ static iw_status check_pair(const struct iwi_study_reader *reader, size_t system
          system->is_extrapolated || system->align != IW_ALIGN_NONE ||
          !iw_cpu_set_is_empty(&system->noise_cpus))) {
         return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'%s' is a training program: it uses only 'noise' and 'skew' of system '%s', "
-                             "as jitter of its hosts",
+                             "'%s' is a training program: it uses only 'noise' and 'skew' of system '%s', as "
+                             "jitter of its hosts",
                              work->name, system->name);
     }
     if (system->spare_cores > 0 && work->goal_path != NULL) {
         return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'spare-cores' of system '%s' lengthens computation, which a "
-                             "schedule fixes; use a pattern or a trace",
+                             "'spare-cores' of system '%s' lengthens computation, which a schedule fixes; "
+                             "use a pattern or a trace",
                              system->name);
     }
     if (moves && system->net.memory.ranks == 0 && reader->systems[system_index].has_digest) {
@@ -488,8 +489,8 @@ static iw_status fail_twins(const struct iwi_study_reader *reader, const iw_cell
                                                         : reader->works[second->work].line;
 
     return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                         "'%s' on '%s' equals '%s' on '%s' except for the names (same network, "
-                         "noise and work); remove one of the two",
+                         "'%s' on '%s' equals '%s' on '%s' except for the names (same network, noise and "
+                         "work); remove one of the two",
                          study->works[second->work].name, study->systems[second->system].name,
                          study->works[first->work].name, study->systems[first->system].name);
 }

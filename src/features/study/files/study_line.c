@@ -415,11 +415,10 @@ static iw_status check_plausible(const struct line_reader *r, const iw_cell_resu
 {
     return cell->noiseless_ns <= 2 * cell->makespan_ns.min
                ? IW_OK
-               : iwi_fail(
-                     r->log, IW_ERR_FORMAT,
-                     "'%s:%zu': %g ns without noise, but only %g ns with it: the line was edited; remove "
-                     "it and run the study again",
-                     r->path, r->number, cell->noiseless_ns, cell->makespan_ns.min);
+               : iwi_fail(r->log, IW_ERR_FORMAT,
+                          "'%s:%zu': %g ns without noise, but only %g ns with it: the line was edited; "
+                          "remove it and run the study again",
+                          r->path, r->number, cell->noiseless_ns, cell->makespan_ns.min);
 }
 
 /* Whether the line still says what was written; members that are not known do not matter. */
@@ -438,8 +437,8 @@ static iw_status check_digest(const struct line_reader *r, const json_t *object,
     free(line);
     if (strcmp(json_string_value(told), digest) != 0) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
-                        "'%s:%zu': the line does not match its digest (edited or damaged): remove it "
-                        "and run the study again",
+                        "'%s:%zu': the line does not match its digest (edited or damaged): remove it and run "
+                        "the study again",
                         r->path, r->number);
     }
     return IW_OK;
@@ -451,11 +450,10 @@ static iw_status check_schema(const struct line_reader *r, const json_t *object)
     const char *schema = json_string_value(json_object_get(object, "schema"));
 
     if (schema != NULL && strcmp(schema, "idlewave.cell/1") == 0) {
-        return iwi_fail(
-            r->log, IW_ERR_FORMAT,
-            "'%s:%zu': this line is from an earlier idlewave (schema '%s') with other statistics: "
-            "run the study again, into a new folder",
-            r->path, r->number, schema);
+        return iwi_fail(r->log, IW_ERR_FORMAT,
+                        "'%s:%zu': this line is from an earlier idlewave (schema '%s') with other "
+                        "statistics: run the study again, into a new folder",
+                        r->path, r->number, schema);
     }
     return schema != NULL && strcmp(schema, IWI_CELL_SCHEMA) == 0
                ? IW_OK

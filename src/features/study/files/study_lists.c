@@ -122,8 +122,7 @@ static iw_status append_scale(const struct iwi_yaml_value *item, struct iwi_axis
     if (strchr(text, '%') != NULL || iw_parse_share(NULL, text, &factor) != IW_OK || factor < 1e-6) {
         return iwi_yaml_refuse(
             item, IW_ERR_RANGE,
-            "'%.40s' is not a factor: write 10 for a network ten times faster, 0.1 for one "
-            "ten times slower",
+            "'%.40s' is not a factor: write 10 for a network ten times faster, 0.1 for one ten times slower",
             text);
     }
     return append(item, values, factor);
@@ -199,8 +198,7 @@ iw_status iwi_study_name_work(struct iwi_study_reader *reader, const char *other
     for (size_t i = 0; i < study->work_count; i++) {
         if (strcmp(study->works[i].name, work->name) == 0) {
             return iwi_yaml_fail(&reader->yaml, item->entry.line, IW_ERR_FORMAT,
-                                 "'%s' is already in line %zu; give it another name: {name: NAME, "
-                                 "...}",
+                                 "'%s' is already in line %zu; give it another name: {name: NAME, ...}",
                                  work->name, reader->works[i].line);
         }
     }

@@ -101,8 +101,8 @@ static iw_status add_cell(struct collection *c, const char *path, size_t number,
         status = is_same_result(cell, &c->cells[known])
                      ? IW_OK
                      : iwi_fail(c->log, IW_ERR_FORMAT,
-                                "'%s:%zu': cell %s has two different results; delete the line that "
-                                "another version wrote, and run the study again",
+                                "'%s:%zu': cell %s has two different results; delete the line that another "
+                                "version wrote, and run the study again",
                                 path, number, cell->id);
     }
     iwi_cell_result_release(cell);

@@ -261,8 +261,7 @@ static iw_status read_value(const struct iwi_yaml_value *item, struct axis *a)
 
     if (a->row->kind == IWI_SET_TIMES || a->row->kind == IWI_SET_COUNTS) {
         return iwi_yaml_refuse(item, IW_ERR_FORMAT,
-                               "it is a list and cannot be varied: put it into 'set', in a "
-                               "separate pattern");
+                               "it is a list and cannot be varied: put it into 'set', in a separate pattern");
     }
     IW_TRY(iwi_yaml_string(item, &text));
     return a->row->kind == IWI_SET_COUNT ? append_counts(item, text, a) : append_text(item, text, a);
@@ -324,8 +323,8 @@ static iw_status find_source(const struct iwi_yaml_value *item, const char *sour
     }
     if (status != IW_OK) {
         status = iwi_yaml_fail(item->yaml, item->line, status,
-                               "jitter '%.100s': %s; use a predefined source such as python-gc, a SPEC "
-                               "(in quotes within []), or a file in the folder of the study",
+                               "jitter '%.100s': %s; use a predefined source such as python-gc, a SPEC (in "
+                               "quotes within []), or a file in the folder of the study",
                                source, keeper.text);
         free(*path_p);
     }
@@ -398,10 +397,10 @@ static iw_status read_axis(const struct iwi_yaml_value *value, void *at)
     iw_study_work *work = at;
 
     if (work->setting_count == IW_STUDY_SETTINGS_MAX) {
-        return iwi_yaml_fail(value->yaml, value->key_line, IW_ERR_RANGE,
-                             "'%s': too many settings are varied: at most %d; put those with one "
-                             "value into 'set'",
-                             value->row->key, IW_STUDY_SETTINGS_MAX);
+        return iwi_yaml_fail(
+            value->yaml, value->key_line, IW_ERR_RANGE,
+            "'%s': too many settings are varied: at most %d; put those with one value into 'set'",
+            value->row->key, IW_STUDY_SETTINGS_MAX);
     }
     if (count == 0) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT, "the list is empty");

@@ -100,8 +100,7 @@ static void read_array(struct study_share *share)
     if (study_share_is_first(share)) {
         ui_error(share->ui,
                  "note: task %s of a Slurm array shares the cells with all processes that run this study in "
-                 "this folder "
-                 "(to run a fixed part, use --shard I/N)",
+                 "this folder (to run a fixed part, use --shard I/N)",
                  slurm.id);
     }
 }
@@ -164,8 +163,8 @@ static const struct merge_opts merge_defaults = {.dir = NULL};
 static const char *const merge_synopsis[] = {"-o DIR DIR...", NULL};
 
 static const char merge_description[] =
-    "Joins results of folders with parts of one study. Cells that several folders have must be "
-    "equal. The order of the folders does not matter.";
+    "Joins results of folders with parts of one study. Cells that several folders have must be equal. The "
+    "order of the folders does not matter.";
 
 static const struct example merge_examples[] = {
     {"two machines ran half of the cells each", "idlewave study merge part1 part2 -o all"},
@@ -259,10 +258,10 @@ static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...
 
 static const char description[] =
     "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
-    "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, on disk "
-    "before the next one begins.\nAfter an interruption, the same command runs the missing cells "
-    "and gives the same lines as an uninterrupted run. After a change to the file, it runs only the "
-    "cells that changed.\nAny number of processes may run one study in one folder, started by mpirun or "
+    "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, on disk before "
+    "the next one begins.\nAfter an interruption, the same command runs the missing cells "
+    "and gives the same lines as an uninterrupted run. After a change to the file, it runs only the cells "
+    "that changed.\nAny number of processes may run one study in one folder, started by mpirun or "
     "srun, as a job array, or by hand. Each takes the next free cell, including those of processes that "
     "died.";
 

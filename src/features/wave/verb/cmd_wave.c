@@ -22,8 +22,7 @@ struct wave_opts {
 #define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
 static const struct opt wave_rows[] = {
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "least extra waiting that counts as part of a wave (default depends on the usual "
-        "waiting)"),
+        "least extra waiting that counts as part of a wave (default depends on the usual waiting)"),
     ROW("least-delay", OPT_TIME, least_delay_ps, "TIME",
         "ignore shorter delays (default a quarter of a step's computation, a half for traces, and longer "
         "than noise)"),
@@ -37,8 +36,7 @@ static const struct opt wave_rows[] = {
 };
 static const struct opt trace_rows[] = {
     ROW("step-gap", OPT_TIME, gap_ps, "TIME",
-        "start a step where a rank computes for at least TIME between two calls (default from the "
-        "gaps)"),
+        "start a step where a rank computes for at least TIME between two calls (default from the gaps)"),
     ROW("periodic", OPT_FLAG, is_periodic, "", "treat the last and the first rank as neighbours"),
 };
 #undef ROW
@@ -54,13 +52,13 @@ static const struct wave_opts defaults = {.distance = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "A late rank makes its neighbours wait, and these make theirs wait in the next step: a wave of "
-    "idle time runs through the program. This verb finds the delays in a timeline and follows the waves in "
-    "each "
-    "direction. It reports their speed, compared with sigma d / T (d: distance of partners, T: length of a "
+    "A late rank makes its neighbours wait, and these make theirs wait in the next step: a wave of idle time "
+    "runs through the program. This verb finds the delays in a timeline and follows the waves in "
+    "each direction. It reports their speed, compared with sigma d / T (d: distance of partners, T: length "
+    "of a "
     "step), their loss per rank to noise, and their end: at the border, around the ring, at another wave, or "
-    "in noise.\nTimelines come from 'idlewave "
-    "simulate --timeline'. In a trace of a real run, unusually long computation on a single rank "
+    "in noise.\nTimelines come from 'idlewave simulate --timeline'. In a trace of a real run, unusually long "
+    "computation on a single rank "
     "counts as a delay.";
 
 static const struct example examples[] = {

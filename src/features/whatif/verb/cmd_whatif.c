@@ -36,8 +36,8 @@ static const char *const engines[] = {"auto", "event", "flow", "window", NULL};
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
     ROW("without", OPT_LIST, without, "SOURCE[,SOURCE...]",
-        "also try removing these together: names, classes or class/name, with wildcards * and ?, or a "
-        "SPEC of --noise; may be repeated"),
+        "also try removing these together: names, classes or class/name, with wildcards * and ?, or a SPEC "
+        "of --noise; may be repeated"),
     ROW("target", OPT_STRING, target, "SHARE",
         "find the smallest set of sources whose removal brings the slowdown below SHARE, for example 2%"),
     ROW("cores-per-node", OPT_COUNT, cores_per_node, "N",
@@ -107,15 +107,14 @@ static const char *const synopsis[] = {"[options] --noise NOISE --pattern OP --r
                                        "[options] --noise NOISE FILE", NULL};
 
 static const char description[] =
-    "Estimates what noise costs a job, and what removing a source, a class of sources or a set "
-    "of your choice would save. It simulates the same job with recorded noise and without these "
-    "sources, in pairs with the same seeds and phases.\nDetours "
-    "of a removed source vanish; all others stay in place. The result equals, to the picosecond, "
+    "Estimates what noise costs a job, and what removing a source, a class of sources or a set of your "
+    "choice would save. It simulates the same job with recorded noise and without these "
+    "sources, in pairs with the same seeds and phases.\nDetours of a removed source vanish; all others stay "
+    "in place. The result equals, to the picosecond, "
     "a simulation with the output of 'idlewave noise cut --drop SOURCE'. Savings have 95 % intervals, which "
-    "cover the trials and the length of the recordings. Savings do not add up; the report says "
-    "by how much.\nThe report also has the savings of co-scheduling (noise on all nodes at the same time) "
-    "and, "
-    "with --cores-per-node, of a core left to the operating system.";
+    "cover the trials and the length of the recordings. Savings do not add up; the report says by how "
+    "much.\nThe report also has the savings of co-scheduling (noise on all nodes at the same time) "
+    "and, with --cores-per-node, of a core left to the operating system.";
 
 static const struct example examples[] = {
     {"what to switch off first for a job of 8192 ranks, 16 per node",
@@ -202,8 +201,8 @@ static int refuse_no_noise(const struct ui *ui, const struct opt_args *args)
 {
     if (args->count == 1 && ui_ends_with(args->values[0], ".h5")) {
         return ui_usage(ui,
-                        "'%s' is read as the program; if it is a recording, type: idlewave "
-                        "whatif --pattern allreduce --ranks 1024 --compute 1ms --repeat 20 --noise %s",
+                        "'%s' is read as the program; if it is a recording, type: idlewave whatif --pattern "
+                        "allreduce --ranks 1024 --compute 1ms --repeat 20 --noise %s",
                         args->values[0], args->values[0]);
     }
     return ui_usage(ui, "no noise given: add --noise FILE, a recording of 'idlewave record'");

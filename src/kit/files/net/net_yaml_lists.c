@@ -120,8 +120,8 @@ static iw_status read_series(const struct iwi_yaml_value *value, iw_net *net)
     IW_TRY(iwi_yaml_find(value->yaml, value->node, IWI_YAML_ROWS(rows), &map));
     if (iwi_yaml_get(&map, "series") == NULL || iwi_yaml_get(&map, "every") == NULL) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT,
-                               "a series needs its delays and the duration of each, for instance "
-                               "{series: [0*20, 1.5us], every: 4us}");
+                               "a series needs its delays and the duration of each, for instance {series: "
+                               "[0*20, 1.5us], every: 4us}");
     }
     status = iwi_yaml_read(&map, &delays);
     if (status == IW_OK) {

@@ -254,8 +254,8 @@ static iw_status trace_refuse_unfinished(const iw_log *log, const char *path)
     }
     if (mpi[0] == '\0' || iw_mpi_plugin_path(NULL, mpi, finisher, command, sizeof command) != IW_OK) {
         return iwi_fail(log, IW_ERR_TRUNCATED,
-                        "'%s' holds an unfinished trace; to finish it, run '%s %s' (the "
-                        "command is in lib/idlewave/%s, beside the tracer)",
+                        "'%s' holds an unfinished trace; to finish it, run '%s %s' (the command is in "
+                        "lib/idlewave/%s, beside the tracer)",
                         path, finisher, run, mpi[0] != '\0' ? mpi : "<MPI>");
     }
     return iwi_fail(log, IW_ERR_TRUNCATED, "'%s' holds an unfinished trace; to finish it, run '%s %s'", path,
