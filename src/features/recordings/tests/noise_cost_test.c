@@ -304,7 +304,7 @@ static void how_they_were_found_is_told(void **state)
 
     (void)state;
     assert_said(&cost, "Slowdowns are means of 10 simulations of 100 collectives back to back (barrier: 95 % "
-                       "CI 1.900x to 2.100x).");
+                       "CI 1.900 to 2.100x).");
     cost.used_ns = 2e9;
     assert_said(&cost, "back to back with the first 2 s (barrier:");
 }
