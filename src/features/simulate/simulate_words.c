@@ -154,7 +154,8 @@ static void say_alignment(struct iwi_document *doc, const iw_independence *indep
         iwi_item(doc,
                  "The job has %" PRIu32 " nodes, but only %" PRIu32
                  " were recorded: noise coincides within groups of %" PRIu32
-                 " nodes. With --sync start it coincides on all nodes; the truth lies in between.",
+                 " nodes. With noise synchronised from the start it coincides on all nodes; the truth lies "
+                 "in between.",
                  independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
     }
 }
@@ -562,7 +563,7 @@ static iw_estimate mean_of(const iw_simulation *s)
                : s->recording->slowdown;
 }
 
-/* " takes at least 2.3 times as long as without noise: this recording of 10 s on 2 CPUs cannot show ..." */
+/* " takes at least 2.3x as long as without noise: a recording of 10 s on 2 CPUs is too short ..." */
 static void say_bound(struct iwi_document *doc, const iw_simulation *s)
 {
     char text[IWI_PARAGRAPH_SIZE] = "";
@@ -642,8 +643,8 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
         (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
         iwi_doc_append(doc, " The traced run, including its noise, took only %s: %s",
                        iwi_ps(doc, s->traced->run_ps),
-                       s->traced->is_training ? "use the network that connects the GPUs (--net)."
-                                              : "use the network of the traced run (--net).");
+                       s->traced->is_training ? "use the network that connects the GPUs."
+                                              : "use the network of the traced run.");
     }
 }
 

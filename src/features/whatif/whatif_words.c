@@ -341,10 +341,10 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 
     if (change == NULL) {
         if (whatif->is_reserve_unknown) {
-            iwi_paragraph(doc,
-                          "The effect of leaving a core of each node to the operating system is unknown: its "
-                          "price is longer computation, and this job has none. Add computation (--compute), "
-                          "or use a trace.");
+            iwi_paragraph(
+                doc, "The effect of leaving a core of each node to the operating system is unknown: its "
+                     "price is longer computation, and this job has none. Add computation between messages, "
+                     "or use a trace.");
         }
         return;
     }

@@ -256,7 +256,7 @@ static iw_status check_spare_cores(const struct iwi_yaml_map *map, const struct 
                ? IW_OK
                : iwi_yaml_refuse(spare, IW_ERR_RANGE,
                                  "a node has %" PRIu32 " cores (ranks times cores per rank), and at least "
-                                                       "one must compute; add 'ranks-per-node'",
+                                 "one must compute; add 'ranks-per-node'",
                                  cores);
 }
 

@@ -20,7 +20,7 @@ enum { TIMELINE_PATH_BYTES = 64 };
 static const struct iwi_h5_words timeline_words = {
     .format = TIMELINE_FORMAT,
     .kind = "timeline",
-    .not_hdf5 = "timeline: make one with 'idlewave simulate --timeline FILE'",
+    .not_hdf5 = "timeline: make one with 'idlewave simulate'",
 };
 
 /* Sums of numbers of steps do not overflow below it. */
