@@ -140,7 +140,7 @@ def matches(expected, actual):
 
 
 # of long work: only slow machines print it
-PROGRESS = re.compile(r"idlewave: [a-z ]+: (?:\d+ % done, \d+:\d\d left|note: that will take about .*)")
+PROGRESS = re.compile(r"idlewave: [a-z ]+: (?:\d+ % done, \d+:\d\d left|note: about .*)")
 
 
 # `idlewave ... | head -n 3`: whoever still writes when head ends gets SIGPIPE, on a busy machine now and then

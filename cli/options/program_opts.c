@@ -45,7 +45,7 @@ const struct opt program_rows[] = {
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),
     ROW("compute-bytes", OPT_COUNT, compute_bytes, "SIZE",
-        "what each of these phases moves from and to memory, at the same time as the work (default 0); needs "
+        "bytes that each of these phases moves to and from memory during the work (default 0); needs "
         "--memory"),
     ROW("root", OPT_COUNT, root, "RANK", "root of bcast, reduce, gather, scatter (default 0)"),
     ROW("segment", OPT_COUNT, segment_bytes, "SIZE", "segment size of pipelined algorithms", .min = 1),
@@ -59,7 +59,7 @@ _Static_assert(sizeof program_rows / sizeof program_rows[0] == PROGRAM_ROW_COUNT
 
 const struct opt halo_rows[] = {
     ROW("dims", OPT_STRING, dims, "XxY[xZ]", "ranks in each direction (default: as square as possible)"),
-    ROW("boundary", OPT_CHOICE, boundary, "", "wrap around at the edges, or not (default periodic)",
+    ROW("boundary", OPT_CHOICE, boundary, "", "wrap around at the edges or not (default periodic)",
         .choices = boundaries),
     ROW("direction", OPT_CHOICE, direction, "",
         "exchange with both neighbours, or send up and receive from below (default bi)",
@@ -91,7 +91,7 @@ static int check_no_trace(const struct ui *ui, const struct program_opts *opts, 
 {
     const char *option = opt_first_typed(trace_rows, TRACE_ROW_COUNT, opts, others);
 
-    return option == NULL ? UI_DONE : ui_usage(ui, "--%s is for traces, but '%s' is none", option, what);
+    return option == NULL ? UI_DONE : ui_usage(ui, "--%s is for traces: '%s' is not one", option, what);
 }
 
 static int check_file(const struct ui *ui, const struct program_opts *opts, const char *path, bool is_trace)
@@ -103,7 +103,7 @@ static int check_file(const struct ui *ui, const struct program_opts *opts, cons
     }
     option = option != NULL ? option : typed_halo_option(opts);
     if (option != NULL) {
-        return ui_usage(ui, "--%s describes a pattern, but '%s' says itself what runs", option, path);
+        return ui_usage(ui, "--%s is for patterns, not for the program '%s'", option, path);
     }
     if (opts->goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
@@ -116,7 +116,7 @@ static int check_pattern(const struct ui *ui, const struct program_opts *opts, c
     const char *option = typed_halo_option(opts);
 
     if (opts->ranks == 0) {
-        return ui_usage(ui, "--pattern needs the number of ranks: --ranks N");
+        return ui_usage(ui, "--pattern needs a number of ranks: add --ranks N");
     }
     if (option != NULL && strstr(operations, "halo") == NULL && strstr(operations, "sweep") == NULL) {
         return ui_usage(ui, "--%s is for halo and sweep patterns, not for '%s'", option, operations);

@@ -81,7 +81,7 @@ static bool read_step(struct ui *ui, const char *value, uint64_t *step_p)
         return false;
     }
     if (*step_p == 0) {
-        ui_error(ui, "steps are counted from 1");
+        ui_error(ui, "steps count from 1");
         return false;
     }
     return true;
@@ -108,7 +108,7 @@ static bool read_delay(struct ui *ui, const char *text, iw_delay *delay)
         }
     }
     if (is_good && (*text != '\0' || !has_rank || !has_time)) {
-        ui_error(ui, "write rank=5,step=1,time=13.5ms (step may be left out: 1)");
+        ui_error(ui, "write rank=5,step=1,time=13.5ms (default step 1)");
         return false;
     }
     return is_good;

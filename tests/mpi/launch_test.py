@@ -116,8 +116,8 @@ class Trace(Case):
         done = self.launch(2, IDLEWAVE, "trace", "-o", "run", "--", OTHER_HELLO)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stdout.count("ranks"), 0)
-        self.assertIn(f"is a program of {OTHER}, but a launcher of {MPI} has started this", done.stderr)
-        self.assertIn(f"use {OTHER}'s own (on Debian mpirun.{OTHER})", done.stderr)
+        self.assertIn(f"is a program of {OTHER}, but was started by a launcher of {MPI}", done.stderr)
+        self.assertIn(f"use the launcher of {OTHER} (on Debian mpirun.{OTHER})", done.stderr)
         self.assertEqual(done.stderr.count("is a program of"), 1, done.stderr)
         self.assertFalse((self.folder / "run").exists())
 
@@ -153,7 +153,7 @@ class Trace(Case):
     def test_tells_a_missing_part(self):
         done = self.launch(1, IDLEWAVE, "trace", "--", HELLO, env={"IDLEWAVE_PARTS": str(self.folder)})
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn(f"{MPI}/libidlewave-trace.so' cannot be read: IDLEWAVE_PARTS names that folder", done.stderr)
+        self.assertIn(f"{MPI}/libidlewave-trace.so': IDLEWAVE_PARTS names this folder", done.stderr)
 
 
 @unittest.skipUnless(TRACER.exists() and OTHER_TRACER.exists() and run_mpi.launcher(OTHER), f"there is no {OTHER}")

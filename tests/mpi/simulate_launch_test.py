@@ -92,7 +92,7 @@ class Failures(Case):
         self.assert_tells_once(3, (*PATTERN, "--bogus"), 64, "there is no option '--bogus'")
 
     def test_options_that_do_not_fit(self):
-        self.assert_tells_once(3, (*PATTERN, "--lanes", "3"), 64, "--lanes 3: lanes are 1, 2, 4 or 8")
+        self.assert_tells_once(3, (*PATTERN, "--lanes", "3"), 64, "--lanes 3: use 1, 2, 4 or 8")
         self.assert_tells_once(3, (*PATTERN, "--lanes", "3"), 64, "hint: ")
 
     def test_one_argument_too_many(self):

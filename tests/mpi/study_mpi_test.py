@@ -84,7 +84,7 @@ class Lines(Case):
         expected = self.run_alone("quick.yaml", "run")
         done = self.launch(3, IDLEWAVE, "study", "quick.yaml", "-o", "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("(24 were there already)", done.stdout)
+        self.assertIn("(24 finished before)", done.stdout)
         self.assertEqual(self.lines("run"), expected)
 
     def test_are_all_there_when_a_cell_fails(self):
@@ -92,7 +92,7 @@ class Lines(Case):
         (self.folder / "stuck.goal").write_text(STUCK_GOAL, encoding="utf-8")
         done = self.launch(2, IDLEWAVE, "study", "stuck.yaml", "-o", "run")
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, "study: process [01]: cell 5: system chic, stuck, 2 ranks: 2 ranks cannot go on")
+        self.assertRegex(done.stderr, "study: process [01]: cell 5: system chic, stuck, 2 ranks: 2 ranks cannot continue")
         self.assertEqual(len(self.lines("run")), 4)
 
     def test_what_all_meet_is_told_once(self):
@@ -153,7 +153,7 @@ class Killed(Case):
         self.assertLess(len(left), CELLS, "all was done before the kill")
         done = self.launch(2, IDLEWAVE, "study", "long.yaml", "-o", "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"({len(left)} were there already)", " ".join(done.stdout.split()))
+        self.assertIn(f"({len(left)} finished before)", " ".join(done.stdout.split()))
         self.assertEqual(self.lines("run"), self.run_alone("long.yaml", "alone"))
 
     def test_the_others_end_the_study_under_a_launcher_that_lets_them(self):

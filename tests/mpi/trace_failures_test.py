@@ -163,7 +163,7 @@ class Deaths(trace_run.Case):
 
     def test_killed(self):
         self.assertNotEqual(self.run_traced(2, "trace_death", "kill").returncode, 0)
-        self.assertIn(f"'{trace_run.FINISH} {self.trace}' makes a trace of it", self.idlewave("report", self.trace).stderr)
+        self.assertIn(f"'{trace_run.FINISH} {self.trace}'", self.idlewave("report", self.trace).stderr)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
         self.assertIn("the run died; what its ranks did until then is all there",
                       self.idlewave("simulate", self.trace).stderr)

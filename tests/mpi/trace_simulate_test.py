@@ -14,11 +14,11 @@ import run_mpi
 import trace_run
 
 IDLEWAVE = trace_run.ARGUMENTS.idlewave.resolve()
-OPAQUE = "calls of one-sided communication, files, processes or other things that are not followed"
+OPAQUE = "calls of one-sided communication, files, processes and others are not simulated"
 BETWEEN = "collective calls on intercommunicators"
-UNKNOWN = "calls on communicators whose members the trace does not tell"
+UNKNOWN = "calls on communicators with unknown members"
 WAITS = "waits for files, one-sided or partitioned communication"
-OFF = "places where recording was switched off"
+OFF = "gaps where recording was switched off"
 LOST = ["never sent", "never received"]
 THREADS = "called MPI from"
 

@@ -129,7 +129,7 @@ def by_idlewave(tools, goal, network):
     done = run([tools.idlewave, "simulate", goal, "--rules", "loggopsim", "--net", "none", "--end-times", ends]
                + [word for key, value in units.items() for word in (f"--{key}", value)])
     if done.returncode != 0:
-        if "cannot go on" not in done.stderr:
+        if "cannot continue" not in done.stderr:
             raise RuntimeError(f"idlewave ended with {done.returncode}: {done.stderr}")
         return None
     rows = [line.split(",") for line in ends.read_text(encoding="utf-8").splitlines()[1:]]

@@ -243,7 +243,7 @@ class Errors(Scratch):
         self.assertNotIsInstance(caught.exception, FileNotFoundError)
 
     def test_a_deadlock_has_no_result(self):
-        with self.assertRaisesRegex(idlewave.CommandError, "2 ranks cannot go on") as caught:
+        with self.assertRaisesRegex(idlewave.CommandError, "2 ranks cannot continue") as caught:
             idlewave.simulate(SOURCE / "examples/stuck.goal")
         self.assertEqual(caught.exception.exit_code, 2)
 

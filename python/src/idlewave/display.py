@@ -92,7 +92,7 @@ def _certainty(result: Result) -> List[str]:
         said.append(f"{trials:,} {'trial' if trials == 1 else 'trials'}.{few}")
     recording = getattr(result, "recording", None)
     if getattr(recording, "is_bound", False):
-        said.append("The slowdown is a lower bound: the recording cannot show what that many ranks meet.")
+        said.append("The slowdown is a lower limit: the recording is too short for this many ranks.")
     return said + list(result.notes)
 
 

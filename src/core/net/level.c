@@ -19,11 +19,11 @@ static iw_status fill_places(const iw_log *log, const iw_net *net, uint32_t rank
         const uint32_t number = net->list.nodes[rank];
 
         if (taken[number] == node->ranks) {
-            status = iwi_fail(
-                log, IW_ERR_RANGE,
-                "network '%s': the list places more than %u rank%s on %s %u, rank %u is one too "
-                "many: correct it, or the size of a %s",
-                net->name, node->ranks, node->ranks == 1 ? "" : "s", node->name, number, rank, node->name);
+            status = iwi_fail(log, IW_ERR_RANGE,
+                              "network '%s': the list places more than %u rank%s on %s %u, rank %u is one "
+                              "too many: correct it, or the size of a %s",
+                              net->name, node->ranks, node->ranks == 1 ? "" : "s", node->name, number, rank,
+                              node->name);
         } else {
             places[rank] = number * node->ranks + taken[number]++;
         }
@@ -38,8 +38,7 @@ iw_status iwi_places_check(const iw_log *log, const iw_net *net)
 
     if (list->nodes == NULL || list->count == 0 || list->level >= net->inner_count) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "network '%s' places ranks by a list, but there is none: give the node of each rank",
-                        net->name);
+                        "network '%s' needs a list of placements: give the node of each rank", net->name);
     }
     for (uint32_t rank = 0; rank < list->count; rank++) {
         const uint64_t end = ((uint64_t)list->nodes[rank] + 1) * net->inner[list->level].ranks;
@@ -89,8 +88,7 @@ iw_status iwi_levels_init(const iw_log *log, const iw_net *net, uint32_t rank_co
     IW_TRY(iwi_places_check(log, net));
     if (net->list.count < rank_count) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "network '%s': the list places %u ranks, but there are %u: add the nodes of the "
-                        "others, or take fewer ranks",
+                        "network '%s': the list places %u ranks of %u: add the others, or use fewer ranks",
                         net->name, net->list.count, rank_count);
     }
     places = iwi_new_array(log, rank_count, sizeof *places);

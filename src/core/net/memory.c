@@ -79,8 +79,7 @@ iw_status iw_memory_parse(const iw_log *log, const char *text, iw_memory *memory
     }
     if (!is_known || memory.ranks == 0 || memory.domain_bytes_per_s == 0 || memory.core_bytes_per_s == 0) {
         return iwi_fail(log, IW_ERR_FORMAT,
-                        "'%s' does not say what cores share: write ranks=20,domain=40GB/s,core=6.5GB/s",
-                        text);
+                        "'%s' is not a memory: write for example ranks=20,domain=40GB/s,core=6.5GB/s", text);
     }
     IW_TRY(iwi_memory_check(log, &memory));
     *memory_p = memory;

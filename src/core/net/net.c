@@ -32,8 +32,8 @@ static iw_status check_nics(const iw_log *log, const iw_net *net)
     const iw_net_inner *node = nics->node_level < net->inner_count ? &net->inner[nics->node_level] : NULL;
 
     if (node == NULL) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "network '%s' has NICs, but no level that is their node: give it levels", net->name);
+        return iwi_fail(log, IW_ERR_RANGE, "network '%s' has NICs, but no level for the node: add levels",
+                        net->name);
     }
     if (nics->count > MOST_NICS) {
         return iwi_fail(log, IW_ERR_RANGE, "network '%s': %u NICs in a node are more than %d", net->name,
@@ -45,7 +45,7 @@ static iw_status check_nics(const iw_log *log, const iw_net *net)
     }
     if (node->taper > 0.0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "network '%s': what leads out of a %s are its NICs: leave its taper out", net->name,
+                        "network '%s': traffic leaving a %s uses its NICs: remove its taper", net->name,
                         node->name);
     }
     return IW_OK;
@@ -282,11 +282,10 @@ static iw_status check_segment(const iw_log *log, const iw_net *net, const iw_ne
     const uint64_t from = costs->segments[index].from_bytes;
 
     if (from < 2 || from > MOST_FROM_BYTES || (index > 0 && from <= costs->segments[index - 1].from_bytes)) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "network '%s': segments must begin at rising sizes of at least 2 bytes, but number %u "
-            "begins at %" PRIu64,
-            net->name, index + 1, from);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "network '%s': segments must begin at ascending sizes of at least 2 bytes, but "
+                        "number %u begins at %" PRIu64,
+                        net->name, index + 1, from);
     }
     return check_parameters(log, net, &costs->segments[index]);
 }
@@ -300,8 +299,8 @@ static iw_status check_rising(const iw_log *log, const iw_net *net, const iw_net
         iwi_cost_by(costs, from).gap < iwi_cost_by(costs, from - 1).gap) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "network '%s': a message of %" PRIu64
-                        " bytes, where segment %u begins, must not take "
-                        "less time (o_s + L + o_r, or g) than one of a byte less",
+                        " bytes, where segment %u begins, must not take less time (o_s + L + o_r, or g) than "
+                        "a message one byte smaller",
                         net->name, from, index + 1);
     }
     return IW_OK;
@@ -342,11 +341,9 @@ static iw_status check_inner(const iw_log *log, const iw_net *net, uint32_t inde
     const uint32_t ranks = net->inner[index].ranks, inside = index > 0 ? net->inner[index - 1].ranks : 0;
 
     if (ranks <= inside || (inside > 0 && ranks % inside != 0)) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "network '%s': level '%s' has groups of %u ranks, which must be a multiple of %u, and "
-            "more",
-            net->name, net->inner[index].name, ranks, inside > 0 ? inside : 1);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "network '%s': level '%s' has groups of %u ranks: use a larger multiple of %u",
+                        net->name, net->inner[index].name, ranks, inside > 0 ? inside : 1);
     }
     return check_costs(log, net, &net->inner[index].costs);
 }
@@ -415,7 +412,7 @@ iw_status iw_net_scale(const iw_log *log, iw_net *net, double factor)
     iw_net scaled = *net;
 
     if (!(factor > 0) || !isfinite(factor)) {
-        return iwi_fail(log, IW_ERR_RANGE, "a network cannot be %g times faster; the factor must be above 0",
+        return iwi_fail(log, IW_ERR_RANGE, "a network cannot be %g times faster: the factor must be above 0",
                         factor);
     }
     IW_TRY(iw_net_check(log, net));
@@ -440,8 +437,8 @@ static iw_status resize(const iw_log *log, const iw_net *net, const char *what, 
     if (ranks > from && (ranks % from != 0 || ranks / from > UINT32_MAX)) {
         return iwi_fail(
             log, IW_ERR_RANGE,
-            "network '%s' cannot have %u ranks on a node: a %s has %u of its %u, and would have %s",
-            net->name, to, what, *ranks_p, from, ranks % from != 0 ? "no whole number" : "too many");
+            "network '%s' cannot have %u ranks per node: a %s has %u of its %u, and would have %s", net->name,
+            to, what, *ranks_p, from, ranks % from != 0 ? "a fraction of a rank" : "too many");
     }
     *ranks_p = ranks > from ? (uint32_t)(ranks / from) : 1;
     return IW_OK;
@@ -465,7 +462,7 @@ iw_status iw_net_resize_nodes(const iw_log *log, iw_net *net, uint32_t ranks)
         return IW_OK;
     }
     if (ranks < 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "nodes of 0 ranks are none");
+        return iwi_fail(log, IW_ERR_RANGE, "a node needs at least 1 rank");
     }
     node = iwi_node_level(net);
     from = net->inner[node].ranks;

@@ -96,11 +96,10 @@ static iw_status check_points(const iw_log *log, const iw_net *net)
             i == 0 || (points[i].share > points[i - 1].share && points[i].delay_ps >= points[i - 1].delay_ps);
 
         if (!is_rising || points[i].delay_ps < 0 || points[i].delay_ps > MOST_DELAY_PS) {
-            return iwi_fail(
-                log, IW_ERR_RANGE,
-                "network '%s': quantile %u of its noise must have a larger share than the one before it, "
-                "and a delay that is no smaller, and at most 1 h",
-                net->name, i + 1);
+            return iwi_fail(log, IW_ERR_RANGE,
+                            "network '%s': quantile %u of its noise must have a larger share than the "
+                            "previous one, and a delay not below it and at most 1 h",
+                            net->name, i + 1);
         }
     }
     return IW_OK;

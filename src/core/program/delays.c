@@ -14,11 +14,11 @@ IWI_COMPARE(compare, iw_delay, IWI_RISING(rank), IWI_RISING(step))
 static iw_status check_delay(const iw_log *log, const iw_program *program, const iw_delay *delay)
 {
     if (delay->rank >= program->ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "a delay is on rank %" PRIu32 ", but ranks are 0 to %" PRIu32,
+        return iwi_fail(log, IW_ERR_RANGE, "a delay on rank %" PRIu32 ": ranks are 0 to %" PRIu32,
                         delay->rank, program->ranks - 1);
     }
     if (delay->step == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "the delay on rank %" PRIu32 " is in step 0; the first step is 1",
+        return iwi_fail(log, IW_ERR_RANGE, "the delay on rank %" PRIu32 " is in step 0: the first step is 1",
                         delay->rank);
     }
     if (delay->time_ps < 0 || delay->time_ps > IW_TIME_INPUT_MAX) {

@@ -10,11 +10,9 @@
 static iw_status check(const iw_log *log, const iw_nodes *nodes, uint32_t ranks)
 {
     if (nodes->list.nodes == NULL || nodes->list.count < ranks) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "the list of nodes places %u ranks, but there are %u: add the nodes of the others, or "
-            "take fewer ranks",
-            nodes->list.nodes == NULL ? 0 : nodes->list.count, ranks);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "the list of nodes places %u ranks of %u: add the others, or use fewer ranks",
+                        nodes->list.nodes == NULL ? 0 : nodes->list.count, ranks);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (nodes->list.nodes[rank] >= IW_NODES_MAX) {

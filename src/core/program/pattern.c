@@ -75,7 +75,7 @@ iw_status iwi_dims_choose(const iw_log *log, const char *op, uint32_t ranks, uin
     }
     if (given > ranks || ranks % given != 0 || (free_count == 0 && given != ranks)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "%s: the given dimensions %s %" PRIu32 " ranks; leave them 0 to have them chosen", op,
+                        "%s: the dimensions %s %" PRIu32 " ranks: use 0 for automatic dimensions", op,
                         free_count == 0 ? "do not multiply to" : "do not divide", ranks);
     }
     most_square((uint32_t)(ranks / given), free_count, shape);
@@ -107,22 +107,21 @@ static uint32_t grid_dimensions(enum iwi_op_kind kind)
 static iw_status check_sizes(const iw_log *log, const iw_pattern *pattern)
 {
     if (pattern->ranks < 1 || pattern->ranks > MOST_RANKS) {
-        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " ranks; there must be 1 to 2^30", pattern->ranks);
+        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " ranks: use 1 to 2^30", pattern->ranks);
     }
     if (pattern->root >= pattern->ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "the root is rank %" PRIu32 ", but ranks are 0 to %" PRIu32,
-                        pattern->root, pattern->ranks - 1);
+        return iwi_fail(log, IW_ERR_RANGE, "root %" PRIu32 ": ranks are 0 to %" PRIu32, pattern->root,
+                        pattern->ranks - 1);
     }
     if (pattern->repeat < 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "0 repetitions; there must be at least 1");
+        return iwi_fail(log, IW_ERR_RANGE, "0 repetitions: use at least 1");
     }
     if (pattern->bytes > MOST_BYTES) {
-        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " bytes a rank; at most 1 TiB is possible",
+        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " bytes per rank: at most 1 TiB is possible",
                         pattern->bytes);
     }
     if (pattern->compute_bytes > MOST_BYTES) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "a compute phase moves %" PRIu64 " bytes; at most 1 TiB is possible",
+        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " bytes per compute phase: at most 1 TiB is possible",
                         pattern->compute_bytes);
     }
     if (pattern->segment_bytes > 0 && pattern->bytes / pattern->segment_bytes >= MOST_SEGMENTS) {
@@ -184,15 +183,15 @@ static iw_status finish_operation(const iw_log *log, const iw_pattern *pattern, 
                         name, pattern->bytes, pattern->ranks);
     }
     if (dimensions == 2 && pattern->dims[2] > 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "%s: 3 dimensions are given, it has 2", name);
+        return iwi_fail(log, IW_ERR_RANGE, "%s: 3 dimensions instead of 2", name);
     }
     if (dimensions > 0) {
         IW_TRY(iwi_dims_choose(log, name, pattern->ranks, dimensions, op->dims));
     }
     if (algorithm->uses_nodes && op->nodes.ranks == 0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "%s:%s uses nodes, but it is not known which ranks share one: take a network with "
-                        "levels, or say how many ranks a node has (`ranks_per_node`)",
+                        "%s:%s depends on nodes, but which ranks share a node is unknown: use a network with "
+                        "levels, or give the ranks per node (`ranks_per_node`)",
                         name, algorithm->name);
     }
     return algorithm->check == NULL ? IW_OK : algorithm->check(log, op);
@@ -217,8 +216,7 @@ static iw_status find_rules(const iw_log *log, const char *name, const struct iw
         return IW_OK;
     }
     iwi_rules_list(known, sizeof known);
-    return iwi_fail(log, IW_ERR_RANGE, "'%s' are no rules for the algorithms of a pattern; known are %s",
-                    name, known);
+    return iwi_fail(log, IW_ERR_RANGE, "unknown rules for algorithms '%s': use %s", name, known);
 }
 
 static size_t count_operations(const char *text)
@@ -283,8 +281,7 @@ static iw_status check_messages(const iw_log *log, const iw_program *program)
     }
     if (__builtin_mul_overflow(once, program->repeat, &all) || all > INT64_MAX) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "the pattern has more than 2^63 messages; take fewer ranks, "
-                        "repetitions or segments");
+                        "the pattern has more than 2^63 messages: use fewer ranks, repetitions or segments");
     }
     return IW_OK;
 }

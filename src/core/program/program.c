@@ -140,7 +140,7 @@ static uint64_t count_phases(const iw_program *program, uint32_t rank)
 iw_status iw_program_set_delays(const iw_log *log, iw_program *program, const iw_delay *delays, size_t count)
 {
     if (program->operations != NULL) {
-        return iwi_fail(log, IW_ERR_USAGE, "delays of a pattern are given with the pattern");
+        return iwi_fail(log, IW_ERR_USAGE, "give the delays of a pattern with the pattern");
     }
     for (size_t i = 0; i < count; i++) {
         const uint64_t phases =

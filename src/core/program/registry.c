@@ -55,7 +55,7 @@ static iw_status unknown_operation(const iw_log *log, const char *text, size_t l
     for (size_t kind = 0; kind < IWI_OP_KINDS; kind++) {
         append_name(known, sizeof known, iwi_op_kind_names[kind]);
     }
-    return iwi_fail(log, IW_ERR_USAGE, "unknown operation '%.*s'; known are %s", (int)length, text, known);
+    return iwi_fail(log, IW_ERR_USAGE, "unknown operation '%.*s': use %s", (int)length, text, known);
 }
 
 static iw_status unknown_algorithm(const iw_log *log, size_t kind, const char *text, size_t length)
@@ -67,7 +67,7 @@ static iw_status unknown_algorithm(const iw_log *log, size_t kind, const char *t
             append_name(known, sizeof known, algorithms[i]->name);
         }
     }
-    return iwi_fail(log, IW_ERR_USAGE, "unknown algorithm '%.*s' of %s; known are %s", (int)length, text,
+    return iwi_fail(log, IW_ERR_USAGE, "unknown algorithm '%.*s' of %s: use %s", (int)length, text,
                     iwi_op_kind_names[kind], known);
 }
 
@@ -113,7 +113,7 @@ enum { NAME_SIZE = 64 };
 static iw_status fail_form(const iw_log *log, const char *text)
 {
     return iwi_fail(log, IW_ERR_USAGE,
-                    "'%s' says no algorithm: write OP=ALGORITHM or OP>SIZE=ALGORITHM, for instance "
+                    "'%s' names no algorithm: write OP=ALGORITHM or OP>SIZE=ALGORITHM, for instance "
                     "'bcast>64KiB=chain/8KiB' (segments of 8 KiB)",
                     text);
 }
@@ -168,7 +168,7 @@ static iw_status find_algorithm(const iw_log *log, const char *text, size_t op_l
     (void)snprintf(both, sizeof both, "%s:%s", op, own_name(op, name));
     IW_TRY(iwi_algorithm_find(log, both, strlen(both), &rule->algorithm));
     if (rule->algorithm->kind > IWI_EXSCAN) {
-        return iwi_fail(log, IW_ERR_USAGE, "'%s' is no collective operation of MPI", op);
+        return iwi_fail(log, IW_ERR_USAGE, "'%s' is not a collective operation of MPI", op);
     }
     return IW_OK;
 }

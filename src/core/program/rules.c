@@ -126,7 +126,7 @@ static const struct iwi_rule rules_nccl_rules[] = {
 
 const struct iwi_rule_set iwi_rules_nccl_ring = {
     .name = "nccl-ring",
-    .summary = "rings at every size, as NCCL where it does not take trees",
+    .summary = "rings at every size, as NCCL where it does not use trees",
     .rules = rules_nccl_rules,
     .count = sizeof rules_nccl_rules / sizeof rules_nccl_rules[0],
 };
@@ -193,7 +193,7 @@ static const struct iwi_rule *quickest(enum iwi_op_kind kind, const struct iwi_o
 
 const struct iwi_rule_set iwi_rules_nccl = {
     .name = "nccl",
-    .summary = "rings, trees or NVLS, as NCCL's model of time says where nodes are known; else rings",
+    .summary = "rings, trees or NVLS by NCCL's time model where nodes are known; otherwise rings",
     .rules = rules_nccl_rules,
     .count = sizeof rules_nccl_rules / sizeof rules_nccl_rules[0],
     .choose_on_nodes = quickest,
@@ -441,7 +441,7 @@ static const struct iwi_rule han_rules[] = {
 
 const struct iwi_rule_set iwi_rules_ompi_5 = {
     .name = "ompi-5",
-    .summary = "Open MPI 5: han where nodes are known, else as 4.1",
+    .summary = "Open MPI 5: han where nodes are known, otherwise as 4.1",
     .rules = rules_ompi_rules,
     .count = sizeof rules_ompi_rules / sizeof rules_ompi_rules[0],
     .node_rules = han_rules,

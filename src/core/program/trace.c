@@ -54,9 +54,8 @@ void iwi_trace_warn_of_neighbours(const iw_log *log, const struct iw_trace *trac
     }
     if (count > 0) {
         iwi_warn(log,
-                 "%" PRIu64
-                 " calls of neighbour collectives count as waiting for all ranks of their communicator: who "
-                 "made others wait in them may be wrong",
+                 "%" PRIu64 " calls of neighbour collectives count as waiting for all ranks of their "
+                 "communicator: blame in them may be wrong",
                  count);
     }
 }
@@ -108,7 +107,7 @@ static bool is_rooted(uint8_t op)
 static iw_status check_message(const struct place *place, uint64_t i, const struct iwi_call *call)
 {
     if (call->peer >= place->trace->rank_count) {
-        return refuse(place, i, "there is no rank", call->peer);
+        return refuse(place, i, "no rank", call->peer);
     }
     return call->tag < 0 ? refuse(place, i, "bad tag -", (uint64_t) - (int64_t)call->tag) : IW_OK;
 }
@@ -122,7 +121,7 @@ static iw_status check_sizes(const struct place *place, uint64_t i, const struct
         return IW_OK;
     }
     if (call->sizes > trace->size_list_count) {
-        return refuse(place, i, "there is no list of sizes", call->sizes - 1);
+        return refuse(place, i, "no list of sizes", call->sizes - 1);
     }
     list = &trace->size_lists[call->sizes - 1];
     if (list->first > trace->part_count || list->count > trace->part_count - list->first) {
@@ -139,7 +138,7 @@ static iw_status check_sizes(const struct place *place, uint64_t i, const struct
 static iw_status check_collective(const struct place *place, uint64_t i, const struct iwi_call *call)
 {
     if (call->op >= IWI_TRACE_OPS) {
-        return refuse(place, i, "there is no collective", call->op);
+        return refuse(place, i, "no collective", call->op);
     }
     if (is_rooted(call->op) && call->peer >= place->trace->comms[call->comm].size) {
         return refuse(place, i, "the communicator has no root", call->peer);
@@ -150,7 +149,7 @@ static iw_status check_collective(const struct place *place, uint64_t i, const s
 static iw_status check_made(const struct place *place, uint64_t i, uint32_t request)
 {
     if (request >= place->rank->request_count || place->request_states[request] != 0) {
-        return refuse(place, i, "bad number of a new request", request);
+        return refuse(place, i, "invalid number of a new request", request);
     }
     place->request_states[request] = 1;
     return IW_OK;
@@ -161,13 +160,13 @@ static iw_status check_wait(const struct place *place, uint64_t i, const struct 
     const uint64_t end = (uint64_t)call->request + call->request_count;
 
     if (call->request_count == 0 || end > place->rank->completed_count) {
-        return refuse(place, i, "bad number of completed requests", call->request_count);
+        return refuse(place, i, "invalid number of completed requests", call->request_count);
     }
     for (uint64_t k = call->request; k < end; k++) {
         const uint32_t request = place->rank->completed[k];
 
         if (request >= place->rank->request_count || place->request_states[request] == 0) {
-            return refuse(place, i, "completes a request that was not made,", request);
+            return refuse(place, i, "completes an unknown request,", request);
         }
         if (place->request_states[request] == 2) {
             return refuse(place, i, "completes for the second time request", request);
@@ -206,7 +205,7 @@ static iw_status check_calls(const struct place *place)
         }
         if (call->kind != IWI_CALL_WAIT && call->kind != IWI_CALL_OPAQUE &&
             call->comm >= place->trace->comm_count) {
-            return refuse(place, i, "there is no communicator", call->comm);
+            return refuse(place, i, "no communicator", call->comm);
         }
         IW_TRY(check_kind(place, i, call));
     }
@@ -216,7 +215,7 @@ static iw_status check_calls(const struct place *place)
 static iw_status check_comms(const iw_log *log, const struct iw_trace *trace)
 {
     if (trace->rank_count == 0 || trace->comm_count == 0) {
-        return iwi_fail(log, IW_ERR_FORMAT, "trace: it has no ranks");
+        return iwi_fail(log, IW_ERR_FORMAT, "trace: no ranks");
     }
     for (uint32_t c = 0; c < trace->comm_count; c++) {
         const struct iwi_comm *comm = &trace->comms[c];

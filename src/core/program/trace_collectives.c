@@ -275,7 +275,7 @@ static iw_status fail_disagreement(const struct iwi_trace_build *build, uint32_t
         return iwi_fail(build->log, IW_ERR_FORMAT,
                         "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32
                         ", on which another rank has no collective left: the ranks disagree "
-                        "(`drops_collectives` leaves all out)",
+                        "(`drops_collectives` ignores all)",
                         rank, number, iwi_trace_op_names[call->op], call->comm);
     }
     if (instance->op != call->op) {
@@ -283,7 +283,7 @@ static iw_status fail_disagreement(const struct iwi_trace_build *build, uint32_t
     }
     return iwi_fail(build->log, IW_ERR_FORMAT,
                     "rank %" PRIu32 ", call %" PRIu64 ": %s on communicator %" PRIu32 ", where rank %" PRIu32
-                    " has %s: the ranks disagree on their collectives (`drops_collectives` leaves all out)",
+                    " has %s: the ranks disagree on their collectives (`drops_collectives` ignores all)",
                     rank, number, iwi_trace_op_names[call->op], call->comm, instance->first_rank, what);
 }
 
@@ -371,7 +371,7 @@ static iw_status check_complete(const struct iwi_trace_build *build, const struc
                 return iwi_fail(build->log, IW_ERR_FORMAT,
                                 "only %" PRIu32 " of the %" PRIu32 " ranks of communicator %" PRIu32
                                 " have its collective number %" PRIu64 " (%s, on rank %" PRIu32
-                                "): the ranks disagree (`drops_collectives` leaves all out)",
+                                "): the ranks disagree (`drops_collectives` ignores all)",
                                 instances[at].arrived, build->trace->comms[comm].size, comm, at - first + 1,
                                 iwi_trace_op_names[instances[at].op], instances[at].first_rank);
             }
@@ -414,7 +414,7 @@ static iw_status make_operation(const struct iwi_trace_build *build,
     if (op->bytes > MOST_MESSAGE_BYTES / iwi_operation_most_blocks(op)) {
         return iwi_fail(build->log, IW_ERR_RANGE,
                         "%s of %" PRIu64 " bytes for each of %" PRIu32
-                        " ranks: more than 1 PiB in all, take fewer ranks",
+                        " ranks: more than 1 PiB in all; use fewer ranks",
                         iwi_trace_op_names[instance->op], op->bytes, op->ranks);
     }
     return IW_OK;
@@ -520,13 +520,12 @@ static void warn_of_means(const iw_log *log, const struct choice *choice)
 {
     if (choice->averaged[0] > 0) {
         iwi_warn(log,
-                 "%" PRIu64
-                 " collectives have a size for each rank (MPI_Alltoallv, ...): on more ranks than traced "
-                 "they run with the mean",
+                 "%" PRIu64 " collectives have a size for each rank (MPI_Alltoallv, ...): on more ranks than "
+                 "traced they use the mean",
                  choice->averaged[0]);
     }
     if (choice->averaged[1] > 0) {
-        iwi_warn(log, "%" PRIu64 " MPI_Reduce_scatter have blocks of unequal size: they run with the mean",
+        iwi_warn(log, "%" PRIu64 " MPI_Reduce_scatter have blocks of unequal size: they use the mean",
                  choice->averaged[1]);
     }
 }

@@ -380,8 +380,7 @@ iw_status iwi_trace_build_nodes(struct iwi_trace_build *build)
     const iw_status status = build_schedule(&w);
 
     if (status == IW_OK && w.unfinished_receives > 0) {
-        iwi_warn(build->log,
-                 "%" PRIu64 " receives were posted but never completed in the trace; they are left out",
+        iwi_warn(build->log, "ignoring %" PRIu64 " receives that the trace never completes",
                  w.unfinished_receives);
     }
     iwi_index_release(&w.tags);

@@ -115,7 +115,7 @@ static void warn_of_sizes(const struct iwi_trace_build *b)
     if (count > 0) {
         iwi_warn(b->log,
                  "%" PRIu32 " communicator%s traced size on %" PRIu32
-                 " ranks: %s%s; `grow` lets one span all replicas",
+                 " ranks: %s%s; to span all replicas, use `grow`",
                  count, count == 1 ? " keeps its" : "s keep their", b->program->base * b->program->replicas,
                  text, count > NAMED ? ", ..." : "");
     }
@@ -130,19 +130,19 @@ static iw_status check_opts(const iw_log *log, const struct iw_trace *trace, con
     }
     if (opts->ranks > MOST_RANKS || opts->ranks % trace->rank_count != 0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "%" PRIu32 " ranks are not possible: the trace has %" PRIu32
-                        ", which can be replicated to a multiple of that, for instance %" PRIu64,
+                        "%" PRIu32 " ranks: the trace has %" PRIu32
+                        " and can only be replicated to a multiple, for instance %" PRIu64,
                         opts->ranks, trace->rank_count,
                         (opts->ranks / trace->rank_count + UINT64_C(1)) * trace->rank_count);
     }
     if (!(opts->compute_scale >= 0) || isinf(opts->compute_scale)) {
-        return iwi_fail(log, IW_ERR_RANGE, "compute times cannot be multiplied by %g", opts->compute_scale);
+        return iwi_fail(log, IW_ERR_RANGE, "invalid factor for compute times: %g", opts->compute_scale);
     }
     if (opts->clock == IW_COMPUTE_CPU && !trace->has_cpu_time) {
-        return iwi_fail(log, IW_ERR_USAGE, "the trace has no CPU times: take wall-clock times");
+        return iwi_fail(log, IW_ERR_USAGE, "the trace has no CPU times: use wall-clock times");
     }
     if (opts->reduce < 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "a reduction cannot take negative time");
+        return iwi_fail(log, IW_ERR_RANGE, "negative time for a reduction");
     }
     return IW_OK;
 }
@@ -174,7 +174,7 @@ static iw_status count_messages(const iw_log *log, struct iwi_trace_program *pro
                            iwi_trace_is_wide(program, program->collectives[c].comm) ? 1 : program->replicas);
     }
     return fits ? IW_OK
-                : iwi_fail(log, IW_ERR_RANGE, "the program has more than 2^63 messages; take fewer ranks");
+                : iwi_fail(log, IW_ERR_RANGE, "the program has more than 2^63 messages: use fewer ranks");
 }
 
 static iw_status check_reductions(const iw_log *log, const struct iwi_trace_program *program,

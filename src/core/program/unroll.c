@@ -138,7 +138,7 @@ static iw_status lay_out(const iw_log *log, struct unroller *u, struct iwi_sched
         u->cursors[rank] = (struct cursor){nodes, deps};
         if (__builtin_mul_overflow(one.nodes, program->repeat, &rank_nodes) || rank_nodes > UINT32_MAX) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "the pattern is too long to be stored: rank %" PRIu32 " has %" PRIu64
+                            "the pattern is too long to store: rank %" PRIu32 " has %" PRIu64
                             " operations in each of %" PRIu64 " repetitions, at most 2^32 fit",
                             rank, one.nodes, program->repeat);
         }
@@ -328,7 +328,7 @@ static iw_status walk_all(struct trace_unroller *u)
         walk_rank(u, rank / u->trace->base, rank % u->trace->base);
         if (u->nodes - u->first_node > UINT32_MAX) {
             return iwi_fail(u->log, IW_ERR_RANGE,
-                            "the program is too long to be stored: rank %" PRIu32 " has over 2^32 operations",
+                            "the program is too long to store: rank %" PRIu32 " has over 2^32 operations",
                             rank);
         }
     }
@@ -344,8 +344,8 @@ static iw_status check_memory(const struct trace_unroller *u, double nodes, doub
 
     if (needed > there / 2) {
         return iwi_fail(u->log, IW_ERR_RANGE,
-                        "stored message by message this program needs %.0f GiB, more than half of the memory "
-                        "here: take fewer ranks",
+                        "stored message by message this program needs %.0f GiB, more than half of this "
+                        "machine's memory: use fewer ranks",
                         needed / (1 << 30));
     }
     return IW_OK;
@@ -430,7 +430,7 @@ iw_status iwi_program_unroll(const iw_log *log, const iw_program *program, struc
     }
     if (program->operations == NULL) {
         return iwi_fail(log, IW_ERR_USAGE,
-                        "only a pattern or a trace can be unrolled; this program is a schedule already");
+                        "only a pattern or a trace can be unrolled: this program is already a schedule");
     }
     status = unroll(log, &u, schedule_p);
     free(u.cursors);

@@ -18,15 +18,15 @@ static iw_status check_opts(const iw_log *log, const iw_sim_opts *opts)
         return iwi_fail(log, IW_ERR_RANGE, "at least 1 trial is needed");
     }
     if (opts->lanes > IWI_MOST_LANES || (opts->lanes & (opts->lanes - 1)) != 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u lanes are not possible: 1, 2, 4 or 8 are", opts->lanes);
+        return iwi_fail(log, IW_ERR_RANGE, "%u lanes: use 1, 2, 4 or 8", opts->lanes);
     }
     if (opts->checkpoint_dir != NULL && opts->want_end_times && opts->trials > 1) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "restart points do not hold when ranks ended in trials before: leave out the end "
-                        "times, or run one trial");
+                        "checkpoints do not store end times of earlier trials: leave out the end times, or "
+                        "run one trial");
     }
     if (opts->threads > MOST_THREADS) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u threads are not possible: at most %d are", opts->threads,
+        return iwi_fail(log, IW_ERR_RANGE, "%u threads: at most %d are possible", opts->threads,
                         MOST_THREADS);
     }
     return IW_OK;
@@ -58,11 +58,9 @@ static void warn_of_idle_noise(const iw_log *log, const iw_program *program, con
     if (noise != NULL && iwi_noise_has_phases(noise) && !has_compute_phases(program)) {
         char names[128];
 
-        iwi_warn(
-            log,
-            "%s and synchronising by phase act on compute phases, but the program has none: give it work "
-            "(`compute_ps`)",
-            iwi_list_usages(iwi_noise_phased_name, names, sizeof names));
+        iwi_warn(log,
+                 "%s and synchronisation by phase need compute phases: give the program work (`compute_ps`)",
+                 iwi_list_usages(iwi_noise_phased_name, names, sizeof names));
     }
 }
 
@@ -125,12 +123,12 @@ static iw_status check_cores(const iw_log *log, const iw_program *program, const
 
     if (cores > 1 && opts->rules == IW_RULES_LOGGOPSIM) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no ranks with several cores: use the rules of idlewave, or 1 "
-                        "core a rank");
+                        "LogGOPSim's rules have no ranks with several cores: use the rules of idlewave, or 1 "
+                        "core per rank");
     }
     if (opts->node_speeds != NULL && opts->rules == IW_RULES_LOGGOPSIM) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no nodes of different speed: use the rules of idlewave");
+                        "LogGOPSim's rules have no nodes of different speed: use the rules of idlewave");
     }
     if ((uint64_t)program->ranks * cores > UINT32_MAX) {
         return iwi_fail(log, IW_ERR_RANGE,
@@ -150,20 +148,20 @@ static iw_status check_memory(const iw_log *log, const iw_program *program, cons
     }
     if (rules == IW_RULES_LOGGOPSIM) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no memory: leave the bytes of compute phases out, or use the "
+                        "LogGOPSim's rules have no memory: remove the bytes of compute phases, or use the "
                         "rules of idlewave");
     }
     if (net->memory.ranks == 0) {
         return iwi_fail(log, IW_ERR_USAGE,
                         "compute phases move %" PRIu64
-                        " bytes each, but nothing says how fast: add the memory of the machine, for instance "
-                        "`memory` ranks=20,domain=40GB/s,core=6.5GB/s",
+                        " bytes each, but the memory bandwidth is unknown: add for instance `memory` "
+                        "ranks=20,domain=40GB/s,core=6.5GB/s",
                         program->compute_bytes);
     }
     if (cores > 1) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "compute phases that move bytes run on 1 core a rank, not on %u: leave one of both out", cores);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "compute phases that move bytes need 1 core per rank, not %u: drop one of the two",
+                        cores);
     }
     if (iwi_memory_lockstep(&net->memory, program->ranks, program->compute_bytes) > IW_TIME_INPUT_MAX) {
         return iwi_fail(log, IW_ERR_RANGE, "compute phases of %" PRIu64 " bytes take more than 10 days",
@@ -178,20 +176,19 @@ iw_status iwi_check_simulation(const iw_log *log, const iw_program *program, con
     IW_TRY(check_opts(log, opts));
     IW_TRY(iw_net_check(log, net));
     if (opts->rules == IW_RULES_LOGGOPSIM && net->segment_count > 0) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "network '%s' has size segments, which LogGOPSim's rules do not know; use the rules of "
-            "idlewave, or give L, o, g and G for one line over all sizes",
-            net->name);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "network '%s' has size segments, which LogGOPSim's rules do not support; use the "
+                        "rules of idlewave, or L, o, g and G for all sizes",
+                        net->name);
     }
     if (opts->rules == IW_RULES_LOGGOPSIM && net->inner_count > 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "network '%s' has levels, which LogGOPSim's rules do not know; use the rules of "
+                        "network '%s' has levels, which LogGOPSim's rules do not support; use the rules of "
                         "idlewave, or one of its levels",
                         net->name);
     }
     if (iw_net_is_noisy(net) && (opts->rules == IW_RULES_LOGGOPSIM || opts->checkpoint_dir != NULL)) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED, "network '%s' has noise, which %s do not know; %s",
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "network '%s' has noise, which %s do not support; %s",
                         net->name, opts->rules == IW_RULES_LOGGOPSIM ? "LogGOPSim's rules" : "restart points",
                         opts->rules == IW_RULES_LOGGOPSIM ? "use the rules of idlewave" : "run without them");
     }

@@ -232,8 +232,8 @@ iw_status iwi_report_stuck(const iw_log *log, const struct iwi_schedule *schedul
     if (count > named) {
         snprintf(rest, sizeof rest, " and %zu more", count - named);
     }
-    return iwi_fail(log, IW_ERR_DEADLOCK, "%zu rank%s cannot go on: %s%s", ranks, ranks == 1 ? "" : "s", text,
-                    rest);
+    return iwi_fail(log, IW_ERR_DEADLOCK, "%zu rank%s cannot continue: %s%s", ranks, ranks == 1 ? "" : "s",
+                    text, rest);
 }
 
 iw_status iwi_report_stuck_ranks(const iw_log *log, const struct iwi_schedule *schedule, iwi_stuck_node find,
@@ -299,7 +299,6 @@ void iwi_warn_unreceived(const iw_log *log, const struct iwi_schedule *schedule,
 
 iw_status iwi_fail_too_late(const iw_log *log)
 {
-    return iwi_fail(
-        log, IW_ERR_RANGE,
-        "the simulated time passes 53 days, the most that can be simulated: compute or repeat less");
+    return iwi_fail(log, IW_ERR_RANGE,
+                    "the simulated time exceeds the limit of 53 days: compute or repeat less");
 }

@@ -47,7 +47,7 @@ static iw_status plan_loggopsim(const iw_log *log, const iw_program *program, iw
 
     if (rendezvous != IW_RENDEZVOUS_IDEAL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules have no control messages: leave `rendezvous` out");
+                        "LogGOPSim's rules have no control messages: remove `rendezvous`");
     }
     if (program->schedule != NULL && !program->schedule->is_in_order) {
         plan->schedule = program->schedule;
@@ -128,12 +128,12 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
 
     if (program->compute_bytes > 0 && iwi_memory_saturates(&net->memory, program->ranks)) {
         (void)snprintf(plan->note, sizeof plan->note,
-                       "ranks that share the bandwidth of memory must be taken in the order of time");
+                       "ranks that share memory bandwidth must run in time order");
         return IW_OK;
     }
     if (iw_net_is_noisy(net) && iwi_may_rendezvous(program, net)) {
         (void)snprintf(plan->note, sizeof plan->note,
-                       "some messages go by rendezvous, and the network delays each part of them");
+                       "some messages use rendezvous, and the network delays each part of them");
         return IW_OK;
     }
     if (program->trace != NULL) {
@@ -144,7 +144,7 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     }
     if (!schedule->is_in_order && opts->parallel == IW_PARALLEL_RANKS) {
         (void)snprintf(plan->note, sizeof plan->note,
-                       "the flow engine takes the ranks of a graph that is not in order by one thread");
+                       "the flow engine uses one thread for the ranks of an unordered graph");
         return IW_OK;
     }
     if (!schedule->is_in_order) {
@@ -170,9 +170,9 @@ static iw_status plan_window(const iw_log *log, const iw_program *program, const
     if (program->compute_bytes > 0) {
         refusal = "compute phases move bytes";
     } else if (iw_net_is_noisy(net) && iwi_may_rendezvous(program, net)) {
-        refusal = "some messages go by rendezvous, and the network delays each part of them";
+        refusal = "some messages use rendezvous, and the network delays each part of them";
     } else if (iwi_tells_steps(opts)) {
-        refusal = "steps are told in the order of time";
+        refusal = "steps are written in time order";
     } else {
         IW_TRY(plan_event(log, program, plan));
         refusal = iwi_window_refusal(plan->schedule, net, &node);
@@ -197,7 +197,7 @@ static iw_status plan_without_queue(const iw_log *log, const iw_program *program
                                     const iw_sim_opts *opts, struct iwi_plan *plan)
 {
     if (iwi_net_has_queues(net)) {
-        (void)snprintf(plan->note, sizeof plan->note, "messages wait for NICs in the order of time");
+        (void)snprintf(plan->note, sizeof plan->note, "messages wait for NICs in time order");
         return IW_OK;
     }
     if (opts->engine != IW_ENGINE_WINDOW) {
@@ -231,7 +231,7 @@ static iw_status plan_engine(const iw_log *log, const iw_program *program, const
         }
         if (opts->engine != IW_ENGINE_AUTO) {
             return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                            "the %s engine cannot run this: %s; the event engine can",
+                            "the %s engine cannot run this: %s; use the event engine",
                             iw_engine_name(opts->engine), plan->note);
         }
     }
@@ -275,7 +275,7 @@ void iwi_plan_release(struct iwi_plan *plan)
 const char *iwi_partition_refusal(const struct iwi_plan *plan)
 {
     if (plan->graph != NULL) {
-        return "the flow engine takes the ranks of a graph that is not in order by one thread";
+        return "the flow engine uses one thread for the ranks of an unordered graph";
     }
     if (plan->window != NULL && plan->window->immediate != NULL) {
         return plan->note;
@@ -284,9 +284,9 @@ const char *iwi_partition_refusal(const struct iwi_plan *plan)
         return NULL;
     }
     if (plan->rules == IW_RULES_LOGGOPSIM) {
-        return "LogGOPSim's rules take all ranks in the order of time";
+        return "LogGOPSim's rules run all ranks in time order";
     }
-    return plan->note[0] != '\0' ? plan->note : "the event engine takes all ranks in the order of time";
+    return plan->note[0] != '\0' ? plan->note : "the event engine runs all ranks in time order";
 }
 
 /* A stored schedule as a trace program of one replica without collectives. */

@@ -227,15 +227,15 @@ static iw_status open_checkpoint(const iw_log *log, const iw_sim_opts *opts, str
         }
         IW_TRY(iwi_parallel_join(log, opts->link, seen, 6));
         if (seen[0] != -seen[3] || seen[1] != -seen[4] || seen[2] != -seen[5]) {
-            return iwi_fail(log, IW_ERR_IO,
-                            "not all processes see the same restart points in '%s': name a folder that all "
-                            "nodes share",
-                            opts->checkpoint_dir);
+            return iwi_fail(
+                log, IW_ERR_IO,
+                "the processes see different checkpoints in '%s': use a folder that all nodes share",
+                opts->checkpoint_dir);
         }
     }
     if (found->generation > 0 && opts->lanes != 0 && found->lanes != opts->lanes) {
         return iwi_fail(log, IW_ERR_USAGE,
-                        "the restart point in '%s' was written with `lanes` %" PRIu64 ": use the same",
+                        "the checkpoint in '%s' was written with `lanes` %" PRIu64 ": use the same",
                         opts->checkpoint_dir, found->lanes);
     }
     batches->lanes = found->generation > 0 ? (uint32_t)found->lanes : batches->lanes;

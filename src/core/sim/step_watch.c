@@ -101,12 +101,10 @@ iw_status iwi_steps_check(const iw_log *log, iw_rules rules, const struct iwi_sc
 {
     if (rules == IW_RULES_LOGGOPSIM) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules tell no steps of ranks: use the rules of idlewave");
+                        "LogGOPSim's rules have no steps of ranks: use the rules of idlewave");
     }
     if (schedule != NULL && schedule->cpu_count > 1) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "ranks with several CPUs do several things at once: there are steps only of programs "
-                        "that use one CPU a rank");
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "steps need programs with one CPU per rank");
     }
     return IW_OK;
 }

@@ -296,9 +296,8 @@ static iw_status check_size(struct iwi_member *member, size_t bytes)
 {
     return bytes <= IW_LINK_MOST_BYTES
                ? IW_OK
-               : iwi_fail(member->log, IW_ERR_RANGE,
-                          "a message of %zu bytes is too long: at most %zu are possible", bytes,
-                          IW_LINK_MOST_BYTES);
+               : iwi_fail(member->log, IW_ERR_RANGE, "a message of %zu bytes is too long: the limit is %zu",
+                          bytes, IW_LINK_MOST_BYTES);
 }
 
 iw_status iwi_member_send(struct iwi_member *member, uint32_t to, const void *data, size_t bytes,
@@ -488,12 +487,11 @@ static iw_status seat_all(const iw_log *log, struct iwi_team *team, const struct
     }
     if (team->most_threads > most_at_once) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "this MPI takes calls of one thread only: use 1 thread for each process");
+                        "this MPI allows calls from one thread only: use 1 thread per process");
     }
     if (count > UINT32_MAX || (uint64_t)team->most_threads * team->most_threads > team->link->most_channels) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "%" PRIu32 " threads in %" PRIu32
-                        " processes are more than the link between them can tell apart",
+                        "%" PRIu32 " threads in %" PRIu32 " processes are too many to communicate",
                         team->most_threads, team->processes);
     }
     team_set_crowd(team, here);

@@ -282,8 +282,8 @@ static iw_status parse_poisson(const iw_log *log, const char *spec, const char *
     if (iwi_spec_arguments(fields[1], "fixed") == NULL) {
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
-            "'%s': a barrier on a network is modelled for detours of one duration: write fixed:TIME, or "
-            "ask 'idlewave simulate'",
+            "'%s': the model of a barrier on a network needs detours of one duration: use fixed:TIME, or "
+            "'idlewave simulate'",
             spec);
     }
     *noise = (struct iwi_dissemination_noise){(double)gap_ps / (double)IW_PS_PER_NS,
@@ -298,17 +298,17 @@ static iw_status parse_noise(const iw_log *log, const char *spec, struct iwi_dis
 
     if (periodic == NULL && poisson == NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': a barrier without work is modelled for periodic:RATE,TIME and "
-                        "poisson:RATE,fixed:TIME; for other noise give the work of a phase",
+                        "'%s': a barrier without work needs noise of the form periodic:RATE,TIME or "
+                        "poisson:RATE,fixed:TIME; for other noise, give the work of a phase",
                         spec);
     }
     IW_TRY(periodic != NULL ? parse_periodic(log, spec, periodic, noise)
                             : parse_poisson(log, spec, poisson, noise));
     if (noise->duration_ns > MOST_SHARE * noise->period_ns) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': detours take over %g%% of the time, which this model is not made for: ask "
-                        "'idlewave simulate'",
-                        spec, 100 * MOST_SHARE);
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "'%s': detours take over %g%% of the time, too much for this model: use 'idlewave simulate'",
+            spec, 100 * MOST_SHARE);
     }
     return IW_OK;
 }
@@ -319,7 +319,7 @@ static iw_status check_ranks(const iw_log *log, const uint64_t *ranks, size_t co
 
     for (size_t i = 0; i < count; i++) {
         if (ranks[i] < 1 || ranks[i] > UINT64_C(1) << 62) {
-            return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " ranks; there must be 1 to 2^62", ranks[i]);
+            return iwi_fail(log, IW_ERR_RANGE, "%" PRIu64 " ranks: use 1 to 2^62", ranks[i]);
         }
         rounds = (unsigned)fmax(rounds, iwi_rounds((double)ranks[i]));
     }
@@ -340,11 +340,10 @@ static iw_status work_law(const iw_log *log, const char *spec, const struct iwi_
         return IW_OK;
     }
     if (most > MOST_LOST) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "'%s': up to %.0f detours in one phase are too many for this model: ask for less work, "
-            "or for a network whose messages take no CPU time",
-            spec, most);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "'%s': up to %.0f detours in one phase are too many for this model: use less work, "
+                        "or a network whose messages take no CPU time",
+                        spec, most);
     }
     *most_lost_p = most;
     return iw_law_new(log, spec, work_ns, law_p);
@@ -414,12 +413,12 @@ static iw_status check_costs(const iw_log *log, const char *spec, const struct i
 {
     if (net->send_ns <= 0 || net->receive_ns <= 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "messages that cost no CPU time meet no noise: write a network with o above 0");
+                        "noise hits only messages that cost CPU time: use a network with o above 0");
     }
     if (noise->duration_ns > 0 && net->latency_ns > MOST_LATENCY * noise->duration_ns) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': the latency is over %g detours long, and each detour is nearly always "
-                        "absorbed in it: ask 'idlewave simulate'",
+                        "'%s': the latency is over %g detours long and absorbs nearly all of them: use "
+                        "'idlewave simulate'",
                         spec, MOST_LATENCY);
     }
     return IW_OK;

@@ -28,7 +28,7 @@ static iw_status unknown_law(const iw_log *log, const char *spec)
 
         snprintf(usages + used, sizeof usages - used, "%s%s", i > 0 ? ", " : "", kinds[i]->usage);
     }
-    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a law of noise: write one of %s", spec, usages);
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a law of noise: use one of %s", spec, usages);
 }
 
 static iw_status parse_with(const iw_log *log, const struct iwi_law_ops *ops, const char *spec,
@@ -63,8 +63,7 @@ static const char *arguments_of(const struct iwi_law_ops *ops, const char *spec)
 iw_status iw_law_new(const iw_log *log, const char *spec, double work_ns, iw_law **law_p)
 {
     if (!(work_ns >= 0) || isinf(work_ns)) {
-        return iwi_fail(log, IW_ERR_RANGE, "the work of a phase is %g ns; it must be a time of at least 0",
-                        work_ns);
+        return iwi_fail(log, IW_ERR_RANGE, "the work of a phase is %g ns: it must not be negative", work_ns);
     }
     for (size_t i = 0; i < KIND_COUNT; i++) {
         const char *arguments = arguments_of(kinds[i], spec);

@@ -19,8 +19,8 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     IW_TRY(iwi_spec_time(log, spec, fields[1], &time_ps));
     if (law->u.bernoulli.probability > 1) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the probability '%s' is above 1: write a number from 0 to 1, or 0%% to 100%%",
-                        spec, fields[0]);
+                        "'%s': the probability '%s' is above 1: use 0 to 1, or 0%% to 100%%", spec,
+                        fields[0]);
     }
     law->u.bernoulli.time_ns = (double)time_ps / (double)IW_PS_PER_NS;
     return IW_OK;

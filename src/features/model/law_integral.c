@@ -85,8 +85,8 @@ iw_status iwi_law_share_of_time(const iw_log *log, const char *spec, const char 
 
     IW_TRY(iwi_spec_share(log, spec, field, &share));
     if (share >= 1) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': noise cannot take %s of all time: write a share below 100%%", spec, field);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': noise cannot take %s of all time: use a share below 100%%",
+                        spec, field);
     }
     *share_of_work_p = share / (1 - share);
     return IW_OK;

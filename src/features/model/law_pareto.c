@@ -19,7 +19,7 @@ static iw_status parse_shape(const iw_log *log, const char *spec, const char *fi
     double *shape = &law->u.pareto.shape;
 
     if (strchr(field, '%') != NULL || iw_parse_share(NULL, field, shape) != IW_OK || *shape <= 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': A is '%s', not a number above 0: write for example '%s'",
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': A is '%s', not a number above 0: for example, type '%s'",
                         spec, field, law->ops->example);
     }
     return IW_OK;

@@ -29,8 +29,7 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     IW_TRY(iwi_spec_time(log, spec, fields[1], &duration_ps));
     if (duration_ps >= period_ps) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s': the detours fill the whole period, so no time is left to work: write a "
-                        "duration below it, or a lower rate",
+                        "'%s': the detours fill the whole period: use a shorter duration, or a lower rate",
                         spec);
     }
     free_ns = (double)(period_ps - duration_ps) / (double)IW_PS_PER_NS;

@@ -22,14 +22,14 @@ static iw_status check(const iw_log *log, const char *spec, const struct iwi_law
 {
     if (p->duration_ns / gap_ns > MOST_SHARE) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': detours that take over %g%% of the time overlap too often for this model: ask "
+                        "'%s': detours that take over %g%% of the time overlap too often for this model: use "
                         "'idlewave simulate'",
                         spec, 100 * MOST_SHARE);
     }
     if (p->hits > MOST_HITS) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': over %g detours in one phase are too many for this model: write less work",
-                        spec, MOST_HITS);
+                        "'%s': over %g detours in one phase are too many for this model: use less work", spec,
+                        MOST_HITS);
     }
     return IW_OK;
 }
@@ -48,8 +48,8 @@ static iw_status parse(const iw_log *log, const char *spec, const char *argument
     p->is_exp = iwi_spec_arguments(fields[1], "exp") != NULL;
     if (!p->is_exp && iwi_spec_arguments(fields[1], "fixed") == NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': sums of such durations have no form that this model knows: write fixed:TIME "
-                        "or exp:MEAN, or ask 'idlewave simulate'",
+                        "'%s': this model cannot add up such durations: use fixed:TIME or exp:MEAN, or "
+                        "'idlewave simulate'",
                         spec);
     }
     gap_ns = (double)gap_ps / (double)IW_PS_PER_NS;

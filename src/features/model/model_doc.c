@@ -64,16 +64,18 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
                            report->net != NULL ? " of " : "",
                            report->net != NULL ? iwi_net_words(plain(doc, report->net, 40), net) : "");
     if (is_quiet(report)) {
-        iwi_doc_append(doc, "Without noise it takes %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
+        iwi_doc_append(doc, "Without noise: %s on %s.", iwi_ns(doc, row->noiseless_ns), ranks);
     } else if (isinf(row->high_ns.high)) {
-        iwi_doc_append(doc, "On %s it takes a time that has no mean.", ranks);
+        iwi_doc_append(doc, "On %s the time has no finite mean.", ranks);
     } else if (row->low_ns.low < row->high_ns.high) {
         const double high = row->high_ns.high / row->noiseless_ns - 1;
 
         (void)iwi_slowdown_range_text(fmax(row->low_ns.low / row->noiseless_ns - 1, 0), high, high, range);
-        iwi_doc_append(
-            doc, high < 1 ? "On %s it has a slowdown of %s (mean%s)." : "On %s it takes %s as long (mean%s).",
-            ranks, range, leaves_out_messages(report) ? ", without noise that hits messages" : "");
+        iwi_doc_append(doc,
+                       high < 1 ? "On %s it has a slowdown of %s (mean%s)."
+                                : "On %s it takes %s as long as without noise (mean%s).",
+                       ranks, range,
+                       leaves_out_messages(report) ? ", not counting noise that hits messages" : "");
     } else {
         iwi_doc_append(doc, "On %s it %s without noise (mean).", ranks,
                        iwi_slower_text(row->high_ns.value / row->noiseless_ns - 1, slower));
@@ -88,14 +90,14 @@ static void say_first_doubled_row(struct iwi_document *doc, const iw_model_repor
 
         if (row->support != IW_SUPPORT_REFUSED && row->noiseless_ns > 0 &&
             row->low_ns.low >= 2 * row->noiseless_ns) {
-            iwi_doc_append(doc, "%s takes twice as long as without noise from N = %s ranks on%s. ", what,
+            iwi_doc_append(doc, "%s takes twice as long as without noise from N = %s ranks%s. ", what,
                            any_ranks(doc, (double)row->ranks),
-                           report->count > 1 && i > 0 ? " (the first of those asked)" : " or fewer");
+                           report->count > 1 && i > 0 ? " (smallest N tried)" : " or fewer");
             return;
         }
     }
     if (last_answer(report) != NULL) {
-        iwi_doc_append(doc, "%s does not take twice as long up to N = %s ranks. ", what,
+        iwi_doc_append(doc, "Up to N = %s ranks %s does not take twice as long. ", what,
                        any_ranks(doc, (double)last_answer(report)->ranks));
     }
 }
@@ -105,24 +107,22 @@ static void say_doubled(struct iwi_document *doc, const iw_model_report *report)
     const char *first = any_ranks(doc, report->first_doubled), *last = any_ranks(doc, report->last_doubled);
 
     if (isinf(report->first_doubled)) {
-        iwi_doc_append(doc,
-                       "No number of ranks up to 10^40 makes a phase take twice as long as on one rank. ");
+        iwi_doc_append(doc, "Up to N = 10^40 ranks no phase takes twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
-        iwi_doc_append(doc,
-                       "No machine is large enough for a phase to take twice as long as on one rank: N = %s "
-                       "ranks. ",
-                       first);
-    } else if (isinf(report->last_doubled)) {
-        iwi_doc_append(
-            doc, "A phase may take twice as long as on one rank from N = %s ranks on, never before. ", first);
-    } else if (strcmp(first, last) == 0) {
-        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks on. ", first);
-    } else {
         iwi_doc_append(
             doc,
-            "A phase takes twice as long as on one rank from N = %s ranks on at the latest, from %s at "
-            "the earliest. ",
-            last, first);
+            "A phase takes twice as long as on one rank only from N = %s ranks, more than any machine has. ",
+            first);
+    } else if (isinf(report->last_doubled)) {
+        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks at the earliest. ",
+                       first);
+    } else if (strcmp(first, last) == 0) {
+        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks. ", first);
+    } else {
+        iwi_doc_append(doc,
+                       "A phase takes twice as long as on one rank from N = %s ranks at the latest, from %s "
+                       "at the earliest. ",
+                       last, first);
     }
 }
 
@@ -169,9 +169,9 @@ static void say_chains(struct iwi_document *doc, const iw_model_chain *chains)
 {
     iwi_item(
         doc,
-        "Without a barrier, if each rank waits for a neighbour on a line, a phase takes %s on any number "
-        "of ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave "
-        "of a delay then loses %s or %s for each rank that it passes.",
+        "Without a barrier, if each rank waits for one neighbour on a line, a phase takes %s on any number "
+        "of ranks: noise adds %.0f times its mean; %s if it waits for both: %.3f times. The idle wave of a "
+        "delay then loses %s or %s per rank that it passes.",
         iwi_ns(doc, chains[0].phase_ns), chains[0].growth, iwi_ns(doc, chains[1].phase_ns), chains[1].growth,
         iwi_ns(doc, chains[0].decay_ns_per_rank), iwi_ns(doc, chains[1].decay_ns_per_rank));
 }
@@ -182,13 +182,12 @@ static void say_half_ranks(struct iwi_document *doc, const iw_model_report *repo
     static const double ROUNDING = 1 + 1e-12;
 
     if (report->half_rule == IW_DOUBLING_BOUND) {
-        iwi_item(doc, "The papers have no rule of thumb for N_1/2 of this noise.");
+        iwi_item(doc, "The papers give no rule of thumb for N_1/2 with this noise.");
     } else if (isfinite(report->half_ranks)) {
         iwi_item(doc, "N_1/2 is %s by %s.", any_ranks(doc, floor(report->half_ranks * ROUNDING)),
-                 report->half_rule == IW_DOUBLING_PAPERS
-                     ? "the papers' rule of thumb"
-                     : "a rule of our own; that of the papers does not hold "
-                       "here (docs/explanation/models.md)");
+                 report->half_rule == IW_DOUBLING_PAPERS ? "the papers' rule of thumb"
+                                                         : "our own rule; that of the papers does not hold "
+                                                           "here (docs/explanation/models.md)");
     }
 }
 
@@ -206,37 +205,40 @@ static void say_law_limits(struct iwi_document *doc, const iw_model_report *repo
 {
     if (report->question.barrier == IW_MODEL_TREE) {
         if (!is_quiet(report)) {
-            iwi_item(doc, "Bounds of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest leaf, "
+            iwi_item(doc, "Limits of the mean by theorem 1 of Agarwal, Garg and Vishnoi: the slowest leaf "
                           "and the slowest rank.");
         }
         say_half_ranks(doc, report);
     } else {
-        iwi_item(doc, "The mean is that of the slowest rank and of all rounds; exact where messages cost "
-                      "nothing but latency.");
+        iwi_item(
+            doc,
+            "The mean covers the slowest rank and all rounds; it is exact where messages cost only latency.");
     }
     if (report->chains[0].growth > 0) {
         say_chains(doc, report->chains);
     }
     if (report->net != NULL && report->question.barrier == IW_MODEL_TREE) {
-        iwi_item(doc, "A message takes o_s + L + o_r of the network. That a rank of the tree has two "
-                      "children, the second of which waits for the CPU, is left out.");
+        iwi_item(doc, "A message takes o_s + L + o_r of the network. Not included: of the two children of a "
+                      "rank in the tree, the second waits for the CPU.");
     }
     if (was_simulated(report) && strstr(report->noise, "pareto:") != NULL) {
-        iwi_item(doc, "Means of heavy tails come from draws so rare that few trials miss them: the simulated "
-                      "mean tends to be too low, its interval too narrow.");
+        iwi_item(doc,
+                 "With heavy tails, rare draws dominate the mean and few trials include them: the simulated "
+                 "mean tends to be too low, its interval too narrow.");
     }
     if (!is_quiet(report)) {
-        iwi_item(doc, "Ranks are hit independently, and only while they work. Noise that is the same on many "
-                      "ranks, or that hits messages, needs a simulation.");
+        iwi_item(doc,
+                 "Noise hits ranks independently, and only while they work. Noise that coincides on many "
+                 "ranks, or that hits messages, needs a simulation.");
     }
 }
 
 static void say_cone_limits(struct iwi_document *doc)
 {
-    iwi_item(doc, "By recursion over the rounds: detours hit work and messages, and are absorbed in waiting. "
-                  "The mean was within 10 %% of the simulator's wherever both were tried "
+    iwi_item(doc, "Recursion over the rounds: detours hit work and messages, and waiting absorbs some. The "
+                  "mean was within 10 %% of the simulator's in all comparisons "
                   "(docs/explanation/models.md).");
-    iwi_item(doc, "Ranks are hit independently. Noise that is the same on many ranks needs a simulation.");
+    iwi_item(doc, "Noise hits ranks independently. Noise that coincides on many ranks needs a simulation.");
 }
 
 /* ---- limits of recordings ---- */
@@ -246,23 +248,21 @@ static void say_refusal(struct iwi_document *doc, const iw_window_horizon *horiz
 {
     static const char *const why[] = {
         [IW_REFUSAL_NONE] = "",
-        [IW_REFUSAL_SHORT] = "the recording is short: a rare source may not have shown up in it",
-        [IW_REFUSAL_FEW] = "too few phases lose enough to fit the tail to",
-        [IW_REFUSAL_MIXTURE] =
-            "the largest losses are of another kind than those that the tail would be fitted to",
-        [IW_REFUSAL_HEAVY] = "the fitted tail is so heavy that it has no mean",
+        [IW_REFUSAL_SHORT] = "the recording is short: a rare source may be missing",
+        [IW_REFUSAL_FEW] = "too few phases lose enough for a fit of the tail",
+        [IW_REFUSAL_MIXTURE] = "the largest losses differ in kind from the rest of the tail",
+        [IW_REFUSAL_HEAVY] = "the fitted tail has no finite mean",
     };
     char number[IWI_NUMBER_SIZE];
 
     if (horizon->refusal == IW_REFUSAL_NONE) {
         return;
     }
-    iwi_item(doc, "More ranks are refused: %s. ", why[horizon->refusal]);
+    iwi_item(doc, "No answer for more ranks: %s. ", why[horizon->refusal]);
     if (horizon->record_s > 0) {
-        iwi_doc_append(doc, "Record for %s instead.",
-                       iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
+        iwi_doc_append(doc, "Record for %s.", iwi_ns_round_text(1e9 * ceil(horizon->record_s), number));
     } else {
-        iwi_doc_append(doc, "No longer recording would change that.");
+        iwi_doc_append(doc, "A longer recording would not help.");
     }
 }
 
@@ -279,10 +279,10 @@ static void say_worst_sources(struct iwi_document *doc, const iw_model_report *r
             continue;
         }
         if (before == NULL) {
-            iwi_item(doc, "What slows most: ");
+            iwi_item(doc, "Largest source: ");
         }
-        iwi_doc_append(doc, "%s%s from N = %s on", before != NULL ? ", " : "",
-                       plain(doc, row->worst_source, 40), any_ranks(doc, (double)row->ranks));
+        iwi_doc_append(doc, "%s%s from N = %s", before != NULL ? ", " : "", plain(doc, row->worst_source, 40),
+                       any_ranks(doc, (double)row->ranks));
         before = row->worst_source;
     }
     if (before != NULL) {
@@ -296,7 +296,7 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
     char nodes[IW_NODES_TEXT_SIZE];
 
     say_worst_sources(doc, report);
-    iwi_item(doc, "The recording has %s independent phases: by order statistics they support N = %s",
+    iwi_item(doc, "The recording has %s independent phases; order statistics support N = %s",
              any_ranks(doc, floor(horizon->phases)), any_ranks(doc, floor(horizon->observed_ranks)));
     if (horizon->tail_ranks > horizon->observed_ranks) {
         const double shape = fabs(horizon->tail_shape) < 0.005 ? 0 : horizon->tail_shape; /* no -0.00 */
@@ -305,13 +305,14 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
                        any_ranks(doc, floor(horizon->tail_ranks)));
     }
     iwi_doc_append(doc,
-                   ". Both hold for the sources that were seen; one that comes less than three times in the "
+                   ". This holds for the recorded sources; one that occurs fewer than three times in the "
                    "recorded time may be missing.");
     say_refusal(doc, horizon);
-    iwi_item(doc,
-             "Bounds hold the 95 %% interval of the recording. Noise is that of this node, %s; ranks are "
-             "taken to be hit independently, and only while they work.",
-             iw_nodes_text(report->cpu_count, 1, report->cpu_count, report->cpus, nodes));
+    iwi_item(
+        doc,
+        "Limits include the 95 %% interval of the recording. The noise is that of this node, %s; it hits "
+        "ranks independently, and only while they work.",
+        iw_nodes_text(report->cpu_count, 1, report->cpu_count, report->cpus, nodes));
 }
 
 /* ---- against the simulator ---- */
@@ -335,10 +336,8 @@ static void say_check(struct iwi_document *doc, const iw_model_report *report)
         }
     }
     if (simulated > 0) {
-        iwi_item(doc,
-                 "Simulated means are compared with the model's range: %zu of %zu %s outside by more than "
-                 "the trials explain (95 %%).",
-                 outside, simulated, outside == 1 ? "is" : "are");
+        iwi_item(doc, "Of %zu simulated means, %zu %s significantly outside the model's range (95 %%).",
+                 simulated, outside, outside == 1 ? "is" : "are");
     }
 }
 
@@ -354,9 +353,8 @@ static void say_model_limits(struct iwi_document *doc, const iw_model_report *re
         say_law_limits(doc, report);
     }
     if (leaves_out_messages(report)) {
-        iwi_item(doc,
-                 "The range is that of noise that hits work. Noise also hits messages, which a simulation "
-                 "counts: it may lie above the range.");
+        iwi_item(doc, "The range counts noise that hits work only. In a simulation noise also hits messages, "
+                      "so the result may lie above the range.");
     }
     say_check(doc, report);
 }
@@ -377,11 +375,11 @@ IWI_OF(bool, is_simulated, iw_model_row, it->simulated.trials > 0)
 static const struct iwi_field row_fields[] = {
     IWI_VALUE(iw_model_row, ranks),
     IWI_VALUE(iw_model_row, noiseless_ns),
-    IWI_ESTIMATE(iw_model_row, slowest_ns, .about = "what noise adds on the slowest rank"),
+    IWI_ESTIMATE(iw_model_row, slowest_ns, .about = "time that noise adds on the slowest rank"),
     IWI_OBJECT_AS(iw_model_row, low_ns, "at_least_ns", iwi_estimate_schema,
-                  .about = "lower bound of the mean; the same as the upper one where it is one number"),
+                  .about = "lower limit of the mean; equals the upper limit where the mean is one number"),
     IWI_OBJECT_AS(iw_model_row, high_ns, "at_most_ns", iwi_estimate_schema,
-                  .about = "upper bound of the mean"),
+                  .about = "upper limit of the mean"),
     IWI_VALUE(iw_model_row, median_ns),
     IWI_ENUM(iw_model_row, support, "rests_on", support_name),
     IWI_VALUE(iw_model_row, worst_source, .may_be_null = true),
@@ -393,18 +391,18 @@ IWI_NAMES(refusal_name, [IW_REFUSAL_NONE] = "none", [IW_REFUSAL_SHORT] = "short"
           [IW_REFUSAL_MIXTURE] = "mixture", [IW_REFUSAL_HEAVY] = "heavy")
 
 static const struct iwi_field horizon_fields[] = {
-    IWI_VALUE(iw_window_horizon, phases, .about = "independent ones seen"),
+    IWI_VALUE(iw_window_horizon, phases, .about = "independent phases recorded"),
     IWI_VALUE(iw_window_horizon, observed_ranks, .about = "supported by order statistics"),
     IWI_VALUE(iw_window_horizon, tail_ranks, .about = "supported by the fitted tail"),
-    IWI_ENUM(iw_window_horizon, refusal, "refusal", refusal_name, .about = "why there is no more"),
-    IWI_VALUE(iw_window_horizon, record_s, .about = "record for this long instead; 0: no length would do"),
+    IWI_ENUM(iw_window_horizon, refusal, "refusal", refusal_name, .about = "why there are no answers beyond"),
+    IWI_VALUE(iw_window_horizon, record_s, .about = "length to record for more; 0: no length would help"),
     IWI_VALUE(iw_window_horizon, tail_shape, .about = "of the fitted tail"),
     IWI_VALUE(iw_window_horizon, tail_from_ns),
 };
 static const struct iwi_schema horizon_schema = IWI_SCHEMA(iw_window_horizon, horizon_fields);
 
 static const struct iwi_field chain_fields[] = {
-    IWI_VALUE(iw_model_chain, growth, .about = "what noise adds to a phase, over its mean"),
+    IWI_VALUE(iw_model_chain, growth, .about = "time that noise adds to a phase, over its mean"),
     IWI_VALUE(iw_model_chain, phase_ns),
     IWI_VALUE(iw_model_chain, decay_ns_per_rank, .about = "of an idle wave"),
 };
@@ -429,21 +427,22 @@ IWI_NAMED(rule_name, iw_doubling_rule_name((iw_doubling_rule)value))
 static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_model_report, noise, .about = "spec, or name of the noise file"),
     IWI_VALUE_AS(iw_model_report, cpu_count, "recorded_cpus",
-                 .about = "how many CPUs ranks meet the noise of; 0 without a noise file"),
+                 .about = "number of CPUs whose noise ranks meet; 0 without a noise file"),
     IWI_VALUE_AS(iw_model_report, cpus, "noise_cpus", .may_be_null = true,
-                 .about = "the only ones that were to be used; null: all"),
-    IWI_VALUE(iw_model_report, net, .may_be_null = true, .about = "null: messages cost nothing but latency"),
+                 .about = "CPUs chosen by `--noise-cpus`; null: all"),
+    IWI_VALUE(iw_model_report, net, .may_be_null = true, .about = "null: messages cost only latency"),
     IWI_INLINE(iw_model_report, question, question_schema),
     IWI_VALUE(iw_model_report, is_cone,
-              .about = "the recursion over the rounds of a dissemination barrier answers"),
+              .about = "answered by the recursion over the rounds of a dissemination barrier"),
     IWI_VALUE(iw_model_report, half_ranks, .about = "N_1/2 by a rule of thumb; null without a law"),
     IWI_ENUM(iw_model_report, half_rule, "half_rule", rule_name,
-             .about = "whose rule: `own` where that of the papers does not hold, `bound` if there is none "
-                      "and the number is `last_doubled`"),
-    IWI_VALUE(
-        iw_model_report, first_doubled,
-        .about = "fewest ranks on which a phase may take twice as long as on one; null: never, or not asked"),
-    IWI_VALUE(iw_model_report, last_doubled, .about = "fewest ranks on which it must"),
+             .about =
+                 "source of the rule: `own` where that of the papers does not hold, `bound` if there is none "
+                 "and the number is `last_doubled`"),
+    IWI_VALUE(iw_model_report, first_doubled,
+              .about = "smallest number of ranks on which a phase may take twice as long as on one; null: "
+                       "never, or not asked"),
+    IWI_VALUE(iw_model_report, last_doubled, .about = "smallest number of ranks on which it must"),
     {.key = "neighbours",
      .type = IWI_T_OBJECT,
      .holder = IWI_KEYED,
@@ -466,7 +465,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 {
     const iw_model_report *report = subject;
 
-    return report->count > 0 ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s': rows: there are none", name);
+    return report->count > 0 ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s': rows: empty", name);
 }
 
 /* ---- rows ---- */
@@ -543,7 +542,7 @@ static void say_exact_rows(struct iwi_document *doc, const iw_model_report *repo
     const double largest = largest_slowdown(report, true);
     const struct iwi_column columns[] = {{"ranks", IWI_NUMBER},   {"noiseless", IWI_NUMBER},
                                          {"mean", IWI_NUMBER},    {iwi_slowdown_head(largest), IWI_NUMBER},
-                                         {"rests on", IWI_WORDS}, {"median", IWI_NUMBER}};
+                                         {"based on", IWI_WORDS}, {"median", IWI_NUMBER}};
 
     iwi_table(doc, "", columns, report->is_cone ? 6 : 5);
     iwi_unfold(doc);
@@ -581,7 +580,7 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
                                          {are_bounds ? "at least" : "from", IWI_NUMBER},
                                          {are_bounds ? "at most" : "to", IWI_NUMBER},
                                          {iwi_slowdown_head(largest), IWI_NUMBER},
-                                         {"rests on", IWI_WORDS},
+                                         {"based on", IWI_WORDS},
                                          {"worst source", IWI_WORDS}};
     char name[IWI_NAME_SIZE];
 
@@ -592,7 +591,7 @@ static void say_bounded_rows(struct iwi_document *doc, const iw_model_report *re
         const char *ranks = any_ranks(doc, (double)row->ranks);
 
         if (is_silent(row)) {
-            iwi_row(doc, iwi_doc_printf(doc, i + 1 < report->count ? "%s and more" : "%s", ranks), "", "", "",
+            iwi_row(doc, iwi_doc_printf(doc, i + 1 < report->count ? "%s or more" : "%s", ranks), "", "", "",
                     "", "refused", "");
             return;
         }
@@ -644,8 +643,8 @@ static void say_simulated(struct iwi_document *doc, const iw_model_report *repor
     }
     IWI_TABLE(doc,
               report->is_cone || !(report->question.work_ns > 0)
-                  ? "Simulated, with the 95 % interval of the mean"
-                  : "A later phase of a run, simulated, with the 95 % interval of the mean",
+                  ? "Simulation, with the 95 % interval of the mean"
+                  : "Simulation of a later phase of a run, with the 95 % interval of the mean",
               {"ranks", IWI_NUMBER}, {"model", IWI_NUMBER}, {"simulated", IWI_NUMBER},
               {"95 % interval", IWI_NUMBER}, {has_one_number ? "ratio" : "mean is", IWI_WORDS});
     iwi_unfold(doc);
@@ -672,11 +671,11 @@ static void draw(struct iwi_figure *figure, const iw_model_report *report)
     const bool has_one_number = is_exact(report);
     struct iwi_mark *noiseless, *model, *simulated;
 
-    figure->message = "How long it takes by the number of ranks, in the mean.";
+    figure->message = "Mean time by number of ranks.";
     figure->x = (struct iwi_figure_axis){.label = "Ranks", .unit = IWI_AXIS_RANKS, .is_log = true};
     figure->y = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS, .is_log = true};
     model = has_one_number ? iwi_figure_mark(figure, IWI_MARK_LINE, IWI_INK_NOISE, "with noise")
-                           : iwi_figure_mark(figure, IWI_MARK_BAND, IWI_INK_NOISE, "with noise, bounds");
+                           : iwi_figure_mark(figure, IWI_MARK_BAND, IWI_INK_NOISE, "with noise, limits");
     noiseless = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(0), "without noise");
     simulated = has_simulations(report)
                     ? iwi_figure_mark(figure, IWI_MARK_RANGE, IWI_INK_TEXT, "simulated, 95 % interval")
@@ -768,8 +767,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_model_kind = {
     .name = "model",
     .schema_id = "idlewave.model/3",
-    .about = "Answers of `idlewave model --format json`; a mean that is infinite is null. CSV has a line for "
-             "each number of ranks",
+    .about = "Answers of `idlewave model --format json`; an infinite mean is null. CSV has a line for each "
+             "number of ranks",
     .older_id = "idlewave.model/2",
     .schema = &report_schema,
     .write_doc = write_doc,

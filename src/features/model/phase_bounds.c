@@ -75,12 +75,11 @@ iw_status iwi_question_check(const iw_log *log, const iw_model_question *questio
 {
     if (!(question->work_ns >= 0) || isinf(question->work_ns) || !(question->latency_ns >= 0) ||
         isinf(question->latency_ns)) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "a phase of %g ns and a latency of %g ns: both must be times of at least 0",
+        return iwi_fail(log, IW_ERR_RANGE, "a phase of %g ns and a latency of %g ns: neither may be negative",
                         question->work_ns, question->latency_ns);
     }
     if (!(ranks >= 1) || ranks > MOST_RANKS) {
-        return iwi_fail(log, IW_ERR_RANGE, "%.0f ranks; there must be 1 to 2^62", ranks);
+        return iwi_fail(log, IW_ERR_RANGE, "%.0f ranks: use 1 to 2^62", ranks);
     }
     return IW_OK;
 }
@@ -199,7 +198,7 @@ static double find(const struct search *s)
 static iw_status check(const iw_log *log, const iw_model_question *question)
 {
     if (!(question->work_ns > 0)) {
-        return iwi_fail(log, IW_ERR_RANGE, "without work no phase can take twice as long as its work");
+        return iwi_fail(log, IW_ERR_RANGE, "a phase without work cannot take twice as long as its work");
     }
     return iwi_question_check(log, question, 1);
 }

@@ -57,7 +57,7 @@ static iw_status check_work(const iw_log *log, const iw_recording *recording,
     const double least_ns = work_ns * PHASES_PER_BLOCK * LEAST_BLOCKS;
 
     if (!(work_ns >= 1.0)) {
-        return iwi_fail(log, IW_ERR_RANGE, "phases of work must take at least 1 ns, not %g", work_ns);
+        return iwi_fail(log, IW_ERR_RANGE, "a phase of %g ns is too short: use at least 1 ns", work_ns);
     }
     if (cpus->count == 0) {
         return iwi_fail(log, IW_ERR_RANGE, "the recording has no CPUs");
@@ -66,7 +66,7 @@ static iw_status check_work(const iw_log *log, const iw_recording *recording,
         if ((double)cpus->cpus[i].length_ns < least_ns) {
             return iwi_fail(log, IW_ERR_RANGE,
                             "CPU %u was recorded for %.3g s, which is too short for phases of %.3g s: record "
-                            "for %.3g s or take shorter phases",
+                            "for %.3g s, or use shorter phases",
                             recording->cpus[i].cpu, (double)cpus->cpus[i].length_ns * 1e-9, work_ns * 1e-9,
                             least_ns * 1e-9);
         }

@@ -23,12 +23,12 @@ static const double MOST_SLOWDOWN = 1e15;
 /* ---- the table ---- */
 
 static const struct iwi_field row_fields[] = {
-    IWI_VALUE(iw_noise_row, count, .about = "detours; of a source: detours in which it takes part"),
+    IWI_VALUE(iw_noise_row, count, .about = "detours; of a source: detours with this source"),
     IWI_VALUE(iw_noise_row, rate_hz, .about = "count / time watched: per second of one CPU"),
     IWI_VALUE(iw_noise_row, share,
-              .about = "of the time watched. A detour with several sources counts for each of them with its "
-                       "part, so shares of sources add up to that of all. A quantum of FWQ or FTQ counts as "
-                       "one detour that took what it lost against the best one of its CPU"),
+              .about = "of the time watched. A detour with several sources is divided among them, so shares "
+                       "of sources add up to that of all. A quantum of FWQ or FTQ counts as "
+                       "one detour, as long as its loss relative to the best one of its CPU"),
     IWI_VALUE(iw_noise_row, median_ns),
     IWI_VALUE(iw_noise_row, p99_ns),
     IWI_VALUE(iw_noise_row, max_ns),
@@ -42,10 +42,10 @@ static const struct iwi_field origin_fields[] = {
     IWI_INLINE(iw_noise_origin, source, iwi_source_schema),
     IWI_INLINE(iw_noise_origin, row, row_schema),
     IWI_VALUE_AS(iw_noise_origin, row.period_ns, "period_ns", .is_there = is_periodic,
-                 .about = "null: not periodic; periodic if its detours mostly follow each other at one "
-                          "distance, within 10 %, on each CPU or on all together"),
+                 .about = "null: not periodic; periodic if most of its detours are equally spaced, within 10 "
+                          "%, on each CPU or on all together"),
     IWI_VALUE(iw_noise_origin, is_kernel, .is_there = is_kernel, .is_optional = true,
-              .about = "a thread of the kernel, where the recording tells"),
+              .about = "a kernel thread, where the recording says so"),
 };
 static const struct iwi_schema origin_schema = IWI_SCHEMA(iw_noise_origin, origin_fields);
 
@@ -82,7 +82,7 @@ static const struct iwi_field picture_fields[] = {
     IWI_VALUE(iw_noise_picture, length_ns, .about = "of the axis"),
     IWI_VALUE(iw_noise_picture, count, .about = "detours that took time"),
     IWI_VALUE(iw_noise_picture, longest_count, .about = "of `points`, the longest detours, which come first"),
-    IWI_VALUE(iw_noise_picture, stride, .about = "then every so-manieth of the rest, at most 4,000"),
+    IWI_VALUE(iw_noise_picture, stride, .about = "then every `stride`th of the rest, at most 4,000"),
     IWI_OBJECTS(iw_noise_picture, points, point_count, point_schema),
     IWI_OBJECTS(iw_noise_picture, bins, bin_count, bin_schema),
 };
@@ -91,12 +91,13 @@ static const struct iwi_schema picture_schema = IWI_SCHEMA(iw_noise_picture, pic
 IWI_OF(bool, is_load_known, iw_noise_facts, it->load.is_known)
 
 static const struct iwi_field load_fields[] = {
-    IWI_VALUE(iw_load, is_known, .about = "the recording tells"),
-    IWI_VALUE(iw_load, is_busy, .about = "users' programs had a fifth of a CPU or more, unasked"),
+    IWI_VALUE(iw_load, is_known, .about = "the recording has this information"),
+    IWI_VALUE(iw_load, is_busy,
+              .about = "user programs used a fifth of a CPU or more, without being part of the measurement"),
     IWI_VALUE(iw_load, users, .about = "share of the time of these CPUs"),
     IWI_VALUE(iw_load, services, .about = "of the system, the same"),
     IWI_VALUE(iw_load, kernel, .about = "threads, the same"),
-    IWI_CHARS(iw_load, programs, .about = "the largest of users'"),
+    IWI_CHARS(iw_load, programs, .about = "largest user programs"),
 };
 static const struct iwi_schema load_schema = IWI_SCHEMA(iw_load, load_fields);
 
@@ -109,13 +110,13 @@ static const struct iwi_field facts_fields[] = {
     IWI_VALUE(iw_noise_facts, quantum_ns, .is_there = has_quanta, .about = "of FWQ and FTQ"),
     IWI_VALUE(iw_noise_facts, watched_ns, .about = "summed over the CPUs"),
     IWI_INLINE(iw_noise_facts, all, row_schema),
-    IWI_VALUE(iw_noise_facts, dropped, .about = "detours that found no room"),
+    IWI_VALUE(iw_noise_facts, dropped, .about = "detours that were not stored"),
     IWI_OBJECT(iw_noise_facts, load, load_schema, .is_there = is_load_known, .is_optional = true,
-               .about = "who else used the CPUs"),
+               .about = "other programs on the CPUs"),
     IWI_VALUE(iw_noise_facts, rare_limit_ns,
-              .about = "sources with a longer mean time between detours may have been missed with a "
-                       "probability above 5 %: a third of the shortest CPU's time"),
-    IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema, .about = "the largest share first"),
+              .about = "sources with a longer mean time between detours may be missing with a probability "
+                       "above 5 %: a third of the shortest CPU's time"),
+    IWI_OBJECTS(iw_noise_facts, sources, source_count, origin_schema, .about = "largest share first"),
     IWI_OBJECTS(iw_noise_facts, cpus, cpu_count, cpu_schema),
     IWI_PAIRS(iw_noise_facts, attributes, attribute_count, .about = "of the recording"),
     IWI_INLINE(iw_noise_facts, caveats, iwi_caveats_schema),
@@ -131,32 +132,32 @@ static const struct iwi_field cost_fields[] = {
     IWI_VALUE(iw_noise_cost, repeat, .about = "collectives in a run, back to back; the second half counts"),
     IWI_VALUE(iw_noise_cost, trials, .about = "runs"),
     IWI_VALUE(iw_noise_cost, used_ns,
-              .about = "how much of each CPU was used, from the beginning of the recording: all, but no more "
+              .about = "part of each CPU's recording that was used, from the beginning: all, but no more "
                        "than 4 million detours"),
     IWI_ESTIMATE(iw_noise_cost, barrier_slowdown, .about = "T/T0 - 1"),
     IWI_ESTIMATE(iw_noise_cost, allreduce_slowdown, .about = "of 8 B"),
     IWI_VALUE(iw_noise_cost, is_bound,
-              .about = "the recording is too short for so many ranks: `low` is a lower bound"),
+              .about = "the recording is too short for this many ranks: `low` is a lower limit"),
     IWI_VALUE(iw_noise_cost, is_rare,
-              .about = "detours that would add more than a fifth are expected less than three times in all "
-                       "runs: `low` is a lower bound"),
+              .about = "detours that would add more than a fifth are expected fewer than three times in all "
+                       "runs: `low` is a lower limit"),
     IWI_VALUE(iw_noise_cost, from_ranks, .is_there = is_slow,
-              .about = "least power of two on which a barrier takes at least 5 % longer; null if none up to "
+              .about = "smallest power of two on which a barrier is at least 5 % slower; null if none up to "
                        "`most_ranks`"),
     IWI_VALUE(iw_noise_cost, most_ranks),
 };
 static const struct iwi_schema cost_schema = IWI_SCHEMA(iw_noise_cost, cost_fields);
 
 static const struct iwi_field report_fields[] = {
-    IWI_VALUE(iw_noise_report, name, .about = "the file's, without its folders"),
+    IWI_VALUE(iw_noise_report, name, .about = "name of the file, without its folder"),
     IWI_INLINE(iw_noise_report, facts, facts_schema),
     IWI_OBJECT(iw_noise_report, cost, cost_schema, .is_there = has_cost, .is_optional = true,
-               .about = "what a barrier and an allreduce pay on a built-in network, by simulation; not on "
+               .about = "cost of a barrier and an allreduce on a built-in network, by simulation; not for "
                         "busy nodes, nor where nothing can be simulated"),
     IWI_POINTER(iw_noise_report, spectrum, iwi_spectrum_schema, .about = "in reports of noise files"),
     IWI_VALUE(iw_noise_report, no_spectrum, .may_be_null = true,
-              .about = "why there is none, if it was asked for"),
-    IWI_OBJECT(iw_noise_report, picture, picture_schema, .about = "what is drawn"),
+              .about = "why there is none, if it was requested"),
+    IWI_OBJECT(iw_noise_report, picture, picture_schema, .about = "data of the picture"),
 };
 const struct iwi_schema iwi_noise_schema = IWI_SCHEMA(iw_noise_report, report_fields);
 
@@ -205,7 +206,7 @@ iw_status iwi_noise_check(const iw_log *log, const char *file, const iw_noise_re
         return iwi_fail(log, IW_ERR_FORMAT, "'%s': cost: impossible slowdowns", file);
     }
     if (!are_points_right(report)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': picture: its points or bins cannot be", file);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': picture: invalid points or bins", file);
     }
     return report->spectrum != NULL ? iwi_spectrum_check(log, file, report->spectrum) : IW_OK;
 }
@@ -236,7 +237,7 @@ IWI_OF(bool, has_before, iw_edit_report, it->edit.kind != IW_EDIT_SYNTH)
 
 static const struct iwi_field edit_fields[] = {
     IWI_ENUM(iw_edit_report, edit.kind, "edit", edit_name),
-    IWI_VALUE(iw_edit_report, file, .about = "that was written"),
+    IWI_VALUE(iw_edit_report, file, .about = "written file"),
     {.key = "before",
      .about = "of all inputs; null for synth",
      .type = IWI_T_OBJECT,
@@ -244,12 +245,12 @@ static const struct iwi_field edit_fields[] = {
      .of = &before_schema,
      .is_there = has_before},
     IWI_VALUE_AS(iw_edit_report, edit.kept_count, "kept", .is_there = is_cut, .is_optional = true,
-                 .about = "cut: detours of which something is left; there may be more in the file, since "
-                          "what was dropped can lie within one"),
+                 .about = "cut: detours that remain, at least in part; the file may have more, since a "
+                          "dropped part can split a detour"),
     IWI_VALUE_AS(iw_edit_report, edit.too_short, "too_short",
-                 .about = "synth: detours below the threshold that were left out"),
+                 .about = "synth: detours dropped below the threshold"),
     IWI_VALUE_AS(iw_edit_report, edit.renumbered, "renumbered",
-                 .about = "merge: CPUs that got new numbers; the attribute `merged` says which"),
+                 .about = "merge: renumbered CPUs; the attribute `merged` lists them"),
     IWI_INLINE(iw_edit_report, noise, iwi_noise_schema),
 };
 static const struct iwi_schema edit_schema = IWI_SCHEMA(iw_edit_report, edit_fields);
@@ -338,12 +339,12 @@ static void say_remarks(struct iwi_document *doc, const iw_edit *edit, const iw_
     const char *merged = iwi_fact(facts, "merged");
 
     if (edit->too_short > 0) {
-        iwi_doc_append(doc, " %s shorter detour%s %s below the threshold and left out.",
+        iwi_doc_append(doc, " %s shorter detour%s %s below the threshold and dropped.",
                        grouped(doc, edit->too_short), iwi_plural_s(edit->too_short),
                        edit->too_short == 1 ? "is" : "are");
     }
     if (edit->renumbered > 0 && merged != NULL) {
-        iwi_doc_append(doc, " %s CPU%s got %s, because others have theirs (%s).",
+        iwi_doc_append(doc, " %s CPU%s got %s, because theirs were taken (%s).",
                        grouped(doc, edit->renumbered), iwi_plural_s(edit->renumbered),
                        edit->renumbered == 1 ? "a new number" : "new numbers", merged);
     }
@@ -362,15 +363,15 @@ static void write_edit(struct iwi_document *doc, const void *subject)
     iwi_noise_figures(doc, &report->noise);
     iwi_only_in(doc, IWI_ON_PAGES);
     iwi_noise_tables(doc, facts);
-    iwi_section(doc, "certainty", "Keep in mind");
+    iwi_section(doc, "certainty", "How sure");
     iwi_noise_warnings(doc, facts);
 }
 
 const struct iwi_kind iwi_noise_edit_kind = {
     .name = "noise-edit",
     .schema_id = "idlewave.noise-edit/4",
-    .about = "A recording that `idlewave noise synth`, `cut` or `merge` wrote, and what it was made of; the "
-             "rest is as in `noise`",
+    .about = "A recording written by `idlewave noise synth`, `cut` or `merge`, and its inputs; the rest is "
+             "as in `noise`",
     .older_id = "idlewave.noise-edit/3",
     .schema = &edit_schema,
     .write_doc = write_edit,
@@ -400,7 +401,7 @@ static void add_source(struct iwi_document *doc, const char *kind, const char *n
 
 static void show_sources(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    IWI_TABLE(doc, "Detours by source, the largest share first", {"class", IWI_WORDS}, {"source", IWI_WORDS},
+    IWI_TABLE(doc, "Detours by source, largest share first", {"class", IWI_WORDS}, {"source", IWI_WORDS},
               {"detours", IWI_NUMBER}, {"rate", IWI_NUMBER}, {"share", IWI_NUMBER}, {"median", IWI_NUMBER},
               {"p99", IWI_NUMBER}, {"max", IWI_NUMBER}, {"period", IWI_NUMBER});
     if (facts->source_count > 1) {
@@ -430,11 +431,11 @@ static void show_cpus(struct iwi_document *doc, const iw_noise_facts *facts)
     if (!is_whole) {
         iwi_sort(order, facts->cpu_count, compare_cpus);
     }
-    IWI_TABLE(doc,
-              iwi_doc_printf(doc, "%s by CPU%s", is_quanta ? "Losses" : "Detours",
-                             is_whole ? "" : ", the worst first"),
-              {"CPU", IWI_NUMBER}, {is_quanta ? "quanta" : "detours", IWI_NUMBER}, {"rate", IWI_NUMBER},
-              {"share", IWI_NUMBER}, {"median", IWI_NUMBER}, {"p99", IWI_NUMBER}, {"max", IWI_NUMBER});
+    IWI_TABLE(
+        doc,
+        iwi_doc_printf(doc, "%s by CPU%s", is_quanta ? "Losses" : "Detours", is_whole ? "" : ", worst first"),
+        {"CPU", IWI_NUMBER}, {is_quanta ? "quanta" : "detours", IWI_NUMBER}, {"rate", IWI_NUMBER},
+        {"share", IWI_NUMBER}, {"median", IWI_NUMBER}, {"p99", IWI_NUMBER}, {"max", IWI_NUMBER});
     for (size_t i = 0; i < facts->cpu_count; i++) {
         const iw_noise_row *row = &order[i].row;
 
@@ -554,12 +555,12 @@ static void show_text_pictures(struct iwi_document *doc, const iw_noise_report *
         return;
     }
     iwi_only_in(doc, IWI_IN_TEXT);
-    iwi_section(doc, "detours", "When, and how long");
+    iwi_section(doc, "detours", "Times and durations");
     show_scatter(doc, report, false);
     iwi_note(doc, "In a cell \xe2\x96\x91 5, \xe2\x96\x92 50, \xe2\x96\x93 500, \xe2\x96\x88 5000 or more, "
-                  "else each a dot.");
+                  "otherwise each is a dot.");
     if (report->picture.stride > 1) {
-        iwi_doc_append(doc, " Beside the %zu longest, one of %zu is drawn for all of them.",
+        iwi_doc_append(doc, " Of all but the %zu longest, one of %zu is drawn.",
                        report->picture.longest_count, report->picture.stride);
     }
     show_bins(doc, report);
@@ -573,9 +574,9 @@ static void show_spectrum(struct iwi_document *doc, const iw_noise_report *repor
     if (report->spectrum == NULL && report->no_spectrum == NULL) {
         return;
     }
-    iwi_section(doc, "spectrum", "What comes at regular intervals");
+    iwi_section(doc, "spectrum", "Periodic noise");
     if (report->spectrum == NULL) {
-        iwi_paragraph(doc, "Its frequencies are not known: %s.", report->no_spectrum);
+        iwi_paragraph(doc, "Its frequencies are unknown: %s.", report->no_spectrum);
         return;
     }
     iwi_paragraph(doc, "%s", iwi_spectrum_verdict(doc, report->spectrum));
@@ -609,7 +610,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     show_text_pictures(doc, report);
     show_spectrum(doc, report);
     show_attributes(doc, &report->facts);
-    iwi_section(doc, "certainty", "Keep in mind");
+    iwi_section(doc, "certainty", "How sure");
     iwi_noise_warnings(doc, &report->facts);
     if (report->spectrum != NULL) {
         iwi_spectrum_notes(doc, report->spectrum);
@@ -649,8 +650,8 @@ const struct iwi_kind iwi_noise_kind = {
     .name = "noise",
     .schema_id = "idlewave.noise/4",
     .about = "A recording, from `idlewave noise show --format json`. CSV has the detours themselves: "
-             "`cpu,start_ns,duration_ns,class,source`, where the source is the one with the largest part; of "
-             "FWQ and FTQ a line for each quantum, with `duration_ns` or `work`",
+             "`cpu,start_ns,duration_ns,class,source`, where the source is the one with the largest part; "
+             "for FWQ and FTQ a line for each quantum, with `duration_ns` or `work`",
     .older_id = "idlewave.noise/3",
     .schema = &iwi_noise_schema,
     .write_doc = write_doc,

@@ -116,11 +116,11 @@ static void add_message(struct iwi_figure *figure, const iw_noise_report *report
     const iw_noise_point *longest = report->picture.points;
     char message[IWI_PARAGRAPH_SIZE] = "", number[IWI_NUMBER_SIZE], count[IWI_NUMBER_SIZE];
 
-    iwi_append(message, "The longest of %s took %s, on CPU %" PRIu32 " after %.3f s (%.60s).",
+    iwi_append(message, "The longest of %s took %s, on CPU %" PRIu32 " at %.3f s (%.60s).",
                iwi_ranks_text(report->picture.count, count), iwi_ns_short_text(longest->duration_ns, number),
                longest->cpu, longest->start_ns / 1e9, source_name(report, longest));
     if (report->picture.stride > 1) {
-        iwi_append(message, " Shown are the %s longest, and one of %zu of the rest.",
+        iwi_append(message, " The picture shows the %s longest, and one of %zu of the rest.",
                    iwi_ranks_text(report->picture.longest_count, count), report->picture.stride);
     }
     figure->message = iwi_figure_text(figure, "%s", message);
@@ -211,7 +211,7 @@ static void add_bins_table(struct iwi_figure *figure, const iw_noise_report *rep
     static const char *const heads[] = {"From", "To", "Count", "Rate on a CPU", "Share of the noise"};
     char number[IWI_NUMBER_SIZE];
 
-    iwi_figure_table(figure, "How many took how long");
+    iwi_figure_table(figure, "Detours by length");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         iwi_figure_head(figure, false, "%s", heads[i]);
     }
@@ -240,7 +240,7 @@ static void add_bins_message(struct iwi_figure *figure, const iw_noise_picture *
     }
     figure->message = iwi_figure_text(
         figure,
-        "Most take %s to %s; those of %s to %s cost the most, %s of all noise. Both axes are logarithmic.",
+        "Most take %s to %s; those of %s to %s cost most, %s of all noise. Both axes are logarithmic.",
         iwi_ns_round_text(often->from_ns, low), iwi_ns_round_text(often->to_ns, high),
         iwi_ns_round_text(costly->from_ns, costly_low), iwi_ns_round_text(costly->to_ns, costly_high),
         iwi_share_text(costly->time_ns / all_ns, share));
@@ -254,8 +254,7 @@ iw_status iwi_noise_histogram_figure(const iw_log *log, const iw_noise_report *r
     struct iwi_figure *figure;
     struct iwi_mark *bars;
 
-    IW_TRY(
-        iwi_figure_new(log, is_quanta(report) ? "How much quanta lose" : "How long detours take", &figure));
+    IW_TRY(iwi_figure_new(log, is_quanta(report) ? "Losses of quanta" : "Lengths of detours", &figure));
     iwi_histogram_axes(figure, "Length", "Count");
     figure->x.low = picture->bins[0].from_ns;
     figure->x.high = picture->bins[picture->bin_count - 1].to_ns;

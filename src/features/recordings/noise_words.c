@@ -31,8 +31,8 @@ static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts
 
     if (facts->dropped > 0) {
         iwi_item(doc,
-                 "%" PRIu64 " detours found no room, so the last ones are missing: record with room for more "
-                 "events, or with a higher threshold.",
+                 "%" PRIu64 " detours are missing at the end of the recording: increase the number of "
+                 "events, or the threshold.",
                  facts->dropped);
     }
     if (lost != NULL && strtod(lost, NULL) > 0.0) {
@@ -52,11 +52,11 @@ static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_fac
     }
     iwi_item(doc, "%s",
              facts->rung == IW_ATTRIBUTION_LEVEL_NONE
-                 ? "What took the CPUs is unknown: the recording names no sources."
+                 ? "The sources are unknown: the recording names none."
                  : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
                    "unknown.");
     if (note != NULL) {
-        iwi_doc_append(doc, " What did not work there: %s.", note);
+        iwi_doc_append(doc, " Reason: %s.", note);
     }
 }
 
@@ -103,14 +103,14 @@ static void warn_of_hypervisor(struct iwi_document *doc, const iw_noise_facts *f
     for (size_t s = 0; s < facts->source_count; s++) {
         hardware += facts->sources[s].source.kind == IW_CLASS_HARDWARE ? facts->sources[s].row.share : 0.0;
     }
-    iwi_item(doc, "This is a virtual machine%s: what its host takes counts as noise",
+    iwi_item(doc, "This is a virtual machine%s: time that its host takes counts as noise",
              hypervisor != NULL ? iwi_doc_printf(doc, " (%s)", iwi_attribute_text("hypervisor", hypervisor))
                                 : "");
     if (hardware >= NOTABLE_SHARE) {
         iwi_doc_append(doc, ", class hardware, %s", iwi_percent_short(doc, hardware));
     }
     if (steal >= NOTABLE_SHARE) {
-        iwi_doc_append(doc, "; it admits to %s (steal)", iwi_percent_short(doc, steal));
+        iwi_doc_append(doc, "; the hypervisor reports %s steal", iwi_percent_short(doc, steal));
     }
     iwi_doc_append(doc, ". Bare metal may be quieter.");
 }
@@ -122,8 +122,8 @@ static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts
 
     if (governor != NULL && strcmp(governor, "performance") != 0) {
         iwi_item(doc,
-                 "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary: "
-                 "cpupower frequency-set -g performance.",
+                 "The clock frequency was not fixed (governor '%s'), so t_min and durations of work vary; to "
+                 "fix it: cpupower frequency-set -g performance.",
                  governor);
     }
     for (size_t c = 0; c < facts->cpu_count && !iw_probe_has_quanta(facts->probe); c++) {
@@ -133,9 +133,7 @@ static void warn_of_clocks(struct iwi_document *doc, const iw_noise_facts *facts
         }
     }
     if (worst != NULL) {
-        iwi_item(doc,
-                 "One turn of the loop takes %s on CPU %" PRIu32
-                 " even undisturbed, so short detours were missed%s.",
+        iwi_item(doc, "One undisturbed loop takes %s on CPU %" PRIu32 ", so short detours were missed%s.",
                  iwi_ns_short(doc, worst->t_min_ns), worst->cpu,
                  source != NULL
                      ? iwi_doc_printf(doc, ": the clock is slow to read (clock source '%s')", source)
@@ -150,7 +148,7 @@ void iwi_noise_warnings(struct iwi_document *doc, const iw_noise_facts *facts)
     warn_of_hypervisor(doc, facts);
     warn_of_clocks(doc, facts);
     if (facts->rare_limit_ns > 0.0) {
-        iwi_item(doc, "Sources rarer than one in %s may be missing: a longer recording would show them.",
+        iwi_item(doc, "Events rarer than every %s may be missing; record longer to see them.",
                  iwi_ns_round(doc, facts->rare_limit_ns));
     }
 }
@@ -186,7 +184,13 @@ static const char *about(struct iwi_document *doc, double factor)
     return iwi_doc_printf(doc, rounded < 10.0 ? "%.1f" : "%.0f", rounded);
 }
 
-/* " a barrier takes about 2.4 times as long, an allreduce of 8 B 2.6 times"; both in the same unit. */
+/* "2.4x", "1.3 million times" */
+static const char *times(struct iwi_document *doc, double factor)
+{
+    return iwi_doc_printf(doc, factor < 1e6 ? "%sx" : "%s times", about(doc, factor));
+}
+
+/* " a barrier takes about 2.4x as long, an allreduce of 8 B 2.6x"; both in the same unit. */
 static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
 {
     const double barrier = is_least(cost) ? cost->barrier_slowdown.low : cost->barrier_slowdown.value;
@@ -195,10 +199,10 @@ static void say_slowdowns(struct iwi_document *doc, const iw_noise_cost *cost)
                *about_or_least = is_least(cost) ? least : "about ";
 
     if (iwi_is_large_slowdown(fmin(barrier, allreduce))) {
-        iwi_doc_append(doc, " a barrier takes %s%s times as long, an allreduce of 8 B %s%s times",
-                       about_or_least, about(doc, 1.0 + barrier), least, about(doc, 1.0 + allreduce));
+        iwi_doc_append(doc, " a barrier takes %s%s as long, an allreduce of 8 B %s%s", about_or_least,
+                       times(doc, 1.0 + barrier), least, times(doc, 1.0 + allreduce));
     } else {
-        iwi_doc_append(doc, " a barrier takes %s%s %% longer, an allreduce of 8 B %s%s %%", about_or_least,
+        iwi_doc_append(doc, " a barrier is %s%s %% slower, an allreduce of 8 B %s%s %%", about_or_least,
                        iwi_short_percent(fmax(barrier, 0.0), 2).text, least,
                        iwi_short_percent(fmax(allreduce, 0.0), 2).text);
     }
@@ -211,7 +215,8 @@ static void say_from(struct iwi_document *doc, const iw_noise_cost *cost)
                        grouped(doc, cost->from_ranks));
     } else {
         iwi_doc_append(doc, "; %sbarriers slow down by less than 5 %% on up to %s ranks.",
-                       is_least(cost) ? "with what was recorded, " : "", grouped(doc, cost->most_ranks));
+                       is_least(cost) ? "counting recorded events only, " : "",
+                       grouped(doc, cost->most_ranks));
     }
 }
 
@@ -225,7 +230,7 @@ static void say_noise_cost(struct iwi_document *doc, const iw_noise_report *repo
     if (cost->network == NULL) {
         if (report->facts.probe == IW_PROBE_FTQ) {
             iwi_doc_append(doc,
-                           " FTQ does not show when detours begin, so what a barrier pays is not known.");
+                           " FTQ does not record when detours begin, so the cost of a barrier is unknown.");
         }
         return;
     }
@@ -233,16 +238,15 @@ static void say_noise_cost(struct iwi_document *doc, const iw_noise_report *repo
         iwi_doc_append(doc, " On %s ranks of %s", grouped(doc, cost->ranks), cost->network);
         say_slowdowns(doc, cost);
     } else if (cost->is_rare) {
-        iwi_doc_append(
-            doc,
-            " Its long detours are too rare for a quick simulation of what a barrier on %s ranks of %s pays",
-            grouped(doc, cost->ranks), cost->network);
+        iwi_doc_append(doc,
+                       " Its long detours are too rare for a quick simulation of a barrier on %s ranks of %s",
+                       grouped(doc, cost->ranks), cost->network);
     } else if (cost->is_bound) {
-        iwi_doc_append(doc, " The recording is too short to show what a barrier on %s ranks of %s pays",
+        iwi_doc_append(doc, " The recording is too short to predict a barrier on %s ranks of %s",
                        grouped(doc, cost->ranks), cost->network);
     } else {
         iwi_doc_append(doc,
-                       " On %s ranks of %s neither a barrier nor an allreduce of 8 B takes noticeably longer",
+                       " On %s ranks of %s neither a barrier nor an allreduce of 8 B is noticeably slower",
                        grouped(doc, cost->ranks), cost->network);
     }
     say_from(doc, cost);
@@ -370,8 +374,8 @@ static void say_shares(struct iwi_document *doc, const iw_noise_facts *facts)
 static void say_busy(struct iwi_document *doc, const char *host, const char *scope,
                      const iw_noise_facts *facts)
 {
-    iwi_verdict(doc, "%s of the CPUs of %s were taken %s, by load rather than noise.",
-                iwi_percent(doc, facts->all.share), host, scope);
+    iwi_verdict(doc, "Load, not noise, took %s of the CPUs of %s %s.", iwi_percent(doc, facts->all.share),
+                host, scope);
     say_shares(doc, facts);
 }
 
@@ -382,7 +386,7 @@ void iwi_noise_verdict(struct iwi_document *doc, const iw_noise_report *report)
 
     iwi_say_caveats(doc, &facts->caveats, NULL);
     if (!(facts->all.max_ns > 0.0)) {
-        iwi_verdict(doc, "%s shows no noise at all %s.", host, scope);
+        iwi_verdict(doc, "%s shows no noise %s.", host, scope);
         return;
     }
     if (facts->load.is_busy) {
@@ -435,12 +439,13 @@ static void say_limits(struct iwi_document *doc, const iw_noise_facts *facts)
         threshold_ns = fmax(threshold_ns, facts->cpus[c].threshold_ns);
     }
     if (facts->probe == IW_PROBE_WATCH) {
-        iwi_doc_append(doc, " Time counts while a thread of the job runs or waits.");
+        iwi_doc_append(doc, " Only time in which a thread of the job runs or waits counts.");
         if (threshold_ns > 0.0) {
-            iwi_doc_append(doc, " Detours shorter than %s were not kept.", iwi_ns_short(doc, threshold_ns));
+            iwi_doc_append(doc, " Detours shorter than %s were not recorded.",
+                           iwi_ns_short(doc, threshold_ns));
         }
     } else if (threshold_ns > 0.0) {
-        iwi_doc_append(doc, " Detours shorter than %s are not seen (t_min %s ns).",
+        iwi_doc_append(doc, " Detours shorter than %s cannot be seen (t_min %s ns).",
                        iwi_ns_short(doc, threshold_ns),
                        round(10.0 * low_ns) == round(10.0 * high_ns)
                            ? iwi_doc_printf(doc, "%.1f", low_ns)
@@ -453,7 +458,7 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
     const iw_noise_facts *facts = &report->facts;
 
     if (facts->probe == IW_PROBE_WATCH) {
-        iwi_note(doc, "Met by a running job");
+        iwi_note(doc, "Recorded during a job");
         say_fact(doc, facts, "job", ", ");
     } else {
         iwi_note(doc, "Probe %s", iw_probe_name(facts->probe));
@@ -530,7 +535,7 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
     iwi_sort(counts, used, compare_counts);
     for (size_t i = 0; i < used && i < SHOWN_INTERRUPTS; i++) {
         if (i == 0) {
-            iwi_paragraph(doc, "Interrupts meanwhile on each CPU, by /proc:");
+            iwi_paragraph(doc, "Interrupts per CPU during the recording (/proc):");
         }
         iwi_doc_append(doc, "%s %s %s", i > 0 ? "," : "", counts[i].name,
                        iwi_rate(doc, 1e9 * counts[i].sum / facts->watched_ns));

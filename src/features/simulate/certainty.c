@@ -427,7 +427,7 @@ iw_status iw_independence_find(const iw_log *log, const iw_certainty_question *q
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
 
     if (!iw_independence_is_asked(question->set)) {
-        return iwi_fail(log, IW_ERR_USAGE, "no nodes are aligned, so they are independent already");
+        return iwi_fail(log, IW_ERR_USAGE, "the nodes are not aligned: they are independent already");
     }
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;
@@ -511,7 +511,7 @@ iw_status iw_node_wide_find(const iw_log *log, const iw_certainty_question *ques
     iw_status status = IW_OK;
 
     if (!iw_node_wide_is_asked(question->set)) {
-        return iwi_fail(log, IW_ERR_USAGE, "ranks of a node do not share one recorded CPU");
+        return iwi_fail(log, IW_ERR_USAGE, "the ranks of a node do not share one recorded CPU");
     }
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;
@@ -603,7 +603,7 @@ iw_status iw_steady_find(const iw_log *log, const iw_certainty_question *questio
     iw_status status;
 
     if (!iw_steady_is_asked(question->set, question->program, question->result->trials)) {
-        return iwi_fail(log, IW_ERR_USAGE, "nothing is repeated under noise alone, or in few trials");
+        return iwi_fail(log, IW_ERR_USAGE, "needs a repeated pattern under noise only, and enough trials");
     }
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;

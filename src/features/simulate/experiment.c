@@ -271,9 +271,9 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     }
     if (experiment->noiseless_ps == 0) {
         iw_sim_result_free(result);
-        return iwi_fail(inquiry->log, IW_ERR_RANGE,
-                        "the job takes no time without noise, so nothing can be said in percent: give it "
-                        "some work (`compute_ps`)");
+        return iwi_fail(
+            inquiry->log, IW_ERR_RANGE,
+            "the job takes no time without noise, so its slowdown is undefined: give it work (`compute_ps`)");
     }
     for (uint64_t i = 0; i < trials; i++) {
         const iw_time makespan_ps = result->makespan_ps[i < opts.trials ? i : 0];

@@ -243,8 +243,7 @@ iw_status iw_noise_set_mark(const iw_log *log, const iw_noise_set *set, const ch
         }
     }
     if (!is_found) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "no source '%s' takes time of the CPUs that ranks use: what does is %s", pattern,
+        return iwi_fail(log, IW_ERR_RANGE, "no source '%s' on the CPUs that ranks use: use %s", pattern,
                         list_parts(set, list));
     }
     return IW_OK;
@@ -629,7 +628,7 @@ void iw_noise_set_caveats(const iw_noise_set *set, iw_caveats *caveats)
             const size_t used = strlen(first.caveats[0].text);
 
             (void)snprintf(first.caveats[0].text + used, sizeof first.caveats[0].text - used,
-                           "; so are %zu others of %zu recordings limited", count - 1, input->node_count);
+                           "; %zu more of %zu recordings have such limits", count - 1, input->node_count);
         }
         iw_caveats_join(caveats, &first);
     }

@@ -34,7 +34,7 @@ static bool is_far(const iw_durations *durations)
 static iw_status check_fit(const iw_log *log, const char *name, const iw_noise_fit *fit)
 {
     if (fit->spec_count == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s': %d detours of a source at least can be extrapolated", name,
+        return iwi_fail(log, IW_ERR_RANGE, "'%s': extrapolation needs at least %d detours of a source", name,
                         IW_FIT_LEAST);
     }
     for (size_t i = 0; i < fit->spec_count; i++) {
@@ -46,14 +46,13 @@ static iw_status check_fit(const iw_log *log, const char *name, const iw_noise_f
 
         if (!isfinite(spec->share)) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "'%s': the law that fits best, %s, has no mean, so nothing can be extrapolated "
-                            "from it: record longer",
+                            "'%s': cannot extrapolate: the best-fitting law, %s, has no mean: record longer",
                             name, spec->text);
         }
         if (is_far(durations)) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "'%s': no law describes its detours (%s fits best, and is refused by chance and "
-                            "by %.0f %% of distance), so nothing can be extrapolated",
+                            "'%s': cannot extrapolate: no law describes its detours (the best, %s, is "
+                            "rejected, at a distance of %.0f %%)",
                             name, spec->text, 100.0 * durations->laws[durations->best].distance);
         }
     }
@@ -68,8 +67,8 @@ static iw_status fit_input(const iw_log *log, struct iwi_set_input *input)
 
     if (input->node_count > 1) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': its %zu nodes differ, and have no law in common to extrapolate with: give the "
-                        "recording of one of them, such as '%s', or record all of them longer",
+                        "'%s': cannot extrapolate: its %zu nodes have no law in common: give the recording "
+                        "of one of them, such as '%s', or record all of them longer",
                         input->text, input->node_count,
                         input->folder != NULL ? input->folder->paths[0] : input->text);
     }
@@ -111,7 +110,7 @@ static iw_status list_laws(const iw_log *log, iw_noise_set *set)
 iw_status iw_noise_set_extrapolate(const iw_log *log, iw_noise_set *set)
 {
     if (set->recorded_cpus == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is nothing to extrapolate: the noise is not recorded");
+        return iwi_fail(log, IW_ERR_RANGE, "nothing to extrapolate: the noise is not recorded");
     }
     for (size_t i = 0; i < set->input_count; i++) {
         if (set->inputs[i].node_count > 0) {
@@ -135,10 +134,10 @@ static iw_status fit_anew(const iw_log *log, const char *name, const iw_recordin
     IW_TRY(iwi_fit_redrawn(log, recording, first, &fit));
     for (size_t i = 0; i < fit->spec_count; i++) {
         if (!isfinite(fit->specs[i].share)) {
-            const iw_status status = iwi_fail(log, IW_ERR_RANGE,
-                                              "'%s': drawn anew its law is %s, which has no mean, so nothing "
-                                              "can be extrapolated: record longer",
-                                              name, fit->specs[i].text);
+            const iw_status status = iwi_fail(
+                log, IW_ERR_RANGE,
+                "'%s': cannot extrapolate: resampled, its law is %s, which has no mean: record longer", name,
+                fit->specs[i].text);
 
             iw_noise_fit_free(fit);
             return status;

@@ -46,7 +46,7 @@ static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, seed),
     IWI_ENUM(iw_sim_result, engine, "engine", engine_name, .about = "that ran"),
     IWI_CHARS(iw_sim_result, engine_note,
-              .about = "why `auto` did not take flow, or why a trace had to be stored message by message"),
+              .about = "why `auto` did not choose flow, or why a trace had to be stored message by message"),
     IWI_ENUM(iw_sim_result, rules, "rules", rules_name),
     IWI_ENUM(iw_sim_result, rendezvous, "rendezvous", rendezvous_name),
     IWI_VALUE(iw_sim_result, lanes),
@@ -54,15 +54,15 @@ static const struct iwi_field run_fields[] = {
     IWI_VALUE(iw_sim_result, processes, .about = "1 without a launcher"),
     IWI_ENUM(iw_sim_result, parallel, "parallel", iwi_split_name,
              .about = "what processes and threads share"),
-    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed", .about = "from a restart point of `--checkpoint`"),
+    IWI_VALUE_AS(iw_sim_result, is_resumed, "resumed", .about = "from a checkpoint of `--checkpoint`"),
     IWI_VALUE(iw_sim_result, messages, .about = "of one trial"),
     IWI_TIME(iw_sim_result, noiseless_ps, "noiseless_ns",
              .about = "makespan without noise and without delays"),
     IWI_VALUE(iw_sim_result, slowest_node, .is_there = has_speeds, .is_optional = true,
-              .about = "how many times as long the slowest node computes, where their speeds differ"),
+              .about = "time factor of the slowest node, where their speeds differ"),
     IWI_VALUE(iw_sim_result, engine_seconds,
               .about = "wall time of all trials, without the noiseless run and the explanation; of a resumed "
-                       "run since it resumed"),
+                       "run, since it resumed"),
     IWI_REAL_OF("messages_per_second", speed_of_run, .about = "null for a resumed run"),
     IWI_VALUE(iw_sim_result, peak_rss_bytes, .about = "of the process"),
 };
@@ -188,7 +188,7 @@ static const struct iwi_field net_fields[] = {
 static const struct iwi_schema net_schema = IWI_SCHEMA(iw_net, net_fields);
 
 static const struct iwi_field segment_fields[] = {
-    IWI_VALUE(iw_net_segment, from_bytes, .about = "size from which on these costs hold"),
+    IWI_VALUE(iw_net_segment, from_bytes, .about = "smallest size with these costs"),
     COSTS(iw_net_segment),
 };
 static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
@@ -196,14 +196,14 @@ static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segme
 static const struct iwi_field certainty_fields[] = {
     IWI_INLINE(iw_certainty, reach, iwi_reach_schema),
     IWI_ESTIMATE(iw_certainty, slowdown,
-                 .about = "T/T0 - 1, mean of the trials; the interval counts the trials, the recording and "
-                          "what is unseen. No upper end where it is a bound"),
+                 .about = "T/T0 - 1, mean of the trials; the interval covers the trials, the recording and "
+                          "unrecorded events. No upper limit where only a lower limit is known"),
 };
 static const struct iwi_schema certainty_schema = IWI_SCHEMA(iw_certainty, certainty_fields);
 
 static const struct iwi_field independence_fields[] = {
     IWI_ESTIMATE(iw_independence, independent, .about = "slowdown if nodes were independent"),
-    IWI_ESTIMATE(iw_independence, overstated, .about = "how much more that is, trial by trial"),
+    IWI_ESTIMATE(iw_independence, overstated, .about = "excess over the aligned slowdown, trial by trial"),
     IWI_VALUE(iw_independence, nodes, .about = "of the job"),
     IWI_VALUE(iw_independence, recorded_nodes),
     IWI_INLINE(iw_independence, window, iwi_wall_window_schema),
@@ -212,7 +212,7 @@ static const struct iwi_schema independence_schema = IWI_SCHEMA(iw_independence,
 
 static const struct iwi_field steady_fields[] = {
     IWI_VALUE(iw_steady, repetitions),
-    IWI_ESTIMATE(iw_steady, slowdown, .about = "of each later repetition, once the start is over"),
+    IWI_ESTIMATE(iw_steady, slowdown, .about = "of each repetition after the start"),
     IWI_ESTIMATE(iw_steady, start_ns, .about = "what the start adds"),
 };
 static const struct iwi_schema steady_schema = IWI_SCHEMA(iw_steady, steady_fields);
@@ -225,18 +225,19 @@ IWI_OF(bool, has_node_wide, iw_simulation, it->node_wide != NULL)
 
 static const struct iwi_field traced_fields[] = {
     IWI_VALUE(iw_traced, ranks, .about = "that were traced"),
-    IWI_VALUE(iw_traced, replicas, .about = "how often they are simulated"),
-    IWI_TIME(iw_traced, run_ps, "run_ns", .about = "how long the traced run took, by the wall clock"),
+    IWI_VALUE(iw_traced, replicas, .about = "number of copies that are simulated"),
+    IWI_TIME(iw_traced, run_ps, "run_ns", .about = "wall time of the traced run"),
     IWI_VALUE(iw_traced, mpi_share,
               .about = "of the time of all its ranks, in MPI; of training, in collectives"),
     IWI_VALUE(iw_traced, cpu_share,
               .about = "CPU time, as a share of the time between calls; null if the trace has no CPU times"),
-    IWI_VALUE(iw_traced, is_by_cpu, .about = "computation is predicted as CPU time, not by the wall clock"),
+    IWI_VALUE(iw_traced, is_by_cpu,
+              .about = "computation is predicted from CPU time, not from the wall clock"),
     IWI_ENUM(iw_traced, replica_compute, "replica_compute", replica_name),
     IWI_VALUE(iw_traced, has_p2p,
-              .about = "point-to-point messages are simulated; with more than one replica they carry delays "
-                       "no further than `ranks`"),
-    IWI_VALUE(iw_traced, is_training, .about = "a run of training, not of MPI"),
+              .about = "point-to-point messages are simulated; with several replicas they spread delays to "
+                       "at most `ranks` ranks"),
+    IWI_VALUE(iw_traced, is_training, .about = "a training run, not MPI"),
 };
 static const struct iwi_schema traced_schema = IWI_SCHEMA(iw_traced, traced_fields);
 
@@ -264,12 +265,12 @@ static const struct iwi_field simulation_fields[] = {
     IWI_INLINE(iw_simulation, run, run_schema),
     IWI_OBJECT(iw_simulation, makespan_ns, iwi_summary_schema, .about = "over the trials"),
     IWI_OBJECT(iw_simulation, slowdown, iwi_summary_schema,
-               .about = "makespan / noiseless - 1: 0.5 is half as long again. The verdict is its mean"),
+               .about = "makespan / noiseless - 1: 0.5 means 50 % longer. The verdict states its mean"),
     IWI_REAL_OF("median_level", median_level,
                 .about =
                     "probability that the interval of the median covers the true one: 0.95 or a little more"),
     IWI_OBJECT(iw_simulation, distribution, ends_schema,
-               .about = "when the trials end, or the ranks of a single one (up to 2^24)"),
+               .about = "end times of the trials, or of the ranks of a single trial (up to 2^24)"),
     IWI_OBJECTS(iw_simulation, trial_times, trial_time_count, trial_schema, .is_row = true,
                 .is_there = has_few_trials, .about = "null for more than 1,000; CSV has all"),
     IWI_OBJECTS(iw_simulation, noise, noise_count, source_schema),
@@ -277,7 +278,7 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, align, "align", align_name, .is_there = is_aligned, .is_optional = true,
              .about = "recorded nodes are aligned by the wall clock"),
     IWI_POINTER(iw_simulation, independence, independence_schema, .is_there = has_independence,
-                .is_optional = true, .about = "with `--align wall`: what independent nodes would give"),
+                .is_optional = true, .about = "with `--align wall`: the slowdown with independent nodes"),
     IWI_POINTER(iw_simulation, steady, steady_schema, .is_there = has_steady, .is_optional = true,
                 .about = "of a pattern that is repeated under noise"),
     IWI_POINTER(iw_simulation, node_wide, iwi_estimate_schema, .is_there = has_node_wide, .is_optional = true,
@@ -288,10 +289,10 @@ static const struct iwi_field simulation_fields[] = {
     IWI_ENUM(iw_simulation, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
              .about = "how the cores of a rank share compute phases"),
     IWI_VALUE(iw_simulation, recorded_cpus,
-              .about = "CPUs that recordings have of a node, the most; equal to `ranks_per_node` where ranks "
-                       "are placed as recorded"),
+              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks are "
+                       "placed as recorded"),
     IWI_VALUE(iw_simulation, noise_cpus, .may_be_null = true,
-              .about = "CPUs of recordings that were used; null: all"),
+              .about = "recorded CPUs that were used; null: all"),
     IWI_VALUE(iw_simulation, spare_cores, .is_there = has_spare_cores, .is_optional = true,
               .about = "of each node, left to the operating system"),
     IWI_VALUE(iw_simulation, node_speed, .is_there = has_node_speed, .is_optional = true,
@@ -300,13 +301,12 @@ static const struct iwi_field simulation_fields[] = {
               .about = "that each compute phase moves"),
     IWI_VALUE(iw_simulation, delays, .about = "injected"),
     IWI_POINTER(iw_simulation, net, net_schema,
-                .about =
-                    "as used, after `--net-scale` and single overrides; costs are those of a rank alone"),
+                .about = "as used, after `--net-scale` and overrides; costs are those of a single rank"),
     IWI_OBJECTS(iw_simulation, net_segments, net_segment_count, segment_schema,
                 .about = "of measured networks, the costs from each size on"),
     IWI_POINTER(iw_simulation, recording, certainty_schema,
-                .about = "what the recording behind the noise can show of this job: an estimate up to some "
-                         "number of ranks, a lower bound beyond"),
+                .about = "how far the recording supports the prediction: an estimate up to some number of "
+                         "ranks, a lower limit beyond"),
     IWI_POINTER(iw_simulation, traced, traced_schema, .about = "of a trace, the run that was traced"),
     IWI_POINTER(iw_simulation, explain, iwi_explained_schema,
                 .about = "with `--explain`: where the time went in the trial with the median makespan"),
@@ -325,14 +325,14 @@ static iw_status simulation_check(const iw_log *log, const char *name, const voi
     const double *ns = s->distribution.quantiles_ns;
 
     if (s->net == NULL) {
-        return refuse(log, name, "net: is null");
+        return refuse(log, name, "net: null");
     }
     if (s->run.ranks == 0 || s->run.trials == 0 || s->makespan_ns.count == 0) {
-        return refuse(log, name, "there are no ranks or no trials");
+        return refuse(log, name, "no ranks or no trials");
     }
     for (size_t i = 0; i < IW_END_QUANTILES; i++) {
         if (!(ns[i] >= 0.0) || (i > 0 && ns[i] < ns[i - 1])) {
-            return refuse(log, name, "distribution.quantiles_ns: are no rising times");
+            return refuse(log, name, "distribution.quantiles_ns: not in ascending order");
         }
     }
     return s->explain != NULL ? iwi_explained_check(log, name, s->explain) : IW_OK;
@@ -389,12 +389,12 @@ static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
     const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
     const iw_split_plan *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
 
-    iwi_verdict(
-        doc, "It will take about %s and %s in each process, with the %s split over %" PRIu32 " worker%s: %s.",
-        iwi_seconds(doc, way->compute_s + way->exchange_s), iwi_memory_size(doc, (double)way->process_bytes),
-        are_ranks_split ? "ranks" : "trials", way->workers, iwi_plural_s(way->workers), forecast->reason);
+    iwi_verdict(doc, "About %s and %s per process, with the %s split over %" PRIu32 " worker%s: %s.",
+                iwi_seconds(doc, way->compute_s + way->exchange_s),
+                iwi_memory_size(doc, (double)way->process_bytes), are_ranks_split ? "ranks" : "trials",
+                way->workers, iwi_plural_s(way->workers), forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
-        iwi_doc_append(doc, " That does not fit: a process can have %s here.",
+        iwi_doc_append(doc, " Not enough memory: a process can use %s on this machine.",
                        iwi_memory_size(doc, forecast->room_bytes));
     }
 }
@@ -409,7 +409,8 @@ static void say_forecast_facts(struct iwi_document *doc, const iw_forecast *fore
     iwi_row(doc, "trials",
             forecast->redrawn == 0
                 ? iwi_doc_printf(doc, "%" PRIu64, forecast->trials)
-                : iwi_doc_printf(doc, "%" PRIu64 ", %" PRIu64 " of them from laws of recordings drawn anew",
+                : iwi_doc_printf(doc,
+                                 "%" PRIu64 ", %" PRIu64 " of them from laws fitted to resampled recordings",
                                  forecast->trials, forecast->redrawn));
     iwi_row(doc, "engine",
             iwi_doc_printf(doc, forecast->engine_note[0] != '\0' ? "%s (%s)" : "%s%s",
@@ -436,7 +437,7 @@ static void say_way(struct iwi_document *doc, const char *name, const iw_split_p
 static void say_refusal(struct iwi_document *doc, const char *name, const iw_split_plan *way)
 {
     if (!is_possible(way)) {
-        iwi_note(doc, "Splitting the %s is not possible: %s.", name, way->refusal);
+        iwi_note(doc, "The %s cannot be split: %s.", name, way->refusal);
     }
 }
 
@@ -445,7 +446,7 @@ static void write_forecast(struct iwi_document *doc, const void *subject)
     const iw_forecast *forecast = subject;
     const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
 
-    iwi_title(doc, "What the simulation will take");
+    iwi_title(doc, "Cost of the simulation");
     say_verdict(doc, forecast);
     say_forecast_facts(doc, forecast);
     IWI_TABLE(doc, "", {"split", IWI_WORDS}, {"workers", IWI_NUMBER}, {"lanes", IWI_NUMBER},
@@ -456,18 +457,16 @@ static void write_forecast(struct iwi_document *doc, const void *subject)
     say_refusal(doc, "trials", &forecast->trials_split);
     say_refusal(doc, "ranks", &forecast->ranks_split);
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "Batches, and bytes sent in each, are those of the busiest worker; memory is that of one "
-                  "process, for the state of its ranks. The run without noise is not counted.");
-    iwi_item(
-        doc,
-        "Rates are those of docs/explanation/scale.md, times the speed of this machine in a sample: a factor "
-        "of 2 either way is possible.");
+    iwi_item(doc, "Batches and bytes sent per batch are those of the busiest worker; memory is that of one "
+                  "process, for the state of its ranks. The run without noise is not included.");
+    iwi_item(doc, "The estimate scales the rates of docs/explanation/scale.md to a sample on this machine: "
+                  "it may be off by a factor of 2.");
 }
 
 const struct iwi_kind iwi_forecast_kind = {
     .name = "forecast",
     .schema_id = "idlewave.forecast/2",
-    .about = "What a simulation would take, from `idlewave simulate --dry-run --format json`",
+    .about = "Cost of a simulation, from `idlewave simulate --dry-run --format json`",
     .schema = &forecast_schema,
     .write_doc = write_forecast,
 };
@@ -506,7 +505,7 @@ static void say_noise(struct iwi_document *doc, const iw_simulation *s)
     for (size_t i = 0; i < s->noise_count; i++) {
         iwi_row(doc, i == 0 ? "noise" : "",
                 iwi_doc_printf(doc, "%s (%s)", s->noise[i].spec,
-                               isnan(s->noise[i].share) ? "its share depends on the work"
+                               isnan(s->noise[i].share) ? "share depends on the work"
                                                         : iwi_percent(doc, s->noise[i].share)));
     }
     if (s->noise_count > 0 && iw_nodes_text(s->ranks_per_node, s->cores_per_rank, s->recorded_cpus,
@@ -557,7 +556,7 @@ static void say_engine(struct iwi_document *doc, const iw_sim_result *run)
                            rss_mib < 1000 ? iwi_doc_printf(doc, "%.3g MiB", rss_mib)
                                           : iwi_doc_printf(doc, "%.1f GiB", rss_mib / 1024)));
     if (run->is_resumed) {
-        iwi_row(doc, "", "(resumed from a restart point: the time is that since then)");
+        iwi_row(doc, "", "(resumed from a checkpoint: time since then)");
     }
 }
 
@@ -615,7 +614,7 @@ static void say_ends(struct iwi_document *doc, const iw_simulation *s)
         return;
     }
     if (ns[0] == ns[last]) {
-        iwi_paragraph(doc, "All ranks end after %s.", iwi_ns(doc, ns[0]));
+        iwi_paragraph(doc, "All ranks end at %s.", iwi_ns(doc, ns[0]));
         return;
     }
     iwi_only_in(doc, IWI_IN_TEXT); /* pages have a figure */

@@ -119,14 +119,14 @@ static void add_message(struct iwi_figure *figure, const iw_simulation *s, const
     char message[IWI_PARAGRAPH_SIZE] = "", text[3][IWI_NUMBER_SIZE];
 
     if (ns[0] == ns[LAST]) {
-        iwi_append(message, "All %s end after %s.", of, iwi_ns_time_text(ns[LAST], text[0]));
+        iwi_append(message, "All %s end at %s.", of, iwi_ns_time_text(ns[LAST], text[0]));
     } else {
-        iwi_append(message, "Half of the %s have ended by %s, all of them between %s and %s.", of,
+        iwi_append(message, "Half of the %s end by %s, all of them between %s and %s.", of,
                    iwi_ns_time_text(ns[HALF], text[0]), iwi_ns_time_text(ns[0], text[1]),
                    iwi_ns_time_text(ns[LAST], text[2]));
     }
     if (iwi_is_disturbed(s)) {
-        iwi_append(message, " Dotted: without noise, %s.", iwi_ns_time_text(noiseless_ns(s), text[0]));
+        iwi_append(message, " Dotted line: without noise, %s.", iwi_ns_time_text(noiseless_ns(s), text[0]));
     }
     iwi_append(message, has_band(s) ? " Band: 95 %% CI of the mean." : "");
     figure->message = iwi_figure_text(figure, "%s", message);
@@ -267,11 +267,12 @@ static void add_path_message(struct iwi_document *doc, struct iwi_figure *figure
     }
     figure->message = iwi_figure_text(
         figure,
-        "The path of dependences that ends with the last rank, rank %" PRIu32
-        ", in the trial with the median time: most of it, %s, is %.120s; it has %" PRIu64 " messages.%s",
+        "Critical path to the last rank, %" PRIu32
+        ", in the trial with the median time: the largest part, %s, is %.120s; it has %" PRIu64
+        " messages.%s",
         explained->last_rank, iwi_percent(doc, most_ns / fmax(sum_ns, 1e-3)), largest, explained->hops,
         explained->average != NULL
-            ? iwi_doc_printf(doc, " The third bar is the average of such paths over %" PRIu64 " trials.",
+            ? iwi_doc_printf(doc, " The third bar is the mean of such paths over %" PRIu64 " trials.",
                              explained->average->trials)
             : "");
 }

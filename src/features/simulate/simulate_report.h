@@ -37,7 +37,7 @@ static inline bool iwi_is_disturbed(const iw_simulation *simulation)
 
 /* ---- words ---- */
 
-/* "takes 2.887 times as long ..."; how sure that is, as items. */
+/* "takes 2.887x as long ..."; how sure that is, as items. */
 void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *simulation);
 
 /* What the slowdown would be with independent nodes; what aligning them rests on, as items. */

@@ -21,23 +21,22 @@ IWI_OF(bool, has_sensitivity, iw_reach, it->sensitivity.length_ns > 0)
 
 static const struct iwi_field reach_fields[] = {
     IWI_VALUE_AS(iw_reach, recorded_s, "seconds", .about = "length of the recording with the least CPU time"),
-    IWI_VALUE(iw_reach, cpus, .about = "that ranks use, of all nodes of a folder"),
+    IWI_VALUE(iw_reach, cpus, .about = "CPUs that ranks use, over all nodes of a folder"),
     IWI_VALUE_AS(iw_reach, watched_s, "watched_seconds"),
     IWI_VALUE(iw_reach, longest_ns, .about = "its longest detour"),
-    IWI_VALUE(
-        iw_reach, unseen,
-        .about =
-            "what detours longer than the longest, of the recorded kinds, may add to the slowdown (95 %)"),
+    IWI_VALUE(iw_reach, unseen,
+              .about = "what detours of the recorded kinds, longer than the longest recorded, may add to the "
+                       "slowdown (95 %)"),
     IWI_VALUE(iw_reach, is_bound,
-              .about = "that is too much for an estimate, so the slowdown is a lower bound"),
+              .about = "`unseen` is too large for an estimate: the slowdown is a lower limit"),
     IWI_VALUE_AS(iw_reach, record_s, "record_seconds", .is_there = is_bound,
-                 .about = "of a bound, about how long to record for an estimate"),
+                 .about = "for a lower limit: about how long to record for an estimate"),
     IWI_VALUE(iw_reach, is_extrapolated, .about = "with `--extrapolate`"),
-    IWI_VALUES(iw_reach, laws, law_count, .about = "that stand in for the recording"),
+    IWI_VALUES(iw_reach, laws, law_count, .about = "laws that replace the recording"),
     IWI_OBJECT(iw_reach, sensitivity, iwi_sensitivity_schema, .is_there = has_sensitivity,
                .is_optional = true,
                .about = "where all ranks use more than a third of `watched_seconds` (with 20 trials or more "
-                        "a tenth): the slowdown if an interruption that was never recorded came"),
+                        "a tenth): the slowdown with interruptions that the recording missed"),
 };
 const struct iwi_schema iwi_reach_schema = IWI_SCHEMA(iw_reach, reach_fields);
 
@@ -55,15 +54,15 @@ void iwi_append_reach(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach,
 {
     char length[IWI_NUMBER_SIZE], watched[IWI_NUMBER_SIZE], job[IWI_NUMBER_SIZE], time[IWI_NUMBER_SIZE];
 
-    iwi_append(paragraph, "this recording of %s on %s CPU%s cannot show what %s %s in %s",
+    iwi_append(paragraph, "a recording of %s on %s CPU%s is too short for %s rank%s running %s",
                iwi_length_text(reach->recorded_s, length), iwi_ranks_text(reach->cpus, watched),
-               reach->cpus == 1 ? "" : "s", iwi_ranks_text(ranks, job),
-               ranks == 1 ? "rank meets" : "ranks meet", iwi_ns_round_text(time_ns, time));
+               reach->cpus == 1 ? "" : "s", iwi_ranks_text(ranks, job), ranks == 1 ? "" : "s",
+               iwi_ns_round_text(time_ns, time));
     if (reach->record_s <= IWI_LONGEST_ADVICE_S) {
         iwi_append(paragraph, "; record %s for an estimate",
                    iwi_length_text(iwi_round_up(reach->record_s), length));
     } else {
-        iwi_append(paragraph, "; no recording of two weeks could, but laws fitted to it can be extrapolated");
+        iwi_append(paragraph, "; even two weeks would be too short, but fitted laws can be extrapolated");
     }
 }
 
@@ -71,7 +70,7 @@ void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach)
 {
     char name[IWI_NAME_SIZE];
 
-    iwi_append(paragraph, "from laws fitted to the recording (");
+    iwi_append(paragraph, "extrapolated from laws fitted to the recording (");
     for (size_t i = 0; i < reach->law_count && i < LISTED_LAWS; i++) {
         iwi_append(paragraph, "%s%s", i > 0 ? " + " : "",
                    iwi_plain_name(reach->laws[i] != NULL ? reach->laws[i] : "-", IWI_NAME_SIZE - 1, name));
@@ -80,7 +79,7 @@ void iwi_append_laws(char paragraph[IWI_PARAGRAPH_SIZE], const iw_reach *reach)
         iwi_append(paragraph, " and %zu other%s", reach->law_count - LISTED_LAWS,
                    reach->law_count == LISTED_LAWS + 1 ? "" : "s");
     }
-    iwi_append(paragraph, "), not from it");
+    iwi_append(paragraph, ")");
 }
 
 /* ======== independent nodes ======== */
@@ -95,9 +94,9 @@ static void say_overstated(struct iwi_document *doc, iw_estimate by)
     const iw_estimate less = {-by.value, -by.high, -by.low};
 
     if (may_be_chance(by)) {
-        iwi_doc_append(doc, " The difference, %s points, may be chance.", iwi_points_words(doc, by, ""));
+        iwi_doc_append(doc, " The difference, %s points, is not significant.", iwi_points_words(doc, by, ""));
     } else {
-        iwi_doc_append(doc, " To assume that would %s the slowdown by %s points.",
+        iwi_doc_append(doc, " Assuming independence would %s the slowdown by %s points.",
                        by.value < 0.0 ? "understate" : "overstate",
                        iwi_points_words(doc, by.value < 0.0 ? less : by, ""));
     }
@@ -110,8 +109,8 @@ void iwi_say_independence(struct iwi_document *doc, const iw_independence *indep
     if (isnan(independence->independent.value)) {
         return;
     }
-    iwi_verdict(doc, "With nodes that are hit independently of each other it %s without noise.",
-                iwi_slower_text(independence->independent.value, slower));
+    iwi_verdict(doc, "If noise hit the nodes independently, the job would %s without noise.",
+                iwi_be_slower_text(independence->independent.value, "", slower));
     say_overstated(doc, independence->overstated);
 }
 
@@ -122,7 +121,7 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
     if (isnan(node_wide.value)) {
         return;
     }
-    iwi_verdict(doc, "If all noise hits the ranks of a node together, it");
+    iwi_verdict(doc, "If all noise hit the ranks of a node at the same time, the job");
     if (isinf(node_wide.high)) {
         iwi_append_bound(bound, node_wide, "noise");
         iwi_doc_append(doc, "%s", bound);
@@ -134,7 +133,7 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
                                             iwi_slowdown_range_text(node_wide.low, node_wide.high,
                                                                     node_wide.value, range)));
     }
-    iwi_doc_append(doc, "a recording of one CPU cannot tell, so record at least two.");
+    iwi_doc_append(doc, "a recording of one CPU does not show this; record at least two.");
 }
 
 static void say_alignment(struct iwi_document *doc, const iw_independence *independence)
@@ -143,20 +142,21 @@ static void say_alignment(struct iwi_document *doc, const iw_independence *indep
 
     if (window->unsynchronised > 0) {
         iwi_item(doc,
-                 "The clocks of %zu node%s were not synchronised, so what coincided is not known: start "
-                 "chronyd or ntpd there and record again.",
+                 "The clocks of %zu node%s were not synchronised, so coincidences are unknown: start chronyd "
+                 "or ntpd and record again.",
                  window->unsynchronised, iwi_plural_s(window->unsynchronised));
     }
     iwi_item(doc,
-             "Nodes are aligned by their wall clocks, wrong by up to %s by their own estimates, in the "
-             "%s that all of them watched.",
+             "Nodes are aligned by their wall clocks (error up to %s by their own estimates) over the %s "
+             "that all of them recorded.",
              iwi_ns_round(doc, window->error_ns), iwi_ns_round(doc, (double)window->length_ns));
     if (independence->nodes > independence->recorded_nodes) {
-        iwi_item(
-            doc,
-            "The job has %" PRIu32 " nodes, and %" PRIu32 " were recorded: what coincides does so within "
-            "each %" PRIu32 " of them. Synchronised from the start it does on all; the truth is between.",
-            independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
+        iwi_item(doc,
+                 "The job has %" PRIu32 " nodes, but only %" PRIu32
+                 " were recorded: noise coincides within groups of %" PRIu32
+                 " nodes. With noise synchronised from the start it coincides on all nodes; the truth lies "
+                 "in between.",
+                 independence->nodes, independence->recorded_nodes, independence->recorded_nodes);
     }
 }
 
@@ -200,7 +200,7 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
 
     if (nics->sharing == IW_NIC_QUEUES) {
         iwi_row(doc, "",
-                iwi_doc_printf(doc, "%s; messages wait for %s in the order of time", those,
+                iwi_doc_printf(doc, "%s; messages wait for %s in time order", those,
                                nics->count == 1 ? "it" : "them"));
     } else if (iwi_net_effective(NULL, net, &effective) == IW_OK) {
         const iw_net_costs *outside = nics->node_level + 1 < net->inner_count
@@ -208,9 +208,9 @@ static void say_nics(struct iwi_document *doc, const iw_net *net)
                                           : &effective.costs;
 
         iwi_row(doc, "",
-                iwi_doc_printf(doc, "%s, shared by %" PRIu32 " ranks: a byte that leaves it takes %.4g ns",
+                iwi_doc_printf(doc, "%s, shared by %" PRIu32 " ranks: %.4g ns per byte that leaves the %s",
                                those, nics->active > 0 ? nics->active : node->ranks,
-                               (double)outside->G / fs_per_ns));
+                               (double)outside->G / fs_per_ns, node->name));
     }
 }
 
@@ -243,7 +243,7 @@ static void say_net(struct iwi_document *doc, const iw_simulation *s)
     iwi_row(doc, "network", iwi_doc_printf(doc, "%s: %s", net->name, costs_words(doc, &net->costs)));
     if (s->net_segment_count > 0) {
         iwi_row(doc, "",
-                iwi_doc_printf(doc, "from %" PRIu64 " bytes on other costs, in %zu segment%s",
+                iwi_doc_printf(doc, "other costs from %" PRIu64 " bytes, in %zu segment%s",
                                s->net_segments[0].from_bytes, s->net_segment_count,
                                iwi_plural_s(s->net_segment_count)));
     }
@@ -277,7 +277,7 @@ static void say_memory(struct iwi_document *doc, const iw_simulation *s)
     if (memory->ranks > 0 && s->compute_bytes > 0) {
         iwi_row(doc, "memory",
                 iwi_doc_printf(
-                    doc, "domains of %" PRIu32 " rank%s with %.4g GB/s, %.4g GB/s a core; phases move %s",
+                    doc, "domains of %" PRIu32 " rank%s with %.4g GB/s, %.4g GB/s per core; phases move %s",
                     memory->ranks, iwi_plural_s(memory->ranks), (double)memory->domain_bytes_per_s / 1e9,
                     (double)memory->core_bytes_per_s / 1e9, decimal_size(doc, s->compute_bytes)));
     }
@@ -288,15 +288,15 @@ static void say_nodes(struct iwi_document *doc, const iw_simulation *s)
     if (s->cores_per_rank > 1) {
         iwi_row(
             doc, "cores",
-            iwi_doc_printf(doc, "%u a rank, %s loops", s->cores_per_rank, iw_loop_schedule_name(s->loop)));
+            iwi_doc_printf(doc, "%u per rank, %s loops", s->cores_per_rank, iw_loop_schedule_name(s->loop)));
     }
     if (s->spare_cores > 0) {
         iwi_row(doc, s->cores_per_rank > 1 ? "" : "cores",
-                iwi_doc_printf(doc, "%u of each node left to the operating system", s->spare_cores));
+                iwi_doc_printf(doc, "%u per node left to the operating system", s->spare_cores));
     }
     if (s->run.slowest_node > 0.0) {
         iwi_row(doc, "nodes",
-                iwi_doc_printf(doc, "%s%sthe slowest computes %.4g times as long",
+                iwi_doc_printf(doc, "%s%sthe slowest takes %.4gx as long to compute",
                                s->node_speed != NULL ? s->node_speed : "", s->node_speed != NULL ? ": " : "",
                                s->run.slowest_node));
     }
@@ -359,8 +359,8 @@ static void say_path(struct iwi_document *doc, const iw_explained *explained)
 
     iwi_section(doc, "path", "Where the time goes");
     iwi_paragraph(doc,
-                  "On the path to the end of rank %" PRIu32 ", which ends last (trial %" PRIu64 ", %" PRIu64
-                  " messages), and on average over the paths of all ranks (%.1f messages):",
+                  "Path to the end of rank %" PRIu32 ", which ends last (trial %" PRIu64 ", %" PRIu64
+                  " messages), and the mean over the paths of all ranks (%.1f messages):",
                   explained->last_rank, explained->trial, explained->hops, explained->mean_hops);
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"last rank", IWI_NUMBER}, {"share", IWI_NUMBER}, {"", IWI_BAR},
               {"mean", IWI_NUMBER});
@@ -378,7 +378,7 @@ static void say_path(struct iwi_document *doc, const iw_explained *explained)
 
 static void say_worst(struct iwi_document *doc, const iw_explained *explained)
 {
-    iwi_section(doc, "worst", "What hurt most on this path");
+    iwi_section(doc, "worst", "Largest delays on this path");
     for (size_t i = 0; i < explained->worst_count; i++) {
         const iw_explained_hit *hit = &explained->worst[i];
 
@@ -416,7 +416,7 @@ static void say_average_table(struct iwi_document *doc, const iw_explained *expl
 static void say_place(struct iwi_document *doc, bool *is_begun, const iw_hit_place *place, const char *where)
 {
     iwi_doc_append(doc, "%s%s in %" PRIu64 " of %" PRIu64 " trials",
-                   *is_begun ? "; it " : " The largest one ", where, place->trials, place->of_trials);
+                   *is_begun ? "; it " : " The largest detour ", where, place->trials, place->of_trials);
     *is_begun = true;
 }
 
@@ -469,20 +469,17 @@ static void say_average(struct iwi_document *doc, const iw_simulation *s)
 
     iwi_section(doc, "average", "On average");
     if (average->trials < s->run.trials) {
-        iwi_paragraph(doc,
-                      "Over the first %" PRIu64 " of %" PRIu64
-                      " trials, the path to the rank that ends last is made of:",
+        iwi_paragraph(doc, "Path to the last rank, mean of the first %" PRIu64 " of %" PRIu64 " trials:",
                       average->trials, s->run.trials);
     } else {
-        iwi_paragraph(doc, "Over all %" PRIu64 " trials, the path to the rank that ends last is made of:",
-                      average->trials);
+        iwi_paragraph(doc, "Path to the last rank, mean of all %" PRIu64 " trials:", average->trials);
     }
     say_average_table(doc, s->explain);
     if (!isnan(average->worst_share)) {
         /* of the others only the sum is known: that they are many, not whether they are any smaller */
-        iwi_paragraph(doc, "The largest detours of each path, up to four, make up %s of its noise%s.",
+        iwi_paragraph(doc, "The up to four largest detours of each path make up %s of its noise%s.",
                       iwi_percent(doc, average->worst_share),
-                      average->worst_share < LEAST_WORST_SHARE ? ": it is many that add up, not a few" : "");
+                      average->worst_share < LEAST_WORST_SHARE ? ": many small detours add up" : "");
         say_largest(doc, s->explain);
     }
 }
@@ -512,9 +509,9 @@ void iwi_say_explained(struct iwi_document *doc, const iw_simulation *simulation
         say_average(doc, simulation);
     }
     if (has_noise(explained)) {
-        iwi_note(doc,
-                 "Shares of a path are no savings: without one source another path may be the longest, "
-                 "with other noise on it. Only a what-if shows what would be gained without each source.");
+        iwi_note(doc, "A share of the critical path is not what removal would save: without one source, "
+                      "another path may be the longest. 'idlewave whatif' reports what removing each source "
+                      "would save.");
     }
 }
 
@@ -566,7 +563,7 @@ static iw_estimate mean_of(const iw_simulation *s)
                : s->recording->slowdown;
 }
 
-/* " takes at least 2.3 times as long as without noise: this recording of 10 s on 2 CPUs cannot show ..." */
+/* " takes at least 2.3x as long as without noise: a recording of 10 s on 2 CPUs is too short ..." */
 static void say_bound(struct iwi_document *doc, const iw_simulation *s)
 {
     char text[IWI_PARAGRAPH_SIZE] = "";
@@ -577,13 +574,12 @@ static void say_bound(struct iwi_document *doc, const iw_simulation *s)
     iwi_doc_append(doc, "%s", text);
 }
 
-/* " (mean of 20 trials; 95 % CI 2.713x to 3.142x; median 2.801x)": which statistic that is, how sure it is,
- * and the other one. Nothing where nothing is random. */
+/* " (95 % CI 2.713 to 3.142x, 20 trials; median 2.105x)": how sure the mean is, and the median where it is
+ * outside. Nothing where nothing is random. */
 static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
 {
     const iw_summary *slowdown = &s->slowdown;
     const iw_estimate mean = mean_of(s);
-    const bool has_interval = !isnan(mean.low);
     char range[IWI_RANGE_SIZE], median[IWI_NUMBER_SIZE];
 
     if (!iwi_is_noisy(s)) {
@@ -592,14 +588,18 @@ static void say_statistic(struct iwi_document *doc, const iw_simulation *s)
     if (slowdown->count < 2) {
         iwi_doc_append(doc, " (one trial)");
     } else if (slowdown->min == slowdown->max) {
-        iwi_doc_append(doc, " (all %zu trials alike)", slowdown->count);
+        iwi_doc_append(doc, " (all %zu trials are equal)", slowdown->count);
+    } else if (isnan(mean.low)) {
+        iwi_doc_append(doc, " (mean of %zu trials, %s)", slowdown->count,
+                       iwi_slowdown_range_text(slowdown->min, slowdown->max, slowdown->mean, range));
     } else {
-        iwi_doc_append(doc, " (mean of %zu trials; %s %s; median %s)", slowdown->count,
-                       has_interval ? "95 % CI" : "lowest to highest",
-                       has_interval
-                           ? iwi_slowdown_range_text(mean.low, mean.high, slowdown->mean, range)
-                           : iwi_slowdown_range_text(slowdown->min, slowdown->max, slowdown->mean, range),
-                       iwi_slowdown_column_text(slowdown->median, slowdown->mean, median));
+        iwi_doc_append(doc, " (95 %% CI %s, %zu trials",
+                       iwi_slowdown_range_text(mean.low, mean.high, slowdown->mean, range), slowdown->count);
+        if (slowdown->median < mean.low || slowdown->median > mean.high) {
+            iwi_doc_append(doc, "; median %s",
+                           iwi_slowdown_column_text(slowdown->median, slowdown->mean, median));
+        }
+        iwi_doc_append(doc, ")");
     }
 }
 
@@ -611,7 +611,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_reach *reach)
         iwi_append_sensitivity(text, &reach->sensitivity);
     }
     if (text[0] != '\0') {
-        iwi_verdict(doc, "%s", text);
+        iwi_item(doc, "%s", text);
     }
 }
 
@@ -627,7 +627,7 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
     if (!iwi_is_disturbed(s)) {
         iwi_doc_append(doc, " takes %s (no noise %s)", time, reach != NULL ? "recorded" : "given");
     } else if (isnan(s->slowdown.mean)) {
-        iwi_doc_append(doc, " takes %s on average; without %s it takes no time", time, reference(s));
+        iwi_doc_append(doc, " takes %s on average and no time without %s", time, reference(s));
     } else if (reach != NULL && reach->is_bound) {
         say_bound(doc, s);
     } else {
@@ -641,12 +641,11 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
     iwi_doc_append(doc, ".");
     if (s->traced != NULL && s->traced->replicas < 2 &&
         (double)s->run.noiseless_ps > MOST_OF_TRACED * (double)s->traced->run_ps) {
-        iwi_doc_append(doc, " Traced, with whatever noise there was, it took only %s: %s",
+        iwi_doc_append(doc, " The traced run, including its noise, took only %s: %s",
                        iwi_ps(doc, s->traced->run_ps),
-                       s->traced->is_training ? "give the network that connects the GPUs."
-                                              : "is the network that of the traced run?");
+                       s->traced->is_training ? "use the network that connects the GPUs."
+                                              : "use the network of the traced run.");
     }
-    say_sensitivity(doc, reach);
 }
 
 /* ---- how sure that is ---- */
@@ -655,7 +654,7 @@ static void say_extremes(struct iwi_document *doc, const iw_summary *makespan)
 {
     iwi_doc_append(doc, "; lowest to highest makespan: %s.", span(doc, makespan->min, makespan->max));
     if (makespan->count < IW_LEAST_TRIALS) {
-        iwi_item(doc, "Fewer than %d trials have no 95 %% interval: run 100.", (int)IW_LEAST_TRIALS);
+        iwi_item(doc, "Fewer than %d trials give no 95 %% interval: run 100.", (int)IW_LEAST_TRIALS);
     }
 }
 
@@ -673,11 +672,11 @@ static void say_intervals(struct iwi_document *doc, const iw_simulation *s)
                    span(doc, makespan->median_low, makespan->median_high));
     if (cost > 0.0 && most > LARGE_PART * cost) {
         iwi_item(doc,
-                 "One trial makes up %s of what noise costs on average: the interval may be too short. Run "
+                 "One trial accounts for %s of the mean cost of noise: the interval may be too narrow. Run "
                  "more trials.",
                  iwi_percent(doc, most / cost));
     } else if (half_width > WIDE_INTERVAL * makespan->mean) {
-        iwi_item(doc, "The mean is known to +-%.0f %%: more trials narrow it.",
+        iwi_item(doc, "The mean is known to within %.0f %%: more trials narrow the interval.",
                  100.0 * half_width / makespan->mean);
     }
 }
@@ -688,21 +687,20 @@ static void say_recorded(struct iwi_document *doc, const iw_simulation *s)
     const iw_summary *makespan = &s->makespan_ns;
 
     if (s->recording->reach.is_bound) {
-        iwi_doc_append(doc, ". With what was recorded they take %s on average, lowest to highest %s.",
+        iwi_doc_append(doc, ". Counting recorded events only, the mean is %s, lowest to highest %s.",
                        iwi_ns(doc, makespan->mean), span(doc, makespan->min, makespan->max));
     } else if (s->recording->reach.is_extrapolated) {
         iwi_doc_append(doc,
-                       ". The interval counts the trials and how the laws of other recordings would differ, "
-                       "not that the laws may be wrong.");
+                       ". The interval covers the spread of trials and of laws fitted to other recordings, "
+                       "but not that the laws may be wrong.");
     } else {
-        iwi_doc_append(doc,
-                       ". The interval counts the trials, and how another recording of the same noise would "
-                       "differ");
+        iwi_doc_append(
+            doc, ". The interval covers the spread of trials and of other recordings of the same noise");
         if (s->recording->reach.unseen >= LEAST_UNSEEN) {
-            iwi_doc_append(doc, ", with up to %s for longer detours of the kinds that were recorded",
+            iwi_doc_append(doc, ", and up to %s for longer detours of the recorded kinds",
                            iwi_percent(doc, s->recording->reach.unseen));
         }
-        iwi_doc_append(doc, ". Noise that was not recorded is not in it.");
+        iwi_doc_append(doc, ". It does not cover noise that was not recorded.");
     }
 }
 
@@ -713,22 +711,21 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
     iwi_section(doc, "certainty", "How sure");
     if (!iwi_is_noisy(s)) {
         if (makespan->count > 1 && s->recording == NULL) {
-            iwi_item(doc, "Without noise all trials are alike: one is enough.");
+            iwi_item(doc, "Without noise all trials are equal: one is enough.");
         }
         return;
     }
     iwi_item(doc, "%zu trial%s, seed %" PRIu64, makespan->count, iwi_plural_s(makespan->count), s->run.seed);
     if (makespan->count < 2) {
-        iwi_doc_append(doc, ". One trial says little: run 100.");
+        iwi_doc_append(doc, ". One trial is not enough: run 100.");
     } else if (makespan->min == makespan->max) {
         /* what comes in a smaller share is met by none of n trials in over 5 % of cases: (1 - p)^n = 0.05 */
         iwi_doc_append(
             doc,
-            ", all alike. What hits fewer than %s of runs may have hit none of them (95 %%): more trials "
-            "would show it.",
+            ", all equal. Noise that hits fewer than %s of runs may be missing (95 %%): run more trials.",
             iwi_percent(doc, 1.0 - pow(0.05, 1.0 / (double)makespan->count)));
         if (is_moved_by_device(s->net)) {
-            iwi_item(doc, "A device moves the messages: noise hits only what takes CPU time.");
+            iwi_item(doc, "A device moves the messages: noise affects only CPU time.");
         }
     } else if (isnan(makespan->mean_low) || isnan(makespan->median_low)) {
         say_extremes(doc, makespan);
@@ -737,6 +734,7 @@ void iwi_say_simulation_certainty(struct iwi_document *doc, const iw_simulation 
     } else {
         say_intervals(doc, s);
     }
+    say_sensitivity(doc, s->recording != NULL ? &s->recording->reach : NULL);
     if (s->independence != NULL) {
         say_alignment(doc, s->independence);
     }
@@ -758,30 +756,32 @@ void iwi_say_traced(struct iwi_document *doc, const iw_traced *traced)
                                                     : iwi_doc_printf(doc, ", of which %s CPU time",
                                                                      iwi_percent(doc, traced->cpu_share))));
     if (traced->cpu_share < LEAST_CPU_SHARE) {
-        iwi_row(doc, "warning",
-                iwi_doc_printf(
-                    doc,
-                    "only %s of the time between calls was CPU time: the ranks slept, or others had "
-                    "their CPUs. %s",
-                    iwi_percent(doc, traced->cpu_share),
-                    traced->is_by_cpu
-                        ? "The rest is not in the prediction; with the wall clock it would be"
-                        : "All of it is predicted as computation; with CPU time the rest would not be"));
+        iwi_row(
+            doc, "warning",
+            iwi_doc_printf(
+                doc,
+                "only %s of the time between calls was CPU time: the ranks slept, or other processes used "
+                "their CPUs. %s",
+                iwi_percent(doc, traced->cpu_share),
+                traced->is_by_cpu
+                    ? "The prediction leaves the rest out; use the wall clock to include it"
+                    : "The prediction counts all of it as computation; use CPU time to leave the rest out"));
     }
     if (traced->replicas < 2) {
         return;
     }
-    iwi_row(doc, "replicas",
-            iwi_doc_printf(doc, "%" PRIu32 " of %" PRIu32 " ranks; %s", traced->replicas, traced->ranks,
-                           traced->replica_compute == IW_REPLICA_RESAMPLE
-                               ? "each draws its computation from what was traced"
-                               : "each computes as traced, so imbalance does not grow with ranks"));
+    iwi_row(
+        doc, "replicas",
+        iwi_doc_printf(doc, "%" PRIu32 " of %" PRIu32 " ranks; %s", traced->replicas, traced->ranks,
+                       traced->replica_compute == IW_REPLICA_RESAMPLE
+                           ? "each draws its computation from the trace"
+                           : "each computes as traced, so imbalance does not grow with the number of ranks"));
     if (traced->has_p2p) {
-        iwi_row(
-            doc, "note",
-            iwi_doc_printf(doc,
-                           "point-to-point messages stay inside a replica: a delay that they carry reaches "
-                           "%" PRIu32 " ranks at most, so real programs of this size may lose more",
-                           traced->ranks));
+        iwi_row(doc, "note",
+                iwi_doc_printf(
+                    doc,
+                    "point-to-point messages stay inside a replica: a delay spreads to at most %" PRIu32
+                    " ranks this way, so real programs of this size may lose more",
+                    traced->ranks));
     }
 }

@@ -45,7 +45,7 @@ static iw_status write_end_times(const iw_log *log, void *arg, FILE *out)
 iw_status iw_result_write_end_times(const iw_log *log, const iw_sim_result *result, const char *path)
 {
     if (result->end_ps == NULL) {
-        return iwi_fail(log, IW_ERR_USAGE, "the end times were not kept: set want_end_times");
+        return iwi_fail(log, IW_ERR_USAGE, "end times were not stored: set want_end_times");
     }
     return iw_write_file(log, path, write_end_times, (void *)(uintptr_t)result); /* only read */
 }
@@ -225,12 +225,12 @@ static const struct iwi_field part_fields[] = {
         iw_explained_part, name, "part",
         .about =
             "`compute`, `delay` (injected), `o` (with O), `L`, `g`, `G`, `rendezvous` (control messages), "
-            "`network noise`, or a source by its SPEC; one that is given twice is `SPEC #2` the second time"),
+            "`network noise`, or the SPEC of a source; a repeated SPEC is `SPEC #2`"),
     IWI_VALUE(iw_explained_part, level, .is_there = has_level, .is_optional = true,
               .about = "of a network with levels; the outermost is `network`"),
     IWI_VALUE(iw_explained_part, is_noise),
     IWI_VALUE(iw_explained_part, last_ns,
-              .about = "on the path to the last rank; these add up to `makespan_ns` to the picosecond"),
+              .about = "on the path to the last rank; the parts add up to `makespan_ns`, to the picosecond"),
     IWI_VALUE(iw_explained_part, mean_ns, .about = "on every rank's own path, averaged over the ranks"),
     IWI_ESTIMATE(iw_explained_part, average_ns, .about = "over several trials"),
 };
@@ -239,7 +239,7 @@ static const struct iwi_schema part_schema = IWI_SCHEMA(iw_explained_part, part_
 static const struct iwi_field hit_fields[] = {
     IWI_VALUE(iw_explained_hit, source, .about = "name of a part"),
     IWI_VALUE(iw_explained_hit, rank),
-    IWI_TIME(iw_explained_hit, at_ps, "at_ns", .about = "when it began to take time of the rank"),
+    IWI_TIME(iw_explained_hit, at_ps, "at_ns", .about = "when it began to delay the rank"),
     IWI_TIME(iw_explained_hit, lost_ps, "lost_ns"),
 };
 static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_explained_hit, hit_fields);
@@ -247,10 +247,11 @@ static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_explained_hit, hit_fie
 static const struct iwi_field place_fields[] = {
     IWI_VALUE(iw_hit_place, number, .about = "of the rank, seat or tenth"),
     IWI_VALUE(iw_hit_place, source, .may_be_null = true),
-    IWI_VALUE(iw_hit_place, trials, .about = "in which the largest detour was there"),
+    IWI_VALUE(iw_hit_place, trials, .about = "trials whose largest detour was here"),
     IWI_VALUE_AS(iw_hit_place, of_trials, "of", .about = "how many trials"),
     IWI_VALUE(iw_hit_place, stands_out,
-              .about = "were all alike, any of them would have as many by chance in less than 1 % of cases"),
+              .about =
+                  "if all places were equal, one would have this many by chance in less than 1 % of cases"),
 };
 static const struct iwi_schema place_schema = IWI_SCHEMA(iw_hit_place, place_fields);
 
@@ -259,17 +260,16 @@ static const struct iwi_field average_fields[] = {
     IWI_ESTIMATE(iw_average_path, makespan_ns, .about = "the `average_ns` of the parts add up to it"),
     IWI_VALUE(iw_average_path, hops, .about = "messages on the path, mean"),
     IWI_VALUE(iw_average_path, worst_share,
-              .about = "of all noise on these paths, the part that the up to four largest detours of each "
-                       "took; null without noise"),
-    IWI_OBJECTS_AS(
-        iw_average_path, sources.places, sources.count, "sources", place_schema,
-        .about =
-            "where the largest detour of each path was, the most first, up to eight; so are the next three"),
+              .about = "share of the up to four largest detours of each path in all noise on these paths; "
+                       "null without noise"),
+    IWI_OBJECTS_AS(iw_average_path, sources.places, sources.count, "sources", place_schema,
+                   .about = "places of the largest detour of each path, most frequent first, up to eight; "
+                            "likewise the next three"),
     IWI_OBJECTS_AS(iw_average_path, ranks.places, ranks.count, "ranks", place_schema),
     IWI_OBJECTS_AS(iw_average_path, seats.places, seats.count, "seats", place_schema,
                    .about = "ranks by their number on the node, where it has several"),
     IWI_OBJECTS_AS(iw_average_path, tenths.places, tenths.count, "tenths", place_schema,
-                   .about = "of the run; 0 is the first. Not of paths whose largest detours are all alike"),
+                   .about = "of the run; 0 is the first. Without paths whose largest detours are all equal"),
 };
 static const struct iwi_schema average_schema = IWI_SCHEMA(iw_average_path, average_fields);
 
@@ -278,15 +278,14 @@ static const struct iwi_field explained_fields[] = {
     IWI_VALUE(iw_explained, last_rank, .about = "that ends last; the lowest if several do"),
     IWI_TIME(iw_explained, makespan_ps, "makespan_ns"),
     IWI_VALUE(iw_explained, hops,
-              .about = "messages on the path of dependences that ends with the last rank's end"),
+              .about = "messages on the critical path, which ends with the last rank's end"),
     IWI_VALUE(iw_explained, mean_hops, .about = "on every rank's own path, averaged over the ranks"),
     IWI_OBJECTS(iw_explained, parts, part_count, part_schema),
     IWI_OBJECTS(iw_explained, worst, worst_count, hit_schema,
-                .about = "what noise took most on this path, the most first. Noise of a compute phase "
+                .about = "largest delays by noise on this path, largest first. Noise of a compute phase "
                          "(`phase-exp`, `bernoulli`) counts as one detour at its start"),
     IWI_POINTER(iw_explained, average, average_schema,
-                .about = "critical paths of several trials, the first ones, whatever came out; null if only "
-                         "one is explained"),
+                .about = "critical paths of the first trials; null if only one is explained"),
 };
 const struct iwi_schema iwi_explained_schema = IWI_SCHEMA(iw_explained, explained_fields);
 
@@ -296,7 +295,7 @@ iw_status iwi_explained_check(const iw_log *log, const char *name, const iw_expl
 
     return average == NULL || average->sources.count == 0 || average->sources.places[0].source != NULL
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': explain.average.sources[0].source: is no text", name);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': explain.average.sources[0].source: not a text", name);
 }
 
 /* ---- from a result ---- */

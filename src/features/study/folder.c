@@ -51,7 +51,7 @@ static void lock(const iw_log *log, const struct iwi_results_file *file, bool *i
 
     *is_taken_p = error == EWOULDBLOCK;
     if (error != 0 && !*is_taken_p) { /* some network file systems have no locks */
-        iwi_warn(log, "'%s' cannot be locked (%s): make sure that no other process writes it", file->path,
+        iwi_warn(log, "cannot lock '%s' (%s): make sure that no other process writes it", file->path,
                  strerror(error));
     }
 }
@@ -72,7 +72,7 @@ static iw_status open_and_lock(const iw_log *log, struct iwi_results_file *file,
         (void)close(file->fd);
         file->fd = -1;
     }
-    return iwi_fail(log, IW_ERR_IO, "'%s' is being replaced again and again: try later", file->path);
+    return iwi_fail(log, IW_ERR_IO, "'%s' keeps being replaced: try later", file->path);
 }
 
 /* ---- cut-off lines ---- */
@@ -167,7 +167,7 @@ iw_status iwi_results_file_take(const iw_log *log, const char *dir, uint32_t sha
             return IW_OK;
         }
     }
-    return iwi_fail(log, IW_ERR_IO, "%d processes write into '%s' already", MOST_WRITERS, dir);
+    return iwi_fail(log, IW_ERR_IO, "%d processes already write to '%s'", MOST_WRITERS, dir);
 }
 
 void iwi_results_file_close(struct iwi_results_file *file)
@@ -232,9 +232,8 @@ iw_status iwi_results_file_append(const iw_log *log, struct iwi_results_file *fi
     }
     if (error != 0) {
         (void)!ftruncate(file->fd, file->size); /* a part that stays is cut off by the next run */
-        return iwi_fail(log, IW_ERR_IO,
-                        "cannot write '%s': %s; what is done stays, and the same command goes on", file->path,
-                        strerror(error));
+        return iwi_fail(log, IW_ERR_IO, "cannot write '%s': %s; finished cells are kept; rerun to resume",
+                        file->path, strerror(error));
     }
     file->size += (off_t)length;
     return IW_OK;
@@ -372,7 +371,7 @@ static iw_status check_owner(const iw_log *log, const char *dir, const iw_study 
     IW_TRY(iwi_folder_each_results(log, dir, count_results, &results));
     if (is_there && !is_same && results == 0 && access(origin_path, F_OK) != 0) {
         return iwi_fail(log, IW_ERR_IO,
-                        "'%s' is another study, and its folder holds no results: choose another folder",
+                        "'%s' belongs to another study, and its folder has no results: choose another folder",
                         study_path);
     }
     return IW_OK;

@@ -99,7 +99,7 @@ static iw_status gather(const iw_log *log, const char *dir, struct gathered *g)
 
     IW_TRY(iwi_folder_each_results(log, dir, add_file, g));
     if (g->file_count == files_before) {
-        return iwi_fail(log, IW_ERR_IO, "'%s' holds no results of a study", dir);
+        return iwi_fail(log, IW_ERR_IO, "'%s' has no results of a study", dir);
     }
     return IW_OK;
 }
@@ -193,7 +193,7 @@ static iw_status compare_studies(const iw_log *log, const char *path, const char
     if (status == IW_OK && text != NULL && other != NULL &&
         (size != other_size || memcmp(text, other, size) != 0) && !have_equal_cells(path, other_path)) {
         status = iwi_fail(log, IW_ERR_FORMAT,
-                          "'%s' and '%s' are different studies: only parts of one can be merged", path,
+                          "'%s' and '%s' are different studies: merge only parts of the same study", path,
                           other_path);
     }
     free(text);

@@ -60,8 +60,8 @@ static void note_other_study(const iw_log *log, const char *dir, const struct iw
 
     if (log != NULL && log->write != NULL) {
         snprintf(text, sizeof text,
-                 "'%.120s' held another version of the study: %zu of %zu cells are the same and are kept",
-                 dir, tasks->found, tasks->count);
+                 "'%.120s' has another version of the study: %zu of %zu cells are unchanged and kept", dir,
+                 tasks->found, tasks->count);
         log->write(log->arg, IW_LOG_INFO, text);
     }
 }
@@ -152,8 +152,8 @@ static iw_status deal_instead(const iw_log *log, const iw_study *study, const st
 
     if (opts->process >= processes) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "the file system of '%s' has no locks (%s), so processes cannot share the cells, and "
-                        "it is not known how many there are: give each its part (`shard`)",
+                        "the file system of '%s' has no locks (%s), so processes cannot share the cells: "
+                        "give each process its part (`shard`)",
                         opened->dir, why);
     }
     if (processes == 1) {
@@ -162,11 +162,10 @@ static iw_status deal_instead(const iw_log *log, const iw_study *study, const st
                  opened->dir, why);
         return IW_OK;
     }
-    iwi_warn(
-        log,
-        "the file system of '%s' has no locks (%s): cells are dealt to the processes beforehand, and those "
-        "of a process that is lost are left to the next run",
-        opened->dir, why);
+    iwi_warn(log,
+             "the file system of '%s' has no locks (%s): cells are assigned to processes in advance; rerun "
+             "to finish those of a lost process",
+             opened->dir, why);
     return iwi_tasks_keep_shard(log, study, opts->process, processes, tasks);
 }
 
@@ -213,7 +212,7 @@ iw_status iw_study_run(const iw_log *log, const iw_study *study, const char *dir
 
     IW_TRY(IWI_READ_OPTS(log, "IW_STUDY_OPTS_INIT", given, &known));
     if (opts->threads > MOST_THREADS) {
-        return iwi_fail(log, IW_ERR_USAGE, "%u threads are not possible: at most %d are", opts->threads,
+        return iwi_fail(log, IW_ERR_USAGE, "%u threads: at most %d are possible", opts->threads,
                         MOST_THREADS);
     }
     IW_TRY(iwi_inputs_init(log, study, &inputs));

@@ -13,16 +13,16 @@
 /* ======== a run ======== */
 
 static const struct iwi_field run_fields[] = {
-    IWI_VALUE(iw_study_outcome, folder, .about = "where the results are"),
+    IWI_VALUE(iw_study_outcome, folder, .about = "folder of the results"),
     IWI_VALUE(iw_study_outcome, shard, .about = "number of this shard, from 1"),
     IWI_VALUE(iw_study_outcome, shards),
     IWI_VALUE(iw_study_outcome, cells, .about = "of this shard"),
-    IWI_VALUE(iw_study_outcome, found, .about = "that had finished before"),
-    IWI_VALUE(iw_study_outcome, run, .about = "by this process"),
-    IWI_VALUE(iw_study_outcome, others, .about = "cells that other processes finished meanwhile"),
-    IWI_VALUE(iw_study_outcome, elsewhere, .about = "cells that other processes still run"),
+    IWI_VALUE(iw_study_outcome, found, .about = "finished before this run"),
+    IWI_VALUE(iw_study_outcome, run, .about = "run by this process"),
+    IWI_VALUE(iw_study_outcome, others, .about = "cells that other processes finished during this run"),
+    IWI_VALUE(iw_study_outcome, elsewhere, .about = "cells still running in other processes"),
     IWI_VALUE(iw_study_outcome, is_stopped, .about = "it was interrupted; the same command resumes it"),
-    IWI_VALUE(iw_study_outcome, seconds, .about = "that it took"),
+    IWI_VALUE(iw_study_outcome, seconds, .about = "duration of the run"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_study_outcome, run_fields);
 
@@ -31,7 +31,7 @@ static iw_status check_run(const iw_log *log, const char *name, const void *subj
     const iw_study_outcome *outcome = subject;
 
     if (outcome->elsewhere > outcome->cells) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': elsewhere: there are more than cells", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': elsewhere: more than 'cells'", name);
     }
     return IW_OK;
 }
@@ -52,7 +52,7 @@ static void say_done(struct iwi_document *doc, const iw_study_outcome *outcome)
         iwi_doc_append(doc, ", %zu of them by other processes", outcome->others);
     }
     if (outcome->found > 0) {
-        iwi_doc_append(doc, " (%zu %s there already)", outcome->found, outcome->found == 1 ? "was" : "were");
+        iwi_doc_append(doc, " (%zu finished before)", outcome->found);
     }
     iwi_doc_append(doc, ".");
 }
@@ -63,10 +63,10 @@ static void write_run(struct iwi_document *doc, const void *subject)
 
     iwi_title(doc, "A run of a study in '%s'", outcome->folder);
     if (outcome->is_stopped) {
-        iwi_verdict(doc, "Interrupted: %zu of %zu cells%s are done.",
+        iwi_verdict(doc, "Interrupted: %zu of %zu cells%s finished.",
                     outcome->found + outcome->run + outcome->others, outcome->cells, of_shard(doc, outcome));
     } else if (outcome->elsewhere > 0) {
-        iwi_verdict(doc, "Done here: %zu of %zu cells%s are there, and other processes run the rest (%zu).",
+        iwi_verdict(doc, "Finished here: %zu of %zu cells%s; other processes run the rest (%zu).",
                     outcome->cells - outcome->elsewhere, outcome->cells, of_shard(doc, outcome),
                     outcome->elsewhere);
     } else {
@@ -77,7 +77,7 @@ static void write_run(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_study_run_kind = {
     .name = "study-run",
     .schema_id = "idlewave.study-run/1",
-    .about = "What a run of a study did, from `idlewave study --format json`; its results are in its folder",
+    .about = "A run of a study, from `idlewave study --format json`; its results are in its folder",
     .schema = &run_schema,
     .write_doc = write_run,
     .check = check_run,
@@ -102,11 +102,11 @@ static const struct iwi_field estimate_fields[] = {
     IWI_VALUE(iw_study_estimate, shard, .about = "number of this shard, from 1"),
     IWI_VALUE(iw_study_estimate, shards),
     IWI_VALUE(iw_study_estimate, cells, .about = "of this shard"),
-    IWI_VALUE(iw_study_estimate, found, .about = "that are finished"),
+    IWI_VALUE(iw_study_estimate, found, .about = "finished cells"),
     IWI_VALUE(iw_study_estimate, processes),
     IWI_VALUE(iw_study_estimate, threads, .about = "of each process"),
     IWI_VALUE(iw_study_estimate, core_seconds,
-              .about = "for all cells that are not finished, by a short calibration on this machine"),
+              .about = "for all unfinished cells, from a short calibration on this machine"),
     IWI_VALUE(iw_study_estimate, wall_seconds, .about = "with all threads of all processes busy"),
     IWI_VALUE(iw_study_estimate, memory_bytes,
               .about = "of one process, with its largest cells side by side"),
@@ -120,7 +120,7 @@ static iw_status check_estimate(const iw_log *log, const char *name, const void 
     const iw_study_estimate *estimate = subject;
 
     if (estimate->found > estimate->cells) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': found: there are more than cells", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': found: more than 'cells'", name);
     }
     return IW_OK;
 }
@@ -134,10 +134,10 @@ static void say_cost(struct iwi_document *doc, const iw_study_estimate *estimate
         iwi_doc_append(doc, "Shard %" PRIu32 " of %" PRIu32 ". ", estimate->shard, estimate->shards);
     }
     if (left == 0) {
-        iwi_doc_append(doc, "Nothing is left to do: all cells (%zu) are there.", estimate->cells);
+        iwi_doc_append(doc, "Nothing to do: all cells (%zu) are finished.", estimate->cells);
         return;
     }
-    iwi_doc_append(doc, "%zu cell%s about %s on ", left, left == 1 ? " takes" : "s take",
+    iwi_doc_append(doc, "%zu cell%s about %s on ", left, left == 1 ? " needs" : "s need",
                    iwi_seconds(doc, estimate->wall_seconds));
     if (estimate->processes > 1) {
         iwi_doc_append(doc, "%" PRIu32 " processes with ", estimate->processes);
@@ -146,7 +146,7 @@ static void say_cost(struct iwi_document *doc, const iw_study_estimate *estimate
                    iwi_plural_s(estimate->threads), iwi_memory_size(doc, (double)estimate->memory_bytes),
                    estimate->processes > 1 ? " each" : "");
     if (estimate->found > 0) {
-        iwi_verdict(doc, "%zu more %s there already.", estimate->found, estimate->found == 1 ? "is" : "are");
+        iwi_verdict(doc, "%zu more finished before.", estimate->found);
     }
 }
 
@@ -154,7 +154,7 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
 {
     const iw_study_estimate *estimate = subject;
 
-    iwi_title(doc, "What the study will take");
+    iwi_title(doc, "Cost of the study");
     say_cost(doc, estimate);
     if (estimate->row_count == 0) {
         return;
@@ -174,15 +174,15 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
     iwi_unfold(doc);
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "In all %s of one core: measured just now with a small part of each kind of cell, so expect it "
-             "within a factor of 3. Memory is that of the largest cell.",
+             "In total %s of one core, measured with a small part of each kind of cell: expect it within a "
+             "factor of 3. Memory is that of the largest cell.",
              iwi_seconds(doc, estimate->core_seconds));
 }
 
 const struct iwi_kind iwi_study_estimate_kind = {
     .name = "study-estimate",
     .schema_id = "idlewave.study-estimate/2",
-    .about = "What a study would take, from `idlewave study --dry-run --format json`",
+    .about = "Cost of a study, from `idlewave study --dry-run --format json`",
     .schema = &estimate_schema,
     .write_doc = write_estimate,
     .check = check_estimate,
@@ -222,8 +222,8 @@ static void say_dim(const struct iwi_study_view *view, enum iwi_dim dim, bool is
                                      iwi_dim_name(dim, true)));
     if (is_first) {
         iwi_note(doc, "Lines: the median time divided by the time without noise. Bands: its 95 %% confidence "
-                      "interval. Triangles: where noise takes over, the bar below it the confidence interval "
-                      "of that. Both axes are logarithmic.");
+                      "interval. Triangles: where noise takes over, with its confidence interval as a bar "
+                      "below. Both axes are logarithmic.");
     }
     for (size_t i = 0; c.members != NULL && i < panels->series_count; i++) {
         gather(panels, &c, i);
@@ -373,7 +373,7 @@ static void say_overview(const struct iwi_study_view *view)
 {
     static const char *const heads[] = {"Noise takes over, ranks (median)",
                                         "95 % CI",
-                                        "Mean on the most ranks, against no noise",
+                                        "Mean on the most ranks, relative to no noise",
                                         "95 % CI",
                                         "Median there",
                                         "Most ranks",
@@ -393,7 +393,7 @@ static void say_overview(const struct iwi_study_view *view)
     }
     columns[count++] = (struct iwi_column){"Noise", IWI_WORDS};
     iwi_section(view->doc, "overview", "All series");
-    iwi_table(view->doc, "Where noise takes over, and what the most ranks take", columns, count);
+    iwi_table(view->doc, "Where noise takes over, and times on the most ranks", columns, count);
     for (size_t i = 0; i < view->panels.series_count; i++) {
         say_series(view, &view->panels.series[i], largest);
     }
@@ -406,13 +406,14 @@ static void say_origin(struct iwi_document *doc, const iw_study_results *results
 {
     iwi_section(doc, "origin", "Origin");
     if (results->attribute_count > 0) {
-        IWI_TABLE(doc, "How, when and where this was made", {"What", IWI_WORDS}, {"Value", IWI_WORDS});
+        IWI_TABLE(doc, "How, when and where the results were made", {"What", IWI_WORDS},
+                  {"Value", IWI_WORDS});
         for (size_t i = 0; i < results->attribute_count; i++) {
             iwi_row(doc, results->attributes[i].name, results->attributes[i].value);
         }
         iwi_unfold(doc);
     }
-    iwi_paragraph(doc, "The study as it was written:");
+    iwi_paragraph(doc, "Text of the study:");
     iwi_code(doc, "%s", results->text);
 }
 

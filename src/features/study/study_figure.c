@@ -148,7 +148,7 @@ static void add_slowdown_table(struct iwi_figure *figure, const struct iwi_drawn
     char number[IWI_NUMBER_SIZE];
 
     iwi_figure_table(figure,
-                     "%s: the median against the time without noise, and its 95 %% confidence interval",
+                     "%s: median relative to the time without noise, and its 95 %% confidence interval",
                      figure->title);
     iwi_figure_head(figure, false, "Ranks");
     for (size_t i = 0; i < count; i++) {
@@ -176,7 +176,7 @@ iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_seri
     set_axis(figure, drawn, count, axis);
     figure->is_wide = true;
     figure->y = (struct iwi_figure_axis){
-        .label = "Time, times that without noise (median)", .unit = IWI_AXIS_FACTOR, .is_log = true};
+        .label = "Time relative to no noise (median)", .unit = IWI_AXIS_FACTOR, .is_log = true};
     one = iwi_figure_mark(figure, IWI_MARK_RULE_Y, IWI_INK_TEXT, NULL);
     iwi_mark_add(figure, one, (double[]){1.0});
     if (!is_small) {
@@ -258,7 +258,7 @@ static const char *interval_text(const iw_cell_result *cell, double largest, cha
     const iw_summary *ns = &cell->makespan_ns;
 
     return cell->trials >= IW_LEAST_TRIALS && ns->min == ns->max
-               ? "all alike"
+               ? "all equal"
                : iwi_slowdown_span_column_text(iwi_cell_slowdown(cell, ns->mean_low),
                                                iwi_cell_slowdown(cell, ns->mean_high), largest, buf);
 }
@@ -308,8 +308,8 @@ static void add_times_table(struct iwi_figure *figure, const struct iwi_drawn_se
     char number[IWI_NUMBER_SIZE];
 
     iwi_figure_table(figure,
-                     "%s: the mean, its 95 %% confidence interval and the median against the time without "
-                     "noise; times of the trials, by %s",
+                     "%s: mean, its 95 %% confidence interval and median relative to the time without noise; "
+                     "times of the trials, by %s",
                      figure->title, has_names ? axis : "number of ranks");
     iwi_figure_head(figure, false, "%s", has_names ? axis : "ranks");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
@@ -396,7 +396,7 @@ static const char *extremes_text(struct iwi_document *doc, const struct iwi_comp
     iwi_ranks_text(iwi_last_cell(most)->ranks, ranks);
     return most == least
                ? iwi_doc_printf(doc, "By the median, at %s ranks %s. ", ranks, outcome(doc, c->dim, most))
-               : iwi_doc_printf(doc, "By the median, at %s ranks %s, the most; %s, the least. ", ranks,
+               : iwi_doc_printf(doc, "By the median at %s ranks, the largest: %s; the smallest: %s. ", ranks,
                                 outcome(doc, c->dim, most), outcome(doc, c->dim, least));
 }
 
@@ -477,9 +477,9 @@ static const char *box_message(struct iwi_document *doc, const iw_series *series
            : interval[0] == '\0'     ? iwi_doc_printf(doc, "takes over %s", iwi_inflection_text(doc, series))
                                      : iwi_doc_printf(doc, "takes over %s (95 %% CI %s)",
                                                       iwi_inflection_text(doc, series), interval);
-    return iwi_doc_printf(
-        doc, "At %s ranks the mean is %s, the median %s, against %s without noise%s. Noise %s.", ranks,
-        iwi_ns(doc, time->mean), iwi_ns(doc, time->median), iwi_ns(doc, cell->noiseless_ns), middle, over);
+    return iwi_doc_printf(doc, "At %s ranks the mean is %s, the median %s, %s without noise%s. Noise %s.",
+                          ranks, iwi_ns(doc, time->mean), iwi_ns(doc, time->median),
+                          iwi_ns(doc, cell->noiseless_ns), middle, over);
 }
 
 /* At a terminal the axis is as long as the times are, but a factor of 2 at least: what hardly differs shall
@@ -599,13 +599,12 @@ static void say_sheet(const struct iwi_study_view *view, const struct iwi_panel 
     if (curves != NULL) {
         curves->height = 0.4;
     }
-    iwi_note(
-        doc,
-        "Boxes: quartiles and median; whiskers: 5 %% and 95 %%; %sdots: least and most; %s: without noise.",
-        is_flat ? "small " : "", is_flat ? "large dots" : "dotted");
-    iwi_note(doc, "%s: 95 %% confidence of the median; dashed: %.4g times as long%s.",
-             is_flat ? "Bars" : "Bands", 1.0 + view->results->threshold,
-             is_flat ? "" : ", triangles: noise takes over");
+    iwi_note(doc,
+             "Boxes: quartiles and median; whiskers: 5 %% and 95 %%; %sdots: shortest and longest; %s: "
+             "without noise.",
+             is_flat ? "small " : "", is_flat ? "large dots" : "dotted");
+    iwi_note(doc, "%s: 95 %% CI of the median; dashed: %.4gx as long%s.", is_flat ? "Bars" : "Bands",
+             1.0 + view->results->threshold, is_flat ? "" : ", triangles: noise takes over");
 }
 
 /* "panel-3-allreduce-ring": what is special in file names or for gnuplot becomes "-". */
@@ -655,12 +654,12 @@ void iwi_study_say_panels(const struct iwi_study_view *view)
     struct iwi_document *doc = view->doc;
 
     iwi_only_in(doc, IWI_ON_PAGES);
-    iwi_section(doc, "times", "How times are distributed");
+    iwi_section(doc, "times", "Distribution of times");
     iwi_note(doc,
              "Boxes: the middle half of the trials, with the median. Whiskers: from 5 %% to 95 %% of the "
-             "trials. Dots: the shortest and the longest. Dotted line: without noise. Dashed upright "
-             "line: where noise takes over. Both axes are logarithmic; systems with the same work have "
-             "the same axis of time.");
+             "trials. Dots: the shortest and the longest. Dotted line: without noise. Dashed vertical line: "
+             "where noise takes over. Both axes are logarithmic; systems with the same work have "
+             "the same time axis.");
     iwi_only_in(doc, IWI_IN_TEXT);
     iwi_code(doc, "%s\nMean, 95 %% CI, median: 12.3 %% longer than without noise, or 2.345x as long.",
              iwi_strip_legend);

@@ -87,8 +87,7 @@ iw_status iwi_claims_take(const iw_log *log, const struct iwi_claims *claims, ui
 
     *is_taken_p = error == 0;
     if (error != 0 && !is_held(error)) {
-        return iwi_fail(log, IW_ERR_IO,
-                        "cannot lock '%s': %s; what is done stays, and the same command goes on",
+        return iwi_fail(log, IW_ERR_IO, "cannot lock '%s': %s; finished cells are kept; rerun to resume",
                         claims->path, strerror(error));
     }
     return IW_OK;

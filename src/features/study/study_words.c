@@ -30,13 +30,12 @@ void iwi_append_bounds(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_result
     if (bounds == 0) {
         return;
     }
-    iwi_append(paragraph, " %zu of %zu cells %s: %s recording cannot show what so many ranks meet", bounds,
-               results->count, bounds == 1 ? "is a lower bound" : "are lower bounds",
-               bounds == 1 ? "its" : "their");
+    iwi_append(paragraph, " %zu of %zu cells %s: the recording is too short for this many ranks", bounds,
+               results->count, bounds == 1 ? "is a lower limit" : "are lower limits");
     if (record_s <= IWI_LONGEST_ADVICE_S) {
         iwi_append(paragraph, "; record %s for estimates", iwi_length_text(iwi_round_up(record_s), length));
     } else {
-        iwi_append(paragraph, "; no recording of two weeks could: 'extrapolate: true' goes by fitted laws");
+        iwi_append(paragraph, "; even two weeks would be too short: 'extrapolate: true' uses fitted laws");
     }
     iwi_append(paragraph, ".");
 }
@@ -76,12 +75,12 @@ void iwi_append_extrapolated(char paragraph[IWI_PARAGRAPH_SIZE], const iw_study_
     if (cells == 0) {
         return;
     }
-    iwi_append(paragraph, " %zu of %zu cells %s from laws fitted to the recording (", cells, results->count,
-               cells == 1 ? "is" : "are");
+    iwi_append(paragraph, " %zu of %zu cells %s extrapolated from laws fitted to the recording (", cells,
+               results->count, cells == 1 ? "is" : "are");
     for (size_t i = 0; i < count && i < LISTED_LAWS; i++) {
         iwi_append(paragraph, "%s%s", i > 0 ? "; " : "", iwi_plain_name(laws[i], IWI_NAME_SIZE - 1, name));
     }
-    iwi_append(paragraph, "%s), not from it.", count > LISTED_LAWS ? "; and others" : "");
+    iwi_append(paragraph, "%s).", count > LISTED_LAWS ? "; and others" : "");
 }
 
 /* ======== words ======== */
@@ -123,7 +122,7 @@ const char *iwi_dim_name(enum iwi_dim dim, bool is_plural)
 
 static const char *net_label(struct iwi_document *doc, double scale)
 {
-    return scale == 1.0 ? "network as it is"
+    return scale == 1.0 ? "network unchanged"
                         : iwi_doc_printf(doc, "network %.4g times %s", scale > 1.0 ? scale : 1.0 / scale,
                                          scale > 1.0 ? "faster" : "slower");
 }
@@ -241,8 +240,8 @@ const char *iwi_inflection_text(struct iwi_document *doc, const iw_series *serie
         return iwi_doc_printf(doc, "not up to %s ranks", narrow_ranks(doc, most));
     }
     return series->inflection <= (double)fewest
-               ? iwi_doc_printf(doc, "from %s or fewer on", narrow_ranks(doc, fewest))
-               : iwi_doc_printf(doc, "from %s ranks on", about_ranks(doc, series->inflection));
+               ? iwi_doc_printf(doc, "from %s ranks or fewer", narrow_ranks(doc, fewest))
+               : iwi_doc_printf(doc, "from %s ranks", about_ranks(doc, series->inflection));
 }
 
 const char *iwi_inflection_interval_text(struct iwi_document *doc, const iw_series *series)
@@ -337,7 +336,7 @@ static void say_worst(struct iwi_document *doc, const iw_cell_result *worst)
             doc, " (mean; median %s)",
             iwi_slowdown_column_text(iwi_median_slowdown(worst), iwi_mean_slowdown(worst), median));
     }
-    iwi_doc_append(doc, "%s.", is_bound ? ", or more: the recording is too short for that many ranks" : "");
+    iwi_doc_append(doc, "%s.", is_bound ? ", or more: the recording is too short for this many ranks" : "");
 }
 
 /* Of the cell that would lose most. */
@@ -356,7 +355,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_study_results *re
     }
     if (worst != NULL) {
         iwi_append_sensitivity(text, &worst->recording.sensitivity);
-        iwi_verdict(doc, "%s That is the worst of all cells: %s, %s rank%s.", text, place_of(doc, worst),
+        iwi_verdict(doc, "%s This is the worst cell: %s, %s rank%s.", text, place_of(doc, worst),
                     ranks_of(doc, worst->ranks), iwi_plural_s(worst->ranks));
     }
 }
@@ -373,12 +372,12 @@ static void say_missing(struct iwi_document *doc, const iw_study_results *result
             command = results->attributes[i].value;
         }
     }
-    iwi_verdict(doc, "This study is not finished: %zu of %zu cells %s missing. ", missing, results->expected,
+    iwi_verdict(doc, "The study is not finished: %zu of %zu cells %s missing. ", missing, results->expected,
                 missing == 1 ? "is" : "are");
     if (command[0] != '\0') {
         iwi_doc_append(doc, "'%s' continues it.", iwi_plain_text(command, plain));
     } else {
-        iwi_doc_append(doc, "Running it again continues it.");
+        iwi_doc_append(doc, "Rerun it to resume.");
     }
 }
 
@@ -416,9 +415,9 @@ void iwi_study_say_verdict(struct iwi_document *doc, const iw_study_results *res
 
     say_caveats(doc, results);
     if (t.count == 0) {
-        iwi_verdict(doc, "There is nothing yet: none of %zu cells has ended.", results->expected);
+        iwi_verdict(doc, "No results yet: 0 of %zu cells finished.", results->expected);
     } else if (t.over == 0) {
-        iwi_verdict(doc, "Noise takes over nowhere, up to %s ranks.", ranks_of(doc, t.most_ranks));
+        iwi_verdict(doc, "Noise does not take over up to %s ranks.", ranks_of(doc, t.most_ranks));
     } else {
         iwi_verdict(doc, "Noise takes over ");
         if (t.count > 1) {
@@ -499,14 +498,14 @@ void iwi_study_say_notes(struct iwi_document *doc, const iw_study_results *resul
     }
     iwi_doc_append(
         doc,
-        " trial%s. Noise takes over where the median trial takes at least %.4g times as long as without "
-        "noise, from there on; between the simulated numbers of ranks it is interpolated. What noise "
-        "costs is given by the mean.",
+        " trial%s. Noise takes over where the median trial takes at least %.4gx as long as without noise, "
+        "here and on all larger numbers of ranks; values in between are interpolated. Costs of "
+        "noise are means.",
         iwi_plural_s(most), 1.0 + results->threshold);
     iwi_item(doc, "%s",
-             most < IW_LEAST_TRIALS ? "So few trials do not show how sure this is."
-                                    : "Intervals of where noise takes over are those of the medians, of 95 % "
-                                      "or a little more.");
+             most < IW_LEAST_TRIALS ? "Too few trials for confidence intervals."
+                                    : "Intervals of where noise takes over follow from those of the medians "
+                                      "(95 % or a little more).");
     say_recordings(doc, results, iwi_append_bounds);
     say_recordings(doc, results, iwi_append_extrapolated);
 }

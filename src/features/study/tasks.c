@@ -168,8 +168,7 @@ iw_status iwi_tasks_init(const iw_log *log, struct iwi_inputs *inputs, uint32_t 
 
     *tasks = (struct iwi_tasks){.items = NULL};
     if (shard >= shards) {
-        return iwi_fail(log, IW_ERR_USAGE, "there is no shard %" PRIu64 " of %" PRIu32, (uint64_t)shard + 1,
-                        shards);
+        return iwi_fail(log, IW_ERR_USAGE, "no shard %" PRIu64 " of %" PRIu32, (uint64_t)shard + 1, shards);
     }
     tasks->count = inputs->study->cell_count;
     tasks->items = iwi_new_array(log, tasks->count, sizeof *tasks->items);

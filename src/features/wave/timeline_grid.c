@@ -21,7 +21,7 @@ iw_status iwi_timeline_clip(const iw_log *log, const iw_timeline *timeline, cons
 
     *clipped_p = window != NULL ? *window : all;
     if (clipped_p->first_rank >= ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
+        return iwi_fail(log, IW_ERR_RANGE, "no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
                         clipped_p->first_rank, ranks);
     }
     if (clipped_p->rank_count == 0 || clipped_p->rank_count > ranks - clipped_p->first_rank) {
@@ -30,7 +30,7 @@ iw_status iwi_timeline_clip(const iw_log *log, const iw_timeline *timeline, cons
     clipped_p->from_ps = iwi_max(clipped_p->from_ps, 0);
     clipped_p->to_ps = clipped_p->to_ps == 0 ? end_ps : iwi_min(clipped_p->to_ps, end_ps);
     if (clipped_p->from_ps >= clipped_p->to_ps) {
-        return iwi_fail(log, IW_ERR_RANGE, "nothing happens in that time: the timeline ends before");
+        return iwi_fail(log, IW_ERR_RANGE, "nothing happens in this time: the timeline ends before");
     }
     return IW_OK;
 }

@@ -40,7 +40,7 @@ static void write_legend(FILE *out)
         iw_state state;
         const char *text;
     } rows[] = {{IW_STATE_COMPUTE, "work"},
-                {IW_STATE_WAIT, "idle: waits for others"},
+                {IW_STATE_WAIT, "idle: waiting for others"},
                 {IW_STATE_DELAY, "injected delay"},
                 {IW_STATE_NOISE, "noise"},
                 {IW_STATE_COMM, "messages"}};
@@ -55,19 +55,19 @@ static void write_legend(FILE *out)
 
 static void write_figure(FILE *out)
 {
-    (void)fputs("<figure class=\"timeline\">\n<h3>What the ranks do over time</h3>\n", out);
+    (void)fputs("<figure class=\"timeline\">\n<h3>Activity of the ranks over time</h3>\n", out);
     (void)fputs(tools, out);
     write_legend(out);
     (void)fputs(
-        "<div class=\"stage\">\n<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" "
-        "aria-label=\"Timeline of all ranks. The verdict says what there is to see, the tables below have "
+        "<div class=\"stage\">\n<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" aria-label=\"Timeline of "
+        "all ranks. The verdict has the result, the tables below have "
         "the "
         "numbers.\"></canvas>\n<div class=\"tip\" id=\"timeline-tip\" hidden></div>\n</div>\n"
         "<p class=\"note\" id=\"timeline-shown\" aria-live=\"polite\"></p>\n"
         "<noscript><p>The picture needs JavaScript; the tables below do not.</p></noscript>\n"
-        "<figcaption>Each row is a rank, rank 0 the lowest. Wheel or pinch zooms, with Shift only the "
-        "time, with Alt only the ranks; drag moves. Keyboard: + and \xe2\x88\x92, arrows, 0 shows all. "
-        "Within a step only the sums are exact: first a delay, then work, noise, messages, waiting."
+        "<figcaption>Each row is a rank, rank 0 the lowest. Wheel or pinch to zoom, with Shift only the "
+        "time, with Alt only the ranks; drag to move. Keyboard: + and \xe2\x88\x92, arrows, 0 shows all. "
+        "Within a step only the sums are exact, shown in this order: delay, work, noise, messages, waiting."
         "</figcaption>\n</figure>\n",
         out);
 }
@@ -94,7 +94,7 @@ static void say_verdict(struct iwi_document *doc, const struct iwi_timeline_page
     } else if (page->run.waves != NULL) {
         iwi_waves_say_verdict(doc, page->run.waves);
     } else {
-        iwi_verdict(doc, "Nobody looked for waves: too little is known exactly.");
+        iwi_verdict(doc, "Waves not searched: too few ranks are known exactly.");
     }
 }
 
@@ -104,9 +104,9 @@ static const char *known_exactly(struct iwi_document *doc, const iw_timeline *ti
         return "every step of every rank";
     }
     if (iw_timeline_exact_ranks(timeline) == 0) {
-        return "nothing: all is shown as cells";
+        return "nothing: all ranks are shown as cells";
     }
-    return iwi_doc_printf(doc, "%s ranks from rank %" PRIu32 " on; the others as cells",
+    return iwi_doc_printf(doc, "%s ranks from rank %" PRIu32 "; the others as cells",
                           iwi_count(doc, iw_timeline_exact_ranks(timeline)),
                           iw_timeline_exact_rank(timeline, 0));
 }
@@ -115,9 +115,9 @@ static void say_facts(struct iwi_document *doc, const iw_timeline *timeline)
 {
     const iw_timeline_about *about = iw_timeline_describe(timeline);
 
-    iwi_section(doc, "origin", "What is known");
+    iwi_section(doc, "origin", "Contents");
     IWI_TABLE(doc, "The run", {"What", IWI_WORDS}, {"Value", IWI_WORDS});
-    iwi_row(doc, "What ran", about->title);
+    iwi_row(doc, "Program", about->title);
     iwi_row(doc, "Ranks", iwi_count(doc, about->ranks));
     iwi_row(doc, "End of the last rank", iwi_ps(doc, iw_timeline_end(timeline)));
     iwi_row(doc, "Known exactly", known_exactly(doc, timeline));
@@ -165,8 +165,7 @@ enum { LEAST_REACH = 3, MOST_ROWS = 10, LEAST_PART = 200 /* of the longest */ };
 static const struct iwi_field function_fields[] = {
     IWI_CHARS(iw_trace_function, name),
     IWI_VALUE(iw_trace_function, calls),
-    IWI_VALUE(iw_trace_function, bytes,
-              .about = "that the calls send; of collectives, the data of each rank"),
+    IWI_VALUE(iw_trace_function, bytes, .about = "sent by the calls; for collectives, the data of each rank"),
     IWI_TIME(iw_trace_function, time_ps, "time_ns", .about = "sum over all ranks"),
 };
 static const struct iwi_schema function_schema = IWI_SCHEMA(iw_trace_function, function_fields);
@@ -177,31 +176,32 @@ static bool is_threaded(const void *object)
 }
 
 static const struct iwi_field summary_fields[] = {
-    IWI_CHARS(iw_trace_summary, origin, .about = "who traced it: `idlewave`, `liballprof`, `eztrace`, ..."),
+    IWI_CHARS(iw_trace_summary, origin, .about = "tracing tool: `idlewave`, `liballprof`, `eztrace`, ..."),
     IWI_VALUE(iw_trace_summary, ranks),
-    IWI_VALUE(iw_trace_summary, is_training, .about = "times in MPI are then those in collectives"),
+    IWI_VALUE(iw_trace_summary, is_training,
+              .about = "a training run: times in MPI are those in collectives"),
     IWI_TIME(iw_trace_summary, run_ps, "run_ns",
-             .about = "from the first rank's begin to the last one's end"),
+             .about = "from the first rank's start to the last rank's end"),
     IWI_VALUE(iw_trace_summary, mpi_share, .about = "of the time of all ranks, in MPI"),
     IWI_VALUE(iw_trace_summary, mpi_least, .about = "of the rank with the least"),
     IWI_VALUE(iw_trace_summary, mpi_most, .about = "of the rank with the most"),
     IWI_TIME(iw_trace_summary, compute_mean_ps, "compute_mean_ns",
              .about = "outside of MPI, mean of the ranks"),
     IWI_TIME(iw_trace_summary, compute_most_ps, "compute_most_ns", .about = "the longest"),
-    IWI_VALUE(iw_trace_summary, most_rank, .about = "whose that is"),
+    IWI_VALUE(iw_trace_summary, most_rank, .about = "rank with the longest"),
     IWI_VALUE(iw_trace_summary, calls, .about = "of all functions"),
     IWI_VALUE(iw_trace_summary, bytes, .about = "of all functions"),
-    IWI_VALUE(iw_trace_summary, threaded_ranks, .about = "that call MPI from several threads"),
+    IWI_VALUE(iw_trace_summary, threaded_ranks, .about = "ranks that call MPI from several threads"),
     IWI_VALUE(iw_trace_summary, threaded_rank, .is_there = is_threaded, .about = "the first of them"),
     IWI_VALUE(iw_trace_summary, threads, .is_there = is_threaded, .about = "how many it has"),
     IWI_OBJECTS(iw_trace_summary, functions, function_count, function_schema, .is_row = true,
-                .about = "of MPI, the most time first"),
+                .about = "of MPI, most time first"),
 };
 static const struct iwi_schema summary_schema = IWI_SCHEMA(iw_trace_summary, summary_fields);
 
 static const struct iwi_field run_fields[] = {
     IWI_INLINE_POINTER(iw_traced_run, summary, summary_schema, .is_row = true),
-    IWI_POINTER(iw_traced_run, waves, iwi_waves_schema, .about = "null: nobody looked for them"),
+    IWI_POINTER(iw_traced_run, waves, iwi_waves_schema, .about = "null: not searched"),
 };
 static const struct iwi_schema run_schema = IWI_SCHEMA(iw_traced_run, run_fields);
 
@@ -263,16 +263,15 @@ bool iw_waves_are_followed(const iw_waves *waves)
 static void say_no_waves(struct iwi_document *doc, const iw_traced_run *run)
 {
     if (run->waves == NULL) {
-        iwi_verdict(doc, "Idle waves were not looked for: %s.",
+        iwi_verdict(doc, "Idle waves not searched: %s.",
                     strcmp(run->summary->origin, "liballprof") == 0
-                        ? "the ranks of liballprof's traces have clocks of their own"
-                        : "there are too few steps for it");
+                        ? "ranks in liballprof traces have separate clocks"
+                        : "too few steps");
     } else if (run->summary->ranks <= LEAST_REACH) {
-        iwi_verdict(
-            doc, "Idle waves need more ranks: they are followed over at least %d, and there are %" PRIu32 ".",
-            LEAST_REACH, run->summary->ranks);
+        iwi_verdict(doc, "Idle waves need at least %d ranks; the run has %" PRIu32 ".", LEAST_REACH,
+                    run->summary->ranks);
     } else {
-        iwi_verdict(doc, "No idle wave can be followed over %d ranks or more", LEAST_REACH);
+        iwi_verdict(doc, "No idle wave extends over %d ranks or more", LEAST_REACH);
         if (run->waves->delay_count > 0) {
             iwi_doc_append(doc, "; 'idlewave wave' shows how far the %zu delay%s get%s",
                            run->waves->delay_count, iwi_plural_s(run->waves->delay_count),
@@ -344,8 +343,8 @@ static void say_threads(struct iwi_document *doc, const iw_trace_summary *summar
     if (is_threaded(summary)) {
         iwi_paragraph(doc,
                       "Rank %" PRIu32 " called MPI from %" PRIu32
-                      " threads%s; their calls are put in one sequence, so shares and predictions are too "
-                      "long where they overlapped.",
+                      " threads%s; their calls are treated as sequential, so shares and predictions are too "
+                      "high where they overlapped.",
                       summary->threaded_rank, summary->threads,
                       summary->threaded_ranks > 1 ? ", others from several too" : "");
     }
@@ -399,8 +398,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_trace_kind = {
     .name = "trace",
     .schema_id = "idlewave.trace/1",
-    .about = "A traced run, from `idlewave report TRACE --format json`. Times are by the wall clock, from "
-             "the end of `MPI_Init` to `MPI_Finalize`. CSV has a line for each function",
+    .about = "A traced run, from `idlewave report TRACE --format json`. Wall-clock times, from the end of "
+             "`MPI_Init` to `MPI_Finalize`. CSV has a line for each function",
     .schema = &run_schema,
     .write_doc = write_doc,
 };

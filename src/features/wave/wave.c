@@ -186,10 +186,10 @@ static iw_status follow_twice(const iw_log *log, struct iwi_wave_view *view, siz
         iwi_wave_touch(view, waves);
     }
     if (followed.delays < waves->delay_count) {
-        iwi_warn(log, "only the waves of the %zu longest of %zu delays are followed", followed.delays,
+        iwi_warn(log, "followed only the waves of the %zu longest of %zu delays", followed.delays,
                  waves->delay_count);
     } else if (followed.is_cut) {
-        iwi_warn(log, "there are more waves than the %zu that are followed", max_waves);
+        iwi_warn(log, "followed %zu waves only, the most that are possible", max_waves);
     }
     return IW_OK;
 }

@@ -17,13 +17,13 @@ static const struct iwi_field about_fields[] = {
     IWI_CHARS(iw_timeline_about, origin),
     IWI_CHARS(iw_timeline_about, title),
     IWI_CHARS(iw_timeline_about, net, .is_optional = true,
-              .about = "that was simulated; empty: traced, or not known"),
+              .about = "simulated network; empty: traced, or unknown"),
     IWI_VALUE(iw_timeline_about, ranks),
     IWI_VALUE_ARRAY(iw_timeline_about, dims,
-                    .about = "grid of the ranks, the last dimension fastest, 0 behind the last"),
+                    .about = "grid of the ranks, last dimension fastest; 0 after the last"),
     IWI_VALUE_AS(iw_timeline_about, is_periodic, "periodic"),
-    IWI_VALUE(iw_timeline_about, distance, .about = "as the timeline has it; 0: not known"),
-    IWI_VALUE(iw_timeline_about, sigma, .about = "as the timeline has it; 0: not known"),
+    IWI_VALUE(iw_timeline_about, distance, .about = "from the timeline; 0: unknown"),
+    IWI_VALUE(iw_timeline_about, sigma, .about = "from the timeline; 0: unknown"),
 };
 static const struct iwi_schema about_schema = IWI_SCHEMA(iw_timeline_about, about_fields);
 
@@ -33,7 +33,7 @@ static const struct iwi_field front_fields[] = {
     IWI_ORDINAL(iw_front, step),
     IWI_TIME(iw_front, lead_ps, "lead_ns", .about = "when idle time begins"),
     IWI_TIME(iw_front, trail_ps, "trail_ns", .about = "when it ends"),
-    IWI_TIME(iw_front, idle_ps, "idle_ns", .about = "how much of it there is in between"),
+    IWI_TIME(iw_front, idle_ps, "idle_ns", .about = "idle time in between"),
 };
 static const struct iwi_schema front_schema = IWI_SCHEMA(iw_front, front_fields);
 
@@ -55,32 +55,32 @@ static const struct iwi_field wave_fields[] = {
     IWI_VALUE(iw_wave, direction, .is_column = true,
               .about = "1 towards higher ranks, -1 towards lower ones"),
     IWI_OBJECT_AS(iw_wave, speed, "speed_ranks_per_s", iwi_estimate_schema,
-                  .about = "of the leading edge: what this wave did; the interval is for the mean of many "
-                           "waves in the same program, network, noise and direction. Null for a wave that "
+                  .about = "of the leading edge of this wave; the interval is for the mean of many waves in "
+                           "the same program, network, noise and direction. Null for a wave that "
                            "reached too few ranks; no interval for just two points"),
     IWI_OBJECT_AS(iw_wave, trail_speed, "trail_speed_ranks_per_s", iwi_estimate_schema,
                   .about = "of the trailing edge"),
     IWI_ESTIMATE(iw_wave, ranks_per_step, .about = "speed times period"),
     IWI_OBJECT_AS(iw_wave, decay_s, "decay_s_per_rank", iwi_estimate_schema,
                   .about = "idle time lost per rank"),
-    IWI_VALUE(iw_wave, speed_points, .about = "steps that the speed is a mean over"),
-    IWI_VALUE(iw_wave, decay_points, .about = "ranks that the decay is a mean over"),
+    IWI_VALUE(iw_wave, speed_points, .about = "steps behind the mean speed"),
+    IWI_VALUE(iw_wave, decay_points, .about = "ranks behind the mean decay"),
     IWI_ENUM(iw_wave, end, "end", iwi_wave_end_name,
              .about = "`runs`: at the end of the run; `border`: of an open chain; `origin`: came around; "
-                      "`met`: another wave that is at least as strong, or a rank that is as late by itself; "
-                      "`decayed`: into ordinary waiting; `window`: left what is known exactly; `synced`: "
+                      "`met`: another wave at least as strong, or a rank that is as late on its own; "
+                      "`decayed`: into ordinary waiting; `window`: left the exactly known part; `synced`: "
                       "most ranks waited in one step, as in a collective"),
     IWI_VALUE(iw_wave, end_rank, .about = "last rank that it reached"),
     IWI_TIME(iw_wave, end_ps, "end_ns", .about = "when idle time began there"),
-    IWI_VALUE(iw_wave, met, .about = "index in `waves` of the other one, from 0; -1: none"),
+    IWI_VALUE(iw_wave, met, .about = "index of the other wave in `waves`, from 0; -1: none"),
     IWI_OBJECTS(iw_wave, fronts, front_count, front_schema, .is_row = true, .about = "one for each rank"),
 };
 static const struct iwi_schema wave_schema = IWI_SCHEMA(iw_wave, wave_fields);
 
 static const struct iwi_field desync_fields[] = {
     IWI_ORDINAL(iw_desync, step),
-    IWI_TIME(iw_desync, spread_ps, "spread_ns", .about = "last minus first begin of the step"),
-    IWI_TIME(iw_desync, deviation_ps, "deviation_ns", .about = "standard deviation of the begins"),
+    IWI_TIME(iw_desync, spread_ps, "spread_ns", .about = "last minus first start of the step"),
+    IWI_TIME(iw_desync, deviation_ps, "deviation_ns", .about = "standard deviation of the starts"),
     IWI_VALUE(iw_desync, order,
               .about = "length of the mean of exp(2 pi i begin / period): 1 in step, 0 evenly spread"),
 };
@@ -98,27 +98,25 @@ static const struct iwi_field waves_fields[] = {
     IWI_VALUE_AS(iw_waves, is_whole, "whole", .about = "that is all of the run"),
     IWI_TIME(iw_waves, makespan_ps, "makespan_ns", .about = "end of the last step"),
     IWI_TIME(iw_waves, exec_ps, "exec_ns", .about = "computation of an ordinary step"),
-    IWI_TIME(iw_waves, comm_ps, "comm_ns", .about = "the rest of it"),
+    IWI_TIME(iw_waves, comm_ps, "comm_ns", .about = "rest of an ordinary step"),
     IWI_TIME(iw_waves, period_ps, "period_ns", .about = "both"),
     IWI_TIME(iw_waves, threshold_ps, "threshold_ns",
-             .about = "waiting longer than usual by more than this is idle time of a wave"),
-    IWI_TIME(iw_waves, least_delay_ps, "least_delay_ns", .about = "shorter delays are not looked at"),
+             .about = "extra waiting above this limit counts as idle time of a wave"),
+    IWI_TIME(iw_waves, least_delay_ps, "least_delay_ns", .about = "shorter delays are ignored"),
     IWI_TIME(iw_waves, joined_below_ps, "joined_below_ns",
-             .about = "steps with less computation count as part of the one before; 0: there are none"),
+             .about = "steps with less computation count as part of the previous step; 0: no limit"),
     IWI_VALUE_AS(iw_waves, expected_speed, "expected_speed_ranks_per_s", .is_there = is_expected,
-                 .about = "sigma d / period; null: sigma or d is not known"),
+                 .about = "sigma d / period; null: sigma or d unknown"),
     IWI_VALUE(iw_waves, silent_period_s, .about = "a step without noise and delays"),
     IWI_VALUE_AS(iw_waves, silent_speed, "silent_speed_ranks_per_s",
                  .about = "sigma d over that, v_silent of the paper"),
     IWI_VALUE(iw_waves, noise_s, .about = "of a rank in a step, mean; null of traces"),
-    IWI_VALUE(
-        iw_waves, growth,
-        .about =
-            "by how many times steps ahead of the waves are longer than silent ones; null without noise"),
+    IWI_VALUE(iw_waves, growth,
+              .about = "length of steps ahead of the waves over silent steps; null without noise"),
     IWI_VALUE_AS(iw_waves, expected_decay_s, "expected_decay_s_per_rank",
                  .about = "(`growth` - 1) `noise_s` / (sigma d)"),
-    IWI_VALUE_AS(iw_waves, delay_count, "delays", .about = "that are long enough"),
-    IWI_VALUE_AS(iw_waves, quiet_count, "quiet_delays", .about = "those of them that nobody waited for"),
+    IWI_VALUE_AS(iw_waves, delay_count, "delays", .about = "long enough to count"),
+    IWI_VALUE_AS(iw_waves, quiet_count, "quiet_delays", .about = "delays that no rank waited for"),
     IWI_OBJECTS(iw_waves, waves, wave_count, wave_schema, .is_row = true,
                 .about = "by step and rank of the delay, dimension, upwards first"),
     IWI_OBJECTS(iw_waves, desync, desync_count, desync_schema, .about = "of each step"),
@@ -250,8 +248,8 @@ static void say_waves(struct iwi_document *doc, const iw_waves *waves)
         return;
     }
     IWI_TABLE(doc, "", {"#", IWI_NUMBER}, {"on rank", IWI_NUMBER}, {"delay", IWI_NUMBER}, {"goes", IWI_WORDS},
-              {"ranks/s", IWI_NUMBER}, {"a step", IWI_NUMBER},
-              {iwi_doc_printf(doc, "%s lost a rank", unit.name), IWI_NUMBER}, {"until", IWI_NUMBER},
+              {"ranks/s", IWI_NUMBER}, {"per step", IWI_NUMBER},
+              {iwi_doc_printf(doc, "%s lost per rank", unit.name), IWI_NUMBER}, {"until", IWI_NUMBER},
               {"end", IWI_WORDS});
     for (size_t i = 0; i < waves->wave_count; i++) {
         const iw_wave *wave = &waves->waves[i];
@@ -272,8 +270,7 @@ static void draw_fronts(struct iwi_figure *figure, const iw_waves *waves)
 {
     struct iwi_mark *delays = iwi_figure_mark(figure, IWI_MARK_DOTS, IWI_INK_DELAY, NULL);
 
-    figure->message =
-        "When each wave reaches which rank: its leading edge in colour, its trailing edge in grey.";
+    figure->message = "Time when each wave reaches a rank: leading edge in colour, trailing edge in grey.";
     figure->x = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS};
     figure->y = (struct iwi_figure_axis){.label = "Rank", .unit = IWI_AXIS_INDEX};
     for (size_t i = 0; i < waves->wave_count; i++) {
@@ -318,8 +315,8 @@ static void show_fronts(struct iwi_document *doc, const iw_waves *waves)
 static void say_ordinary(struct iwi_document *doc, const iw_waves *waves)
 {
     iwi_paragraph(doc,
-                  "Ordinary step: %s, of which %s computation and %s messages, noise and waiting. Waiting "
-                  "longer than usual by %s or more counts as idle time of a wave.",
+                  "Ordinary step: %s, of which %s computation and %s messages, noise and waiting. Extra "
+                  "waiting of %s or more counts as idle time of a wave.",
                   iwi_ps(doc, waves->period_ps), iwi_ps(doc, waves->exec_ps), iwi_ps(doc, waves->comm_ps),
                   iwi_ps(doc, waves->threshold_ps));
 }
@@ -331,9 +328,9 @@ static void say_growth(struct iwi_document *doc, const iw_waves *waves)
         return;
     }
     iwi_paragraph(doc,
-                  "Noise: %s in a step of a rank in the mean, %s in a step of all, since they wait for each "
-                  "other: %.2f times as much (exponential noise: %.0f if each waits for one neighbour, %.3f "
-                  "for two). So a front should lose %s per rank.",
+                  "Noise: %s per step of a rank on average, %s per step of all, since ranks wait for each "
+                  "other: %.2fx (exponential noise: %.0fx if each waits for one neighbour, %.3fx for two). A "
+                  "front should thus lose %s per rank.",
                   iwi_ns(doc, 1e9 * waves->noise_s), iwi_ns(doc, 1e9 * waves->growth * waves->noise_s),
                   waves->growth, IW_GROWTH_ONE_WAY, IW_GROWTH_BOTH_WAYS,
                   iwi_ns(doc, 1e9 * fmax(waves->expected_decay_s, 0.0)));
@@ -351,7 +348,7 @@ static void say_desync(struct iwi_document *doc, const iw_waves *waves)
         worst = waves->desync[i].spread_ps > worst->spread_ps ? &waves->desync[i] : worst;
     }
     iwi_paragraph(doc,
-                  "Desynchronisation: ranks begin a step %s apart at first (step %" PRIu64
+                  "Desynchronisation: ranks start a step %s apart at first (step %" PRIu64
                   "), %s at most (step %" PRIu64 "), %s at last (step %" PRIu64
                   "); order parameter %.3f, %.3f, %.3f (1: in step, 0: evenly spread).",
                   iwi_ps(doc, first->spread_ps), iwi_step_number(first->step), iwi_ps(doc, worst->spread_ps),
@@ -383,13 +380,13 @@ static void say_points(struct iwi_document *doc, const iw_waves *waves)
         return;
     }
     iwi_item(doc,
-             "Speed is a mean over %s step%s of a wave, decay one over %s rank%s. +- is the wider half of a "
-             "95 %% interval for the law of such waves: the mean of many in the same program, noise and "
+             "Speed is a mean over %s step%s of a wave, decay over %s rank%s. +- is the wider half of a 95 "
+             "%% interval for the mean of many waves in the same program, noise and "
              "direction.",
              count_range(doc, least, most), iwi_plural_s(most), count_range(doc, least_ranks, most_ranks),
              iwi_plural_s(most_ranks));
     if (unsure > 0) {
-        iwi_doc_append(doc, " %zu %s too few points for one.", unsure,
+        iwi_doc_append(doc, " %zu %s too few points for an interval.", unsure,
                        unsure == 1 ? "wave has" : "waves have");
     }
 }
@@ -399,23 +396,23 @@ static void say_limits(struct iwi_document *doc, const iw_waves *waves)
     if (!waves->is_whole && waves->exact_ranks > 0) {
         iwi_item(doc,
                  "Only a window of the run is known exactly: %" PRIu32 " of %" PRIu32
-                 " ranks from rank %" PRIu32 " on. Waves and delays outside are not seen.",
+                 " ranks, from rank %" PRIu32 ". Waves and delays outside are missing.",
                  waves->exact_ranks, waves->about.ranks, waves->first_exact_rank);
     }
     if (waves->joined_below_ps > 0) {
-        iwi_item(doc, "Steps with less than %s of computation count as part of the one before.",
+        iwi_item(doc, "Steps with less than %s of computation count as part of the previous step.",
                  iwi_ps(doc, waves->joined_below_ps));
     }
     if (!(waves->expected_speed > 0.0)) {
-        iwi_item(doc, "Whether the speed is as expected is not known: the timeline does not say how far "
-                      "partners are apart, or whether messages are rendezvous.");
+        iwi_item(doc, "The expected speed is unknown: the timeline lacks the distance of partners, or "
+                      "whether messages use rendezvous.");
     }
     if (strcmp(waves->about.origin, "traced") == 0) {
-        iwi_item(doc, "A trace does not distinguish delays from work: computation far longer than usual on "
-                      "one rank is taken for a delay.");
+        iwi_item(doc, "A trace does not distinguish delays from work: unusually long computation on one rank "
+                      "counts as a delay.");
     }
     if (waves->quiet_count > 0 && waves->wave_count > 0) {
-        iwi_item(doc, "%zu of %zu delays sent no wave of their own: nobody waited, or for a longer one.",
+        iwi_item(doc, "%zu of %zu delays started no wave: no rank waited, or only for a longer delay.",
                  waves->quiet_count, waves->delay_count);
     }
 }
@@ -427,9 +424,8 @@ void iwi_waves_say(struct iwi_document *doc, const iw_waves *waves)
     say_growth(doc, waves);
     say_desync(doc, waves);
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "%" PRIu32 " rank%s over %zu steps were searched for delays of %s and longer.",
-             waves->exact_ranks, iwi_plural_s(waves->exact_ranks), waves->desync_count,
-             iwi_ps(doc, waves->least_delay_ps));
+    iwi_item(doc, "Searched %" PRIu32 " rank%s over %zu steps for delays of at least %s.", waves->exact_ranks,
+             iwi_plural_s(waves->exact_ranks), waves->desync_count, iwi_ps(doc, waves->least_delay_ps));
     say_points(doc, waves);
     say_limits(doc, waves);
 }

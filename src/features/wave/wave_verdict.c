@@ -98,7 +98,7 @@ static void append_speed(char *text, const iw_estimate *speed)
     char value[IWI_NUMBER_SIZE], low[IWI_NUMBER_SIZE], high[IWI_NUMBER_SIZE];
 
     if (isnan(speed->value)) {
-        iwi_append(text, ", too short a way for a speed");
+        iwi_append(text, ", too short for a speed");
         return;
     }
     if (speed->low <= speed->value / 2.0) { /* an interval that says nothing */
@@ -137,13 +137,14 @@ static void append_end(char *text, const iw_wave *wave)
                    at);
         break;
     case IW_WAVE_DECAYED:
-        iwi_append(text, "is lost in ordinary waiting behind rank %" PRIu32 " at %s", wave->end_rank, at);
+        iwi_append(text, "is lost in ordinary waiting after rank %" PRIu32 " at %s", wave->end_rank, at);
         break;
     case IW_WAVE_WINDOW:
-        iwi_append(text, "leaves what is known exactly at rank %" PRIu32 " at %s", wave->end_rank, at);
+        iwi_append(text, "leaves the exactly known part at rank %" PRIu32 " at %s", wave->end_rank, at);
         break;
     case IW_WAVE_SYNCED:
-        iwi_append(text, "ends at rank %" PRIu32 " at %s, when all wait for all", wave->end_rank, at);
+        iwi_append(text, "ends at rank %" PRIu32 " at %s, where all ranks wait for each other",
+                   wave->end_rank, at);
         break;
     }
 }
@@ -156,14 +157,14 @@ static void append_ends(char *text, const iw_waves *waves)
                                       [IW_WAVE_ORIGIN] = "comes around",
                                       [IW_WAVE_MET] = "meets another or a late rank",
                                       [IW_WAVE_DECAYED] = "decays",
-                                      [IW_WAVE_WINDOW] = "leaves what is known exactly",
+                                      [IW_WAVE_WINDOW] = "leaves the exactly known part",
                                       [IW_WAVE_SYNCED] = "ends in a collective"};
     static const char *const many[] = {[IW_WAVE_RUNS] = "still run at the end",
                                        [IW_WAVE_BORDER] = "reach the border",
                                        [IW_WAVE_ORIGIN] = "come around",
                                        [IW_WAVE_MET] = "meet others or late ranks",
                                        [IW_WAVE_DECAYED] = "decay",
-                                       [IW_WAVE_WINDOW] = "leave what is known exactly",
+                                       [IW_WAVE_WINDOW] = "leave the exactly known part",
                                        [IW_WAVE_SYNCED] = "end in a collective"};
     const char *separator = "";
 
@@ -190,13 +191,13 @@ static void append_none(char *text, const iw_waves *waves)
     (void)iwi_time_text(waves->least_delay_ps, least);
     (void)iwi_time_text(waves->threshold_ps, threshold);
     if (waves->delay_count == 0 && is_traced) {
-        iwi_append(text, "No idle wave: no rank alone computes longer than usual by %s or more.", least);
+        iwi_append(text, "No idle wave: no single rank computes at least %s longer than usual.", least);
     } else if (waves->delay_count == 0) {
-        iwi_append(text, "No idle wave: there is no delay of %s or more.", least);
+        iwi_append(text, "No idle wave: no delay of %s or more.", least);
     } else {
         iwi_append(text,
                    "No idle wave: there %s %zu delay%s of %s or more, but no neighbour waited for %s by %s "
-                   "beyond the ordinary. Noise may have absorbed %s, or nobody depends on %s.",
+                   "longer than usual. Noise may have absorbed %s, or no rank depends on %s.",
                    waves->delay_count == 1 ? "is" : "are", waves->delay_count,
                    waves->delay_count == 1 ? "" : "s", least, waves->delay_count == 1 ? "it" : "them",
                    threshold, waves->delay_count == 1 ? "it" : "them",
@@ -385,8 +386,7 @@ static void append_expected(char *text, const iw_waves *waves, const iw_wave *wa
     } else if (is == IWI_DIFFERS) {
         iwi_append(text, ", %s %s than expected (sigma d / T = %s)", percent, how, expected);
     } else {
-        iwi_append(text, ", cannot tell whether within 10 %% of what is expected (sigma d / T = %s",
-                   expected);
+        iwi_append(text, ", too uncertain to compare with the expected speed (sigma d / T = %s", expected);
         append_needed(text, wave, ratio);
         iwi_append(text, ")");
     }

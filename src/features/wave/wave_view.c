@@ -58,10 +58,11 @@ static iw_status check_steps(const iw_log *log, const struct iwi_wave_view *view
         most = view->rank[i].count > most ? view->rank[i].count : most;
     }
     if (most < 3) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "no rank has more than %zu step%s, too few to tell a wave from what is ordinary%s",
-                        most, most == 1 ? "" : "s",
-                        view->is_traced ? "; a shorter gap between them (`gap_ps`) finds more" : "");
+        return iwi_fail(
+            log, IW_ERR_UNSUPPORTED,
+            "no rank has more than %zu step%s, too few to distinguish a wave from ordinary waiting%s", most,
+            most == 1 ? "" : "s",
+            view->is_traced ? "; a shorter gap between steps (`gap_ps`) finds more" : "");
     }
     return IW_OK;
 }
@@ -79,12 +80,12 @@ iw_status iwi_wave_view_init(const iw_log *log, const iw_timeline *timeline, con
     view.rank_count = iw_timeline_exact_ranks(timeline);
     if (view.rank_count == 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "the timeline holds no exact steps, only its raster: waves cannot be measured");
+                        "the timeline has only a raster and no exact steps: waves cannot be measured");
     }
     if (opts->distance > 1 && opts->distance > view.ranks / 2) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "partners cannot be up to %" PRIu32 " ranks away: of %" PRIu32
-                        " ranks half is %" PRIu32,
+                        "a partner distance of %" PRIu32 " is too large: half of %" PRIu32
+                        " ranks is %" PRIu32,
                         opts->distance, view.ranks, view.ranks / 2);
     }
     view.is_periodic = about->is_periodic || opts->is_periodic;

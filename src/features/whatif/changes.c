@@ -10,22 +10,22 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 
-static const iw_remedy together_remedy = {"run the noise of all nodes at the same time",
-                                          "synchronise the clocks and start periodic work on all nodes in "
-                                          "the same instant: timers with OnCalendar= "
-                                          "and AccuracySec=1us in place of daemons that sleep, skew_tick=0",
+static const iw_remedy together_remedy = {"run periodic work on all nodes at the same time",
+                                          "synchronise the clocks and start periodic work on all nodes at "
+                                          "the same instant: timers with OnCalendar= and AccuracySec=1us "
+                                          "instead of daemons that sleep, skew_tick=0",
                                           false};
 
 static const iw_remedy reserve_remedy = {
     "leave cores of each node to the operating system",
-    "Slurm: CoreSpecCount= or --core-spec= with their number; else isolcpus= or a cpuset without these "
-    "cores, and irqaffinity= with them",
+    "Slurm: set CoreSpecCount= or --core-spec= to their number; "
+    "otherwise isolcpus= or a cpuset without these cores, and irqaffinity= with them",
     false};
 
 static const iw_remedy replace_remedy = {
-    "take the slowest nodes out",
-    "drain them in the batch system and have them checked: cooling, power limits, memory errors, firmware; "
-    "'idlewave bench' on each shows which they are",
+    "remove the slowest nodes",
+    "drain them in the batch system and check cooling, power limits, memory errors and firmware; 'idlewave "
+    "bench' on each node finds them",
     false};
 
 void iwi_changes_release(struct iwi_changes *changes)
@@ -171,7 +171,7 @@ static iw_status add_named(const iw_log *log, const iw_noise_set *set, const iw_
                            bool *is_removed, struct iwi_changes *changes)
 {
     if (named->pattern_count == 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "the set '%s' names no source", named->name);
+        return iwi_fail(log, IW_ERR_RANGE, "the set '%s' matches no source", named->name);
     }
     clear(set, is_removed);
     for (size_t i = 0; i < named->pattern_count; i++) {

@@ -101,21 +101,20 @@ iw_status iwi_whatif_check(const iw_log *log, const iw_whatif_opts *opts)
 {
     if (opts->sim.size != sizeof opts->sim) {
         return iwi_fail(log, IW_ERR_USAGE,
-                        "options of simulations that are not those of this library: begin them with "
-                        "IW_WHATIF_OPTS_INIT");
+                        "unknown version of the options: initialise them with IW_WHATIF_OPTS_INIT");
     }
     if (opts->sim.trials < 2) {
-        return iwi_fail(log, IW_ERR_RANGE, "one trial has no confidence interval: take at least 2");
+        return iwi_fail(log, IW_ERR_RANGE, "one trial gives no confidence interval: use at least 2");
     }
     if (opts->redraws == 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "one redraw has no spread: take at least 2, or 0");
+        return iwi_fail(log, IW_ERR_RANGE, "one redraw has no spread: use at least 2, or 0");
     }
     if (opts->cores_per_node == 1) {
-        return iwi_fail(log, IW_ERR_RANGE, "the only core of a node cannot be left to the operating system");
+        return iwi_fail(log, IW_ERR_RANGE, "nodes with one core cannot leave a core to the operating system");
     }
     if (opts->cores_per_node > 0 && iwi_spare_cores(opts) >= opts->cores_per_node) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "%u of %u cores of a node cannot be spared: leave at least one to the job",
+                        "cannot spare %u of %u cores per node: leave at least one to the job",
                         iwi_spare_cores(opts), opts->cores_per_node);
     }
     return IW_OK;

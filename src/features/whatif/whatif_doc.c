@@ -31,7 +31,7 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
                          (iw_estimate){iwi_shown(change->saving), change->saving.low, change->saving.high},
                          iwi_points_words(doc, change->saving, ""), false);
     }
-    figure->message = iwi_figure_text(figure, "The slowdown now is %s%s; lines: 95 %% intervals.",
+    figure->message = iwi_figure_text(figure, "The slowdown is %s%s now; lines: 95 %% intervals.",
                                       iwi_is_bound(whatif->now) ? "at least " : "",
                                       iwi_slowdown_percent(doc, iwi_shown(whatif->now)));
     *figure_p = figure;
@@ -41,24 +41,23 @@ iw_status iwi_whatif_figure(struct iwi_document *doc, const iw_whatif *whatif, s
 static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, ranks),
     IWI_VALUE(iw_whatif_plan, messages, .about = "of one simulation"),
-    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes",
-                 .about = "that are tried, besides the noise as it is"),
+    IWI_VALUE_AS(iw_whatif_plan, change_count, "changes", .about = "changes to try, besides all noise"),
     IWI_VALUE(iw_whatif_plan, trials, .about = "of each"),
     IWI_VALUE(iw_whatif_plan, redraws),
     IWI_VALUE_AS(iw_whatif_plan, per_redraw, "trials_per_redraw"),
     IWI_VALUE(iw_whatif_plan, simulations),
-    IWI_VALUE(iw_whatif_plan, seconds, .about = "that they take, by a sample"),
-    IWI_VALUE(iw_whatif_plan, target_seconds, .about = "that `--target` adds at most"),
-    IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "that `--cores-per-node` adds at most"),
+    IWI_VALUE(iw_whatif_plan, seconds, .about = "time of all simulations, from a sample"),
+    IWI_VALUE(iw_whatif_plan, target_seconds, .about = "most that `--target` adds"),
+    IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "most that `--cores-per-node` adds"),
     IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes", .about = "memory for the state of ranks"),
-    IWI_VALUE(iw_whatif_plan, room_bytes, .about = "that a process can have here"),
+    IWI_VALUE(iw_whatif_plan, room_bytes, .about = "memory that a process can use on this machine"),
     IWI_VALUE(iw_whatif_plan, sample_ranks),
 };
 static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fields);
 
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
-    iwi_verdict(doc, "It will take about %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
+    iwi_verdict(doc, "About %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
                 iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_doc_append(doc, " The smallest set for the target may take %s more.",
@@ -69,7 +68,7 @@ static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
                        iwi_seconds(doc, plan->reserve_seconds));
     }
     if ((double)plan->bytes > plan->room_bytes) {
-        iwi_doc_append(doc, " That does not fit: a process can have %s here.",
+        iwi_doc_append(doc, " Not enough memory: a process can use %s on this machine.",
                        iwi_memory_size(doc, plan->room_bytes));
     }
 }
@@ -78,29 +77,30 @@ static void write_plan(struct iwi_document *doc, const void *subject)
 {
     const iw_whatif_plan *plan = subject;
 
-    iwi_title(doc, "What the what-if will take");
+    iwi_title(doc, "Cost of the what-if");
     say_verdict(doc, plan);
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     iwi_row(doc, "ranks", iwi_doc_printf(doc, "%" PRIu32, plan->ranks));
     iwi_row(doc, "messages", iwi_doc_printf(doc, "%" PRIu64 " per simulation", plan->messages));
-    iwi_row(doc, "changes", iwi_doc_printf(doc, "%zu, each against the noise as it is", plan->change_count));
-    iwi_row(doc, "pairs",
-            iwi_doc_printf(doc, "%" PRIu64 " trials of each change%s", plan->trials,
-                           plan->redraws > 0
-                               ? iwi_doc_printf(doc, ", and %" PRIu32 " under each of %" PRIu32 " redraws",
-                                                plan->per_redraw, plan->redraws)
-                               : ""));
+    iwi_row(doc, "changes", iwi_doc_printf(doc, "%zu, each compared with all noise", plan->change_count));
+    iwi_row(
+        doc, "pairs",
+        iwi_doc_printf(doc, "%" PRIu64 " trials of each change%s", plan->trials,
+                       plan->redraws > 0
+                           ? iwi_doc_printf(doc, ", and %" PRIu32 " under each of %" PRIu32 " resamplings",
+                                            plan->per_redraw, plan->redraws)
+                           : ""));
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "The time is that of a sample of one change on %s ranks, times what there is to do: a factor of "
-             "2 either way is possible. Fewer redraws, trials or sources take less.",
+             "The time is extrapolated from a sample of one change on %s ranks and may be off by a factor of "
+             "2. Fewer redraws, trials or sources take less.",
              iwi_count(doc, plan->sample_ranks));
 }
 
 const struct iwi_kind iwi_whatif_plan_kind = {
     .name = "whatif-plan",
     .schema_id = "idlewave.whatif-plan/2",
-    .about = "What a what-if would take, from `idlewave whatif --dry-run --format json`",
+    .about = "Cost of a what-if, from `idlewave whatif --dry-run --format json`",
     .schema = &plan_schema,
     .write_doc = write_plan,
 };
@@ -119,29 +119,31 @@ IWI_NAMES(change_name, [IW_CHANGE_SOURCE] = "source", [IW_CHANGE_REST] = "rest",
           [IW_CHANGE_RESERVE] = "reserve", [IW_CHANGE_REPLACE] = "replace", [IW_CHANGE_APART] = "apart",
           [IW_CHANGE_NETWORK] = "network")
 static const struct iwi_field change_fields[] = {
-    IWI_ENUM(iw_change, kind, "kind", change_name,
-             .about = "`rest`: all sources that were not tried alone; `set`: one of `--without`; `together`: "
-                      "nothing is removed, all nodes are disturbed at the same time; `apart`: with `--align "
-                      "wall`, nodes taken for independent; `network`: it delays no messages; `reserve`: one "
-                      "core of each node is left to the operating system"),
-    IWI_CHARS(iw_change, name, .about = "of the source or the class, or as `--without` had it"),
+    IWI_ENUM(
+        iw_change, kind, "kind", change_name,
+        .about =
+            "`rest`: all sources that were not tried on their own; `set`: one of `--without`; `together`: "
+            "nothing is removed, noise hits all nodes at the same time; `apart`: with `--align wall`, nodes "
+            "are independent; `network`: no message is delayed; `reserve`: one "
+            "core of each node is left to the operating system"),
+    IWI_CHARS(iw_change, name, .about = "of the source or the class, or the text of `--without`"),
     IWI_VALUES(iw_change, removes, removed_count, .about = "names of the sources that are removed"),
-    IWI_VALUE(iw_change, share, .about = "of CPU time that they take"),
+    IWI_VALUE(iw_change, share, .about = "of CPU time"),
     IWI_ESTIMATE(iw_change, slowdown,
-                 .about = "what is left; for `reserve` relative to the time without noise on all cores, so "
+                 .about = "what remains; for `reserve` relative to the time without noise on all cores, so "
                           "its price is included"),
-    IWI_ESTIMATE(iw_change, saving, .about = "`now` minus that, by pairs of trials"),
+    IWI_ESTIMATE(iw_change, saving, .about = "`now` minus `slowdown`, by pairs of trials"),
     IWI_POINTER(iw_change, remedy, iwi_remedy_schema),
 };
 static const struct iwi_schema change_schema = IWI_SCHEMA(iw_change, change_fields);
 
 static const struct iwi_field even_fields[] = {
     IWI_VALUE(iw_break_even, is_known),
-    IWI_VALUE(iw_break_even, is_always, .about = "on all numbers of ranks looked at"),
-    IWI_ESTIMATE(iw_break_even, ranks, .about = "from which on it gains"),
-    IWI_VALUE(iw_break_even, least_ranks, .about = "looked at"),
-    IWI_VALUE(iw_break_even, most_ranks, .about = "looked at"),
-    IWI_VALUE(iw_break_even, price, .about = "slowdown that one core less costs without noise"),
+    IWI_VALUE(iw_break_even, is_always, .about = "it pays off at all sizes that were tried"),
+    IWI_ESTIMATE(iw_break_even, ranks, .about = "from which it pays off"),
+    IWI_VALUE(iw_break_even, least_ranks, .about = "smallest size that was tried"),
+    IWI_VALUE(iw_break_even, most_ranks, .about = "largest size that was tried"),
+    IWI_VALUE(iw_break_even, price, .about = "slowdown of one core fewer without noise"),
 };
 static const struct iwi_schema even_schema = IWI_SCHEMA(iw_break_even, even_fields);
 
@@ -180,40 +182,41 @@ static const struct iwi_field whatif_fields[] = {
     IWI_ENUM(iw_whatif, loop, "loop", loop_name, .is_there = has_cores, .is_optional = true,
              .about = "how the cores of a rank share compute phases"),
     IWI_VALUE(iw_whatif, recorded_cpus,
-              .about = "CPUs that recordings have of a node, the most; equal to `ranks_per_node` where ranks "
-                       "are placed as recorded"),
-    IWI_CHARS(iw_whatif, noise_cpus, .about = "CPUs of recordings that were used; null: all"),
+              .about = "most CPUs that a recording has of a node; equal to `ranks_per_node` where ranks are "
+                       "placed as recorded"),
+    IWI_CHARS(iw_whatif, noise_cpus, .about = "recorded CPUs that were used; null: all"),
     IWI_VALUE(iw_whatif, trials),
-    IWI_VALUE(iw_whatif, redraws, .about = "how often recordings were drawn anew for the intervals"),
+    IWI_VALUE(iw_whatif, redraws, .about = "how often recordings were resampled for the intervals"),
     IWI_VALUE(iw_whatif, seed),
     IWI_VALUE(iw_whatif, messages, .about = "of one trial"),
     IWI_TIME(iw_whatif, noiseless_ps, "noiseless_ns"),
     IWI_VALUE(iw_whatif, is_monotone, .about = "less noise never ends a trial later"),
     IWI_ESTIMATE(iw_whatif, now, .is_column = true,
-                 .about =
-                     "slowdown T/T0 - 1 with the noise as it is, mean of the trials. No interval for fewer "
-                     "than 6 trials without redraws; no upper end beyond the reach of the recording"),
+                 .about = "slowdown T/T0 - 1 with all noise, mean of the trials. No interval for fewer than "
+                          "6 trials without redraws; no upper limit beyond the reach of the recording"),
     IWI_OBJECTS(iw_whatif, changes, change_count, change_schema, .is_row = true,
-                .about = "the largest saving first"),
+                .about = "largest saving first"),
     IWI_VALUE(iw_whatif, sum_of_sources,
-              .about = "savings of single sources added up: not what removing all of them saves; null where "
-                       "some are lower bounds"),
-    IWI_VALUE(iw_whatif, target, .is_there = has_target, .about = "slowdown that was asked for"),
-    IWI_VALUE(iw_whatif, has_target_set, .about = "a set gets there"),
+              .about =
+                  "sum of the savings of single sources: not what removing all of them saves; null where "
+                  "some are lower limits"),
+    IWI_VALUE(iw_whatif, target, .is_there = has_target, .about = "slowdown of `--target`"),
+    IWI_VALUE(iw_whatif, has_target_set, .about = "a set reaches the target"),
     IWI_VALUE(iw_whatif, is_target_exact,
-              .about = "no smaller set does, or none at all; false: there were too many to try"),
+              .about =
+                  "no smaller set reaches the target, or none at all; false: there were too many to try"),
     IWI_OBJECT(iw_whatif, target_set, change_schema, .is_there = has_target_set, .about = "the set"),
     IWI_OBJECT(iw_whatif, break_even, even_schema, .is_there = has_break_even, .about = "of a reserved core"),
     IWI_VALUE(iw_whatif, is_reserve_unknown,
-              .about = "there is no change `reserve` although it was asked for: the program has no "
-                       "computation that could take longer"),
+              .about = "no change `reserve` although one was requested: the program has no computation that "
+                       "could take longer"),
     IWI_OBJECTS(iw_whatif, sources, source_count, source_schema),
     IWI_OBJECT_AS(iw_whatif, reach, "recording", iwi_reach_schema, .is_there = is_recorded,
-                  .about = "what the recordings can show of this job"),
+                  .about = "how far the recordings support the answer"),
     IWI_VALUE_AS(iw_whatif, recorded_s, "recorded_seconds",
                  .about = "of the shortest recording; 0 without one"),
     IWI_VALUE_AS(iw_whatif, rare_limit_s, "rare_limit_seconds",
-                 .about = "noise that occurs less often on a node, on whichever CPU, may be missing in the "
+                 .about = "noise that occurs less often on a node, on any CPU, may be missing in the "
                           "recording (95 %)"),
     IWI_VALUE(iw_whatif, engine_seconds, .about = "wall time of all simulations"),
     IWI_INLINE(iw_whatif, caveats, iwi_caveats_schema),
@@ -248,7 +251,7 @@ static double largest_left(const iw_whatif *whatif)
 static const char *left_words(struct iwi_document *doc, iw_estimate left, double largest)
 {
     if (iwi_is_bound(left) && left.low < LEAST_LEFT) {
-        return "not known";
+        return "unknown";
     }
     return iwi_doc_printf(doc, "%s%s", iwi_is_bound(left) ? "> " : "",
                           iwi_slower_in_column(doc, iwi_shown(left), largest));
@@ -334,7 +337,7 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
 {
     size_t worth = 0, rest = 0;
 
-    iwi_section(doc, "to-do", "What to do, the largest saving first");
+    iwi_section(doc, "to-do", "What to do, largest saving first");
     for (const iw_change *change = NULL;
          (change = iwi_next_change(whatif, IW_CHANGE_SOURCE, change)) != NULL;) {
         rest += !iwi_is_worth_it(change);
@@ -342,26 +345,25 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
     }
     list_remedies(doc, whatif);
     if (iwi_is_bound(whatif->now) && rest > 0) {
-        iwi_note(doc, "What %s%zu %s, each alone, is not known.", worth > 0 ? "the other " : "the ", rest,
-                 rest == 1 ? "source saves" : "sources save");
+        iwi_note(doc, "%zu %ssource%s: unknown effect.", rest, worth > 0 ? "further " : "",
+                 iwi_plural_s(rest));
     } else if (worth == 0) {
-        iwi_paragraph(doc, "No source alone saves more than chance would.");
+        iwi_paragraph(doc, "No source has a measurable effect on its own.");
     } else if (rest > 0) {
-        iwi_note(doc, "%zu further %s no more than chance would.", rest,
-                 rest == 1 ? "source alone saves" : "sources save, each alone,");
+        iwi_note(doc, "%zu further source%s: no measurable effect.", rest, iwi_plural_s(rest));
     }
 }
 
 /* For who has to decide. */
 static void say_limits(struct iwi_document *doc)
 {
-    iwi_paragraph(doc, "These are predictions: the job is simulated with the noise of the recording on every "
-                       "node, at random moments, with and without each source. A removed source is gone and "
-                       "nothing else changes. Not in it: caches and memory that threads share, other jobs on "
-                       "the network, and what a change itself costs, but for a reserved core.");
-    iwi_paragraph(doc, "Before all nodes are changed, change one, record it again, and compare: 'idlewave "
-                       "noise compare' shows whether it got better, 'idlewave verify' whether the change is "
-                       "in effect.");
+    iwi_paragraph(doc, "These are predictions: the job is simulated with the recorded noise on every node, "
+                       "at random moments, with and without each source. Removing a source "
+                       "changes nothing else. Not included: shared caches and memory, other jobs on the "
+                       "network, and the price of a change, except for a reserved core.");
+    iwi_paragraph(
+        doc, "Before you change all nodes, change one, record it again, and compare: 'idlewave "
+             "noise compare' shows whether it improved, 'idlewave verify' whether the change is in effect.");
 }
 
 static void say_origin(struct iwi_document *doc, const iw_whatif *whatif)
@@ -370,7 +372,7 @@ static void say_origin(struct iwi_document *doc, const iw_whatif *whatif)
     iwi_code(doc, "%s", whatif->command);
     iwi_paragraph(doc,
                   "Noise of %s, network %s, seed %" PRIu64 ", %" PRIu64 " trials of each change, %" PRIu32
-                  " redraws of the recordings; without noise the job takes %s.",
+                  " resamplings of the recordings; without noise the job takes %s.",
                   whatif->noise, whatif->net, whatif->seed, whatif->trials, whatif->redraws,
                   iwi_ps(doc, whatif->noiseless_ps));
 }
@@ -409,7 +411,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_whatif_kind = {
     .name = "whatif",
     .schema_id = "idlewave.whatif/3",
-    .about = "What changes would save, from `idlewave whatif --format json`. CSV has a line for each change",
+    .about = "Savings of changes, from `idlewave whatif --format json`. CSV has a line for each change",
     .older_id = "idlewave.whatif/2",
     .schema = &whatif_schema,
     .write_doc = write_doc,

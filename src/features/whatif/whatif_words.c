@@ -20,16 +20,15 @@ static const char *saving_words(struct iwi_document *doc, iw_estimate saving)
     return iwi_points_words(doc, saving, " points");
 }
 
-/* "7.10 % (6.20 % to 8.00 %)", "at least 6.20 %" */
+/* "7.10 % (6.20 to 8.00 %)", "at least 6.20 %" */
 static const char *slowdown_words(struct iwi_document *doc, iw_estimate e)
 {
     if (iwi_is_bound(e)) {
         return iwi_doc_printf(doc, "at least %s", iwi_slowdown_percent(doc, e.low));
     }
-    return e.low < e.high
-               ? iwi_doc_printf(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
-                                iwi_slowdown_percent(doc, e.low), iwi_slowdown_percent(doc, e.high))
-               : iwi_slowdown_percent(doc, e.value);
+    return e.low < e.high ? iwi_doc_printf(doc, "%s (%s to %s)", iwi_slowdown_percent(doc, e.value),
+                                           iwi_points(doc, e.low), iwi_slowdown_percent(doc, e.high))
+                          : iwi_slowdown_percent(doc, e.value);
 }
 
 /* "reserved core", or "4 reserved cores". */
@@ -41,11 +40,11 @@ static bool is_one_core(const iw_change *change)
 const char *iwi_change_words(struct iwi_document *doc, const iw_change *change)
 {
     switch (change->kind) {
-    case IW_CHANGE_ALL: return strcmp(change->name, "all") == 0 ? "all noise" : "all noise of the system";
+    case IW_CHANGE_ALL: return strcmp(change->name, "all") == 0 ? "all noise" : "all system noise";
     case IW_CHANGE_REST: return iwi_doc_printf(doc, "the %zu others", change->removed_count);
     case IW_CHANGE_CLASS: return iwi_doc_printf(doc, "class %s (%zu)", change->name, change->removed_count);
     case IW_CHANGE_TOGETHER: return "all nodes at the same time";
-    case IW_CHANGE_APART: return "nodes independent";
+    case IW_CHANGE_APART: return "independent nodes";
     case IW_CHANGE_RESERVE:
         return is_one_core(change) ? "a core for the OS" : iwi_doc_printf(doc, "%s", change->name);
     default: return change->name;
@@ -87,7 +86,7 @@ static uint64_t node_count(const iw_whatif *whatif)
     return (whatif->ranks + per_node - 1) / per_node;
 }
 
-/* "allreduce on 8,192 ranks of hdr-fat-tree (512 nodes, 16 ranks a node, as recorded)" */
+/* "allreduce on 8,192 ranks of hdr-fat-tree (512 nodes, 16 ranks per node, as recorded)" */
 static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const uint64_t nodes = node_count(whatif);
@@ -106,7 +105,7 @@ static void say_job(struct iwi_document *doc, const iw_whatif *whatif)
     }
 }
 
-/* " is 7.10 % slower than without noise (mean of 20 trials; 95 % CI 6.20 % to 8.00 %)" */
+/* " is 7.10 % slower than without noise (95 % CI 6.20 to 8.00 %, 20 trials)" */
 static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
 {
     const iw_estimate now = whatif->now;
@@ -118,10 +117,13 @@ static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
                          (double)whatif->noiseless_ps / (double)IW_PS_PER_NS);
         iwi_doc_append(doc, "%s", text);
     } else {
-        iwi_doc_append(
-            doc, " %s without noise (mean of %" PRIu64 " trials%s%s)", iwi_slower_text(now.value, phrase),
-            whatif->trials, now.low < now.high ? "; 95 % CI " : "",
-            now.low < now.high ? iwi_slowdown_range_text(now.low, now.high, now.value, range) : "");
+        iwi_doc_append(doc, " %s without noise", iwi_slower_text(now.value, phrase));
+        if (now.low < now.high) {
+            iwi_doc_append(doc, " (95 %% CI %s, %" PRIu64 " trials)",
+                           iwi_slowdown_range_text(now.low, now.high, now.value, range), whatif->trials);
+        } else {
+            iwi_doc_append(doc, " (mean of %" PRIu64 " trials)", whatif->trials);
+        }
     }
     if (whatif->reach.is_extrapolated) {
         text[0] = '\0';
@@ -131,43 +133,51 @@ static void say_now(struct iwi_document *doc, const iw_whatif *whatif)
     iwi_doc_append(doc, ".");
 }
 
-/* Of bounds nobody knows which is the largest, nor whether it is most of the whole. */
-static const char *part_words(const iw_whatif *whatif, const iw_change *best)
+/* "Main cause: thread/collectd; without it, the slowdown would be 11.0 % (saves 67.5 points, 60.1 to 75.2)."
+ * Of bounds nobody knows which is the largest, nor whether it is most of the whole. */
+static void say_cause(struct iwi_document *doc, const iw_whatif *whatif, const iw_change *cause)
 {
-    if (iwi_is_bound(whatif->now) || iwi_is_bound(best->saving)) {
-        return "The largest part that is known has one source";
+    const iw_estimate saving = cause->saving;
+    const double left = cause->slowdown.value;
+    char number[IWI_NUMBER_SIZE];
+
+    if (iwi_is_bound(whatif->now) || iwi_is_bound(saving)) {
+        iwi_doc_append(doc, " Largest known cause: %s (saves %s).", iwi_change_words(doc, cause),
+                       saving_words(doc, saving));
+        return;
     }
-    return best->saving.value > 0.5 * whatif->now.value ? "Most of it has one source"
-                                                        : "The largest part has one source";
+    iwi_doc_append(doc, " %s cause: %s; without it, ",
+                   saving.value > 0.5 * whatif->now.value ? "Main" : "Largest", iwi_change_words(doc, cause));
+    if (iwi_is_large_slowdown(left)) {
+        iwi_doc_append(doc, "the job would take %s as long", iwi_slowdown_text(left, number));
+    } else {
+        iwi_doc_append(doc, "the slowdown would be %s", iwi_slowdown_text(left, number));
+    }
+    iwi_doc_append(doc, " (saves %s points", iwi_points(doc, saving.value));
+    if (isfinite(saving.low) && saving.low < saving.high) {
+        iwi_doc_append(doc, ", %s to %s", iwi_points(doc, saving.low), iwi_points(doc, saving.high));
+    }
+    iwi_doc_append(doc, ").");
 }
 
 static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw_change *best)
 {
     if (iwi_is_worth_it(best)) {
-        iwi_doc_append(doc, " %s: without %s its slowdown would be %s less.", part_words(whatif, best),
-                       iwi_change_words(doc, best), saving_words(doc, best->saving));
+        say_cause(doc, whatif, best);
         if (best->remedy != NULL) {
-            iwi_doc_append(doc, " To do: %s: %s.", best->remedy->name, best->remedy->how);
+            iwi_doc_append(doc, " Remedy: %s.", best->remedy->name);
         }
         return;
     }
     if (iwi_is_bound(whatif->now)) {
-        iwi_doc_append(doc, " Which source costs most is not known.");
+        iwi_doc_append(doc, " The main cause is unknown.");
         return;
     }
     iwi_doc_append(
         doc,
-        " The largest part may be that of %s, %s, but that may also be chance: more trials, or a longer "
-        "recording, would show it.",
+        " No source is significant on its own; the largest, %s, may save %s. Run more trials, or record "
+        "longer.",
         iwi_change_words(doc, best), saving_words(doc, best->saving));
-}
-
-/* The delays of messages cost more than any source of the system. */
-static void say_network(struct iwi_document *doc, const iw_change *network)
-{
-    iwi_doc_append(doc,
-                   " The largest part is noise of the network: without it the slowdown would be %s less.",
-                   saving_words(doc, network->saving));
 }
 
 /* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
@@ -177,9 +187,8 @@ static void say_idle_nodes(struct iwi_document *doc, const iw_whatif *whatif)
     const double idle = now / (1.0 + now) * (double)node_count(whatif);
 
     if (!whatif->reach.is_bound && now > 0.0 && idle >= 1.0) {
-        iwi_verdict(doc, "That is as if %s of the %s %s did nothing.",
-                    ranks_words(doc, (uint64_t)(idle + 0.5)), ranks_words(doc, node_count(whatif)),
-                    whatif->ranks_per_node > 1 ? "nodes" : "ranks");
+        iwi_doc_append(doc, " Equivalent to losing %s of %s %s.", ranks_words(doc, (uint64_t)(idle + 0.5)),
+                       ranks_words(doc, node_count(whatif)), whatif->ranks_per_node > 1 ? "nodes" : "ranks");
     }
 }
 
@@ -189,7 +198,7 @@ static void say_sensitivity(struct iwi_document *doc, const iw_whatif *whatif)
 
     iwi_append_sensitivity(text, &whatif->reach.sensitivity);
     if (text[0] != '\0') {
-        iwi_verdict(doc, "%s", text);
+        iwi_item(doc, "%s", text);
     }
 }
 
@@ -200,18 +209,17 @@ void iwi_say_whatif_verdict(struct iwi_document *doc, const iw_whatif *whatif)
 
     say_job(doc, whatif);
     if (isnan(whatif->now.value)) {
-        iwi_doc_append(doc, " takes no time without noise, so nothing can be said in percent.");
+        iwi_doc_append(doc, " takes no time without noise, so the slowdown is undefined.");
         return;
     }
     say_now(doc, whatif);
     if (network != NULL && iwi_is_worth_it(network) &&
         (best == NULL || network->saving.value > best->saving.value)) {
-        say_network(doc, network);
+        say_cause(doc, whatif, network); /* delays of messages cost more than any source of the system */
     } else if (best != NULL) {
         say_best(doc, whatif, best);
     }
     say_idle_nodes(doc, whatif);
-    say_sensitivity(doc, whatif);
 }
 
 /* ---- facts ---- */
@@ -230,32 +238,31 @@ static void say_interaction(struct iwi_document *doc, const iw_whatif *whatif)
     }
     other = iwi_points(doc, all->saving.value);
     if (strcmp(one, other) == 0) {
-        iwi_paragraph(doc, "Savings add up here: %s points, one by one or all at once.", one);
+        iwi_paragraph(doc, "Savings add up for this job: %s points, one by one or all at once.", one);
         return;
     }
-    iwi_paragraph(doc,
-                  "Savings do not add up: one by one the sources save %s points in sum, all of them at once "
-                  "%s. %s",
-                  one, other,
-                  whatif->sum_of_sources < all->saving.value
-                      ? "Where one is gone, another takes its place on the critical path."
-                      : "Where waiting absorbs one delay but not two, each of them seems to cost what only "
-                        "both do.");
+    iwi_paragraph(
+        doc,
+        "Savings do not add up: the sum of single savings is %s points, removing all sources saves "
+        "%s. %s",
+        one, other,
+        whatif->sum_of_sources < all->saving.value
+            ? "When one source is gone, another takes its place on the critical path."
+            : "Waiting absorbs one delay but not two: removing either saves as much as removing both.");
 }
 
 static void say_order(struct iwi_document *doc, const iw_whatif *whatif)
 {
     if (!whatif->is_monotone) {
-        iwi_paragraph(doc,
-                      "Less noise can also make this job slower: what comes first decides what its ranks do "
-                      "next, ranks that work at other times leave more of the memory to each other, or "
-                      "messages that leave earlier meet a longer delay of the network "
-                      "(docs/explanation/semantics.md, 9). So a saving may be below 0, and nothing is "
-                      "concluded from one set of sources for another.%s",
-                      whatif->recorded_s > 0.0
-                          ? " Upper ends take it that a detour which no trial met costs no more than it "
-                            "lasts; here it may cost more."
-                          : "");
+        iwi_paragraph(
+            doc,
+            "Less noise can also make this job slower: arrival order may decide what ranks do "
+            "next, ranks may compete for memory, or earlier messages may meet longer network delays "
+            "(docs/explanation/semantics.md, 9). Savings may thus be negative, and one set of sources says "
+            "nothing about another.%s",
+            whatif->recorded_s > 0.0 ? " Upper limits assume that an unrecorded detour costs no "
+                                       "more than its length; here it may cost more."
+                                     : "");
     }
 }
 
@@ -280,31 +287,29 @@ static void say_target(struct iwi_document *doc, const iw_whatif *whatif)
         return;
     }
     if (iwi_is_bound(whatif->now) && (!whatif->has_target_set || iwi_is_bound(set->slowdown))) {
-        iwi_paragraph(doc,
-                      "Which sources to remove for a slowdown of %s at most is not known: a longer recording "
-                      "would show it.",
-                      goal);
+        iwi_paragraph(doc, "Which sources to remove to stay below %s is unknown: record longer.", goal);
         return;
     }
     if (!whatif->has_target_set) {
-        iwi_paragraph(doc, "The slowdown is more than %s %s.", goal,
+        iwi_paragraph(doc, "The slowdown stays above %s %s.", goal,
                       whatif->is_target_exact
                           ? "whatever is removed"
-                          : "without each of the sets that were tried; there were too many to try all");
+                          : "with every set that was removed; there were too many sets to try all");
         return;
     }
     if (set->removed_count == 0) {
-        iwi_paragraph(doc, "The slowdown is less than %s as it is.", goal);
+        iwi_paragraph(doc, "The slowdown is already below %s.", goal);
         return;
     }
-    iwi_paragraph(doc, "For a slowdown of %s at most, remove %s: a slowdown of %s is left. %s%s", goal,
+    iwi_paragraph(doc, "To stay below %s, remove %s: the slowdown is then %s. %s%s", goal,
                   list_words(doc, set->removes, set->removed_count), slowdown_words(doc, set->slowdown),
                   iwi_is_bound(whatif->now)
-                      ? "Whether a smaller set does is not known."
-                      : (whatif->is_target_exact ? "No smaller set does."
-                                                 : "There were too many sets to try: a smaller one may do."),
+                      ? "A smaller set may be enough."
+                      : (whatif->is_target_exact
+                             ? "No smaller set is enough."
+                             : "There were too many sets to try all: a smaller one may be enough."),
                   isfinite(set->slowdown.high) && set->slowdown.high > whatif->target
-                      ? " The interval reaches beyond the target: it may not be enough."
+                      ? " The interval includes larger slowdowns: this set may not be enough."
                       : "");
 }
 
@@ -314,17 +319,16 @@ static void say_break_even(struct iwi_document *doc, const iw_break_even *even)
     const char *least = ranks_words(doc, even->least_ranks), *most = ranks_words(doc, even->most_ranks);
 
     if (even->is_known) {
-        iwi_doc_append(doc, " It pays from about %s ranks on", about_ranks_words(doc, even->ranks.value));
+        iwi_doc_append(doc, " It pays off from about %s ranks", about_ranks_words(doc, even->ranks.value));
         if (even->ranks.low < even->ranks.high) {
             iwi_doc_append(doc, " (%s to %s)", about_ranks_words(doc, even->ranks.low),
                            about_ranks_words(doc, even->ranks.high));
         }
         iwi_doc_append(doc, ".");
     } else if (even->least_ranks < even->most_ranks && even->is_always) {
-        iwi_doc_append(doc, " It pays on any number of ranks from %s on.", least);
+        iwi_doc_append(doc, " It pays off at all sizes from %s ranks.", least);
     } else if (even->least_ranks < even->most_ranks) {
-        iwi_doc_append(doc, " Between %s and %s ranks there is no number from which on it pays.", least,
-                       most);
+        iwi_doc_append(doc, " It does not pay off consistently between %s and %s ranks.", least, most);
     }
 }
 
@@ -337,34 +341,32 @@ static void say_reserve(struct iwi_document *doc, const iw_whatif *whatif)
 
     if (change == NULL) {
         if (whatif->is_reserve_unknown) {
-            iwi_paragraph(doc,
-                          "What a core of each node left to the operating system would bring is not "
-                          "known: its price is that computation takes longer, and this job has none that "
-                          "could. Give it computation between messages, or a trace.");
+            iwi_paragraph(
+                doc, "The effect of leaving a core of each node to the operating system is unknown: its "
+                     "price is longer computation, and this job has none. Add computation between messages, "
+                     "or use a trace.");
         }
         return;
     }
     is_one = is_one_core(change);
     saving = change->saving;
-    cores = is_one ? "A core" : iwi_doc_printf(doc, "%ld cores", strtol(change->name, NULL, 10));
+    cores = is_one ? "one core" : iwi_doc_printf(doc, "%ld cores", strtol(change->name, NULL, 10));
     if (iwi_is_bound(saving) && !(saving.low > 0.0)) {
         iwi_paragraph(doc,
-                      "%s of each node left to the operating system may save or cost: a longer recording "
-                      "would show it.",
+                      "Leaving %s of each node to the operating system may save or cost time: record longer.",
                       cores);
         return;
     }
-    iwi_paragraph(doc, "%s of each node left to the operating system %s%s %s here, %s price included", cores,
-                  saving.value >= 0 ? "save" : "cost", is_one ? "s" : "",
+    iwi_paragraph(doc, "Leaving %s of each node to the operating system %s %s, including the price", cores,
+                  saving.value >= 0 ? "saves" : "costs",
                   saving_words(doc, saving.value >= 0
                                         ? saving
-                                        : (iw_estimate){-saving.value, -saving.high, -saving.low}),
-                  is_one ? "its" : "their");
+                                        : (iw_estimate){-saving.value, -saving.high, -saving.low}));
     if (whatif->break_even.most_ranks > 0) {
-        iwi_doc_append(doc, " (%s less costs %s)", is_one ? "one core" : "so many cores",
+        iwi_doc_append(doc, " (%s fewer cost%s %s)", cores, is_one ? "s" : "",
                        iwi_slower(doc, whatif->break_even.price));
     }
-    iwi_doc_append(doc, saving.low < 0 && !(saving.high <= 0) ? "; that may also be chance." : ".");
+    iwi_doc_append(doc, saving.low < 0 && !(saving.high <= 0) ? "; this is not significant." : ".");
     if (whatif->break_even.most_ranks > 0) {
         say_break_even(doc, &whatif->break_even);
     }
@@ -380,17 +382,15 @@ void iwi_say_whatif_facts(struct iwi_document *doc, const iw_whatif *whatif)
     say_target(doc, whatif);
     say_reserve(doc, whatif);
     if (together != NULL && iwi_is_worth_it(together)) {
-        iwi_paragraph(doc,
-                      "If all nodes did their work for the operating system at the same time, nothing would "
-                      "have to go: that alone would save %s.",
-                      saving_words(doc, together->saving));
+        iwi_paragraph(
+            doc, "Running the noise of all nodes at the same time would save %s without removing anything.",
+            saving_words(doc, together->saving));
     }
     if (apart != NULL) {
-        iwi_paragraph(
-            doc,
-            "Nodes are hit as they were, by the wall clock. If they were independent of each other, "
-            "the slowdown would be %s.",
-            slowdown_words(doc, apart->slowdown));
+        iwi_paragraph(doc,
+                      "Noise hits the nodes at the recorded wall-clock times. With independent nodes, the "
+                      "slowdown would be %s.",
+                      slowdown_words(doc, apart->slowdown));
     }
 }
 
@@ -402,23 +402,23 @@ void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
     char length[IWI_NUMBER_SIZE];
 
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " trials in pairs", whatif->trials);
+    iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " paired trials", whatif->trials);
     if (has_redraws) {
-        iwi_doc_append(doc, " and %" PRIu32 " redraws of what was recorded in %s", whatif->redraws,
+        iwi_doc_append(doc, " and %" PRIu32 " resamplings of the recording (%s)", whatif->redraws,
                        iwi_ns_round_text(whatif->recorded_s * 1e9, length));
     } else if (whatif->recorded_s > 0) {
-        iwi_doc_append(doc, "; that the recording is short is not in them, as it was not drawn anew");
+        iwi_doc_append(doc, "; they do not cover the length of the recording, which was not resampled");
     }
     iwi_doc_append(doc, ".");
     if (whatif->reach.is_bound) {
-        iwi_item(doc, "'At least': what the recording cannot show may add to that.");
+        iwi_item(doc, "'At least': unrecorded events may add to it.");
     } else if (whatif->reach.watched_s > 0.0 && !whatif->reach.is_extrapolated && whatif->redraws > 0) {
-        iwi_item(doc, "Upper ends allow for longer detours of the kinds that were recorded, up to %s points.",
+        iwi_item(doc, "Upper limits allow for longer detours of the recorded kinds, up to %s points.",
                  iwi_points(doc, whatif->reach.unseen));
     }
     if (whatif->rare_limit_s > 0) {
-        iwi_item(doc,
-                 "What comes less than once in %s on a node may be missing in the recording, and then here.",
+        iwi_item(doc, "Events rarer than every %s may be missing; record longer to see them.",
                  iwi_ns_round_text(whatif->rare_limit_s * 1e9, length));
     }
+    say_sensitivity(doc, whatif);
 }

@@ -336,7 +336,7 @@ const char *iwi_points(struct iwi_document *doc, double share)
 const char *iwi_points_words(struct iwi_document *doc, iw_estimate e, const char *unit)
 {
     if (iwi_is_bound(e)) {
-        return e.low < LEAST_SHOWN ? "not known"
+        return e.low < LEAST_SHOWN ? "unknown"
                                    : iwi_doc_printf(doc, "at least %s%s", iwi_points(doc, e.low), unit);
     }
     return iwi_doc_printf(

@@ -83,7 +83,7 @@ iw_status iwi_doc_write_plot(const struct iwi_document *doc, const struct iwi_ki
     iw_status status = IW_ERR_NOMEM;
 
     if (count == 0) {
-        status = iwi_fail(doc->log, IW_ERR_USAGE, "there is nothing to draw in this result");
+        status = iwi_fail(doc->log, IW_ERR_USAGE, "this result has no picture");
     } else if (figures != NULL && sheets != NULL) {
         const size_t sheet_count = fill_sheets(doc, kind, is_folder(path), figures, sheets);
 

@@ -80,7 +80,7 @@ iw_status iw_doc_write(const iw_log *log, iw_doc what, iw_doc_format format, con
     iw_status status;
 
     if (!iw_doc_has_format(what, format)) {
-        return iwi_fail(log, IW_ERR_USAGE, "there is no %s of this kind of result (%s)",
+        return iwi_fail(log, IW_ERR_USAGE, "no %s for this kind of result (%s)",
                         format == IW_DOC_JSON ? "JSON" : "CSV", what.kind->name);
     }
     if (format == IW_DOC_CSV && what.kind->write_csv != NULL) {
@@ -137,16 +137,15 @@ static iw_status check_version(const iw_log *log, const char *path, const struct
                                const char *schema)
 {
     if (kind == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no result of idlewave: its schema is %s", path,
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a result of idlewave: its schema is %s", path,
                         schema != NULL ? schema : "not given");
     }
     if (strcmp(kind->schema_id, schema) != 0 &&
         (kind->older_id == NULL || strcmp(kind->older_id, schema) != 0)) {
-        return iwi_fail(
-            log, IW_ERR_FORMAT,
-            "'%s' was written by another version of idlewave: its schema is %s, this version reads "
-            "%s; make the result again, or use the version that wrote it",
-            path, schema, kind->schema_id);
+        return iwi_fail(log, IW_ERR_FORMAT,
+                        "'%s' was written by another version of idlewave: its schema is %s, this version "
+                        "reads %s; create the result again, or use the version that wrote it",
+                        path, schema, kind->schema_id);
     }
     return IW_OK;
 }
@@ -249,6 +248,6 @@ iw_status iw_doc_write_schema(const iw_log *log, const char *kind, FILE *out)
             return iwi_json_write(log, describe(iwi_kinds[i]), out, "the schema");
         }
     }
-    return iwi_fail(log, IW_ERR_USAGE, "there is no kind of result '%s': write one of %s", kind,
+    return iwi_fail(log, IW_ERR_USAGE, "unknown kind of result '%s': use one of %s", kind,
                     iwi_list_usages(iw_doc_kind_name, names, sizeof names));
 }

@@ -169,7 +169,7 @@ iw_status iwi_sheet_check(const iw_log *log, const char *path)
             return IW_OK;
         }
     }
-    return iwi_fail(log, IW_ERR_USAGE, "'%s': pictures are .svg, .png or .pdf, scripts .gp", path);
+    return iwi_fail(log, IW_ERR_USAGE, "'%s': use .svg, .png or .pdf for pictures, .gp for scripts", path);
 }
 
 iw_status iwi_sheet_plot(const iw_log *log, const struct iwi_sheet *sheet, const char *path)

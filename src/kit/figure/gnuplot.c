@@ -120,10 +120,8 @@ static iw_status draw(const iw_log *log, FILE *script, struct iwi_output *output
     (void)close(ends[1]);
     if (error != 0) {
         (void)close(ends[0]);
-        return error == ENOENT
-                   ? iwi_fail(log, IW_ERR_IO, "cannot draw '%s': there is no gnuplot; install gnuplot",
-                              output->path)
-                   : iwi_fail(log, IW_ERR_IO, "cannot run gnuplot: %s", strerror(error));
+        return error == ENOENT ? iwi_fail(log, IW_ERR_IO, "cannot draw '%s': install gnuplot", output->path)
+                               : iwi_fail(log, IW_ERR_IO, "cannot run gnuplot: %s", strerror(error));
     }
     status = copy(log, ends[0], output);
     (void)close(ends[0]); /* after a failure, gnuplot ends by that */
@@ -211,7 +209,7 @@ void iwi_gnuplot_number(FILE *out, double value)
 
 void iwi_gnuplot_head(FILE *script)
 {
-    (void)fputs("# Figures by idlewave. In this folder: gnuplot FILE, FILE being this one.\n"
+    (void)fputs("# Figures by idlewave. In this folder, run: gnuplot FILE (this one).\n"
                 "# Other formats: gnuplot -e \"format='png'\" FILE (pdf, png, svg)\n"
                 "if (!exists(\"format\")) format = 'pdf'\n",
                 script);

@@ -18,10 +18,9 @@ static iw_status look_at_program(const iw_log *log, const char *program, struct 
     IW_TRY(iwi_target_path(log, program, path, sizeof path));
     IW_TRY(iwi_target_mpi_of(log, path, mpi_p));
     if (mpi_p->is_other) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "'%s' needs %s, an MPI that idlewave does not know: it has parts for Open MPI and MPICH", program,
-            mpi_p->library);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "'%s' needs %s, an unknown MPI: idlewave supports Open MPI and MPICH", program,
+                        mpi_p->library);
     }
     return mpi_p->name != NULL ? iwi_mpi_check_name(log, mpi_p->name, &mpi_p->name) : IW_OK;
 }
@@ -59,19 +58,17 @@ static iw_status check_launcher(const iw_log *log, const char *program, const ch
 {
     if (launcher->name == NULL && launcher->size > 1) {
         iwi_warn(log,
-                 "srun has started %" PRIu32
-                 " processes without --mpi=pmix or --mpi=pmi2: if '%s' finds itself alone in "
-                 "each of them, use srun --mpi=%s",
+                 "srun started %" PRIu32 " processes without --mpi=pmix or --mpi=pmi2: if each process of "
+                 "'%s' sees only itself, use srun --mpi=%s",
                  launcher->size, program, iwi_srun_way(mpi));
     }
     if (launcher->name == NULL || strcmp(launcher->name, mpi) == 0) {
         return IW_OK;
     }
-    return iwi_fail(
-        log, IW_ERR_USAGE,
-        "'%s' is a program of %s, but a launcher of %s has started this: each process would be alone; use "
-        "%s's own (on Debian mpirun.%s), or srun --mpi=%s",
-        program, mpi, launcher->name, mpi, mpi, iwi_srun_way(mpi));
+    return iwi_fail(log, IW_ERR_USAGE,
+                    "'%s' is a program of %s, but was started by a launcher of %s: each process would be "
+                    "alone; use the launcher of %s (on Debian mpirun.%s), or srun --mpi=%s",
+                    program, mpi, launcher->name, mpi, mpi, iwi_srun_way(mpi));
 }
 
 iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part_file, const char **name_p)
@@ -90,8 +87,7 @@ iw_status iw_mpi_choose(const iw_log *log, const char *program, const char *part
     IW_TRY(iw_launcher_detect(log, &launcher));
     if (launcher.name == NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s' needs no MPI that could be seen, and no launcher of an MPI has started this",
-                        program);
+                        "'%s' does not seem to use MPI, and no MPI launcher started it", program);
     }
     *name_p = launcher.name;
     return IW_OK;

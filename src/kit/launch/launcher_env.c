@@ -130,7 +130,7 @@ iw_status iwi_launcher_check_size(const iw_log *log, const char *mpi, uint32_t s
         iwi_error(
             log,
             "the launcher started %" PRIu32 " processes, but %s sees %" PRIu32
-            " of them: it is another MPI's launcher; use %s's own (on Debian mpirun.%s), or srun --mpi=%s",
+            ": it belongs to another MPI; use the launcher of %s (on Debian mpirun.%s), or srun --mpi=%s",
             launcher.size, mpi, size, mpi, mpi, iwi_srun_way(mpi));
     }
     return IW_ERR_USAGE;

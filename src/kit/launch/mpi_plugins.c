@@ -36,7 +36,7 @@ iw_status iwi_mpi_check_name(const iw_log *log, const char *name, const char **k
         }
     }
     return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                    "idlewave was built without a part for %s: build it again where %s is installed", name,
+                    "idlewave was built without support for %s: build it again where %s is installed", name,
                     name);
 }
 
@@ -89,7 +89,7 @@ iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *fi
     if (given != NULL && given[0] != '\0') {
         return is_there(given, "", name, file, path, size)
                    ? IW_OK
-                   : iwi_fail(log, IW_ERR_IO, "'%s/%s/%s' cannot be read: IDLEWAVE_PARTS names that folder",
+                   : iwi_fail(log, IW_ERR_IO, "cannot read '%s/%s/%s': IDLEWAVE_PARTS names this folder",
                               given, name, file);
     }
     command_folder(folder, sizeof folder);
@@ -103,10 +103,8 @@ iw_status iw_mpi_plugin_path(const iw_log *log, const char *name, const char *fi
     }
     return iwi_fail(
         log, IW_ERR_IO,
-        "the part of idlewave for %s is missing: there is no '%s' in '%s/../lib/idlewave/%s' or '%s/%s'; "
-        "distributions have it in a package of its own (idlewave-openmpi, idlewave-mpich); IDLEWAVE_PARTS "
-        "can name "
-        "another folder",
+        "the part of idlewave for %s is missing: no '%s' in '%s/../lib/idlewave/%s' or '%s/%s'; install the "
+        "package idlewave-openmpi or idlewave-mpich, or name its folder in IDLEWAVE_PARTS",
         name, file, folder, name, IW_PLUGINS_DIR, name);
 }
 

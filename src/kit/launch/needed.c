@@ -431,10 +431,10 @@ iw_status iwi_target_path(const iw_log *log, const char *program, char *path, si
         places = places[length] != '\0' ? places + length + 1 : NULL;
     }
     if (is_runnable(program)) {
-        return iwi_fail(log, IW_ERR_IO, "'%s' is not in PATH: write './%s' for the one in this folder",
-                        program, program);
+        return iwi_fail(log, IW_ERR_IO, "'%s' is not in PATH: for the one in this folder, type ./%s", program,
+                        program);
     }
-    return iwi_fail(log, IW_ERR_IO, "there is no program '%s' in PATH", program);
+    return iwi_fail(log, IW_ERR_IO, "no program '%s' in PATH", program);
 }
 
 /* ---- what it needs ---- */

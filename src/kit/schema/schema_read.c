@@ -46,7 +46,7 @@ static iw_status read_bool(const struct reader *reader, const json_t *json, void
 static iw_status read_real(const struct reader *reader, const json_t *json, void *at)
 {
     if (!json_is_number(json) && !json_is_null(json)) {
-        return refuse(reader, "is no number");
+        return refuse(reader, "is not a number");
     }
     *(double *)at = json_is_null(json) ? NAN : json_number_value(json);
     return IW_OK;
@@ -62,13 +62,13 @@ static iw_status read_whole(const struct reader *reader, const struct iwi_field 
     const double most = is_small ? (is_signed ? INT32_MAX : UINT32_MAX) : (is_signed ? 0x1p63 : 0x1p64);
 
     if ((!json_is_number(json) && !json_is_null(json)) || value != floor(value)) {
-        return refuse(reader, "is no whole number");
+        return refuse(reader, "is not a whole number");
     }
     if (value < (is_signed ? -most : 0.0) || (is_small ? value > most : value >= most)) {
         return refuse(reader, "is too large, or below zero");
     }
     if (field->type == IWI_T_ORDINAL && value < 1.0) {
-        return refuse(reader, "is no number from 1 on");
+        return refuse(reader, "is not a number from 1");
     }
     switch (field->type) {
     case IWI_T_ORDINAL: *(uint64_t *)at = (uint64_t)value - 1; break;
@@ -87,7 +87,7 @@ static iw_status read_time(const struct reader *reader, double unit, const json_
     const double time = round(json_number_value(json) * unit);
 
     if ((!json_is_number(json) && !json_is_null(json)) || !(fabs(time) < MOST_TIME)) {
-        return refuse(reader, "is no time in nanoseconds");
+        return refuse(reader, "is not a time in nanoseconds");
     }
     *(int64_t *)at = (int64_t)time;
     return IW_OK;
@@ -100,7 +100,7 @@ static iw_status read_text(const struct reader *reader, const struct iwi_field *
     const char *text = json_string_value(json);
 
     if (text == NULL && !(json_is_null(json) && may_lack && field->holder == IWI_IN_PLACE)) {
-        return refuse(reader, "is no text");
+        return refuse(reader, "is not a text");
     }
     if (field->type == IWI_T_CHARS) {
         snprintf(at, field->size, "%s", text != NULL ? text : "");
@@ -121,7 +121,7 @@ static iw_status read_enum(const struct reader *reader, const struct iwi_field *
             return IW_OK;
         }
     }
-    return refuse(reader, "is none of the names it may have");
+    return refuse(reader, "is not a known name");
 }
 
 static iw_status read_cpus(const struct reader *reader, const json_t *json, void *at)
@@ -130,7 +130,7 @@ static iw_status read_cpus(const struct reader *reader, const json_t *json, void
     char fault[IW_CPU_FAULT_SIZE];
 
     if (text == NULL || (text[0] != '\0' && !iw_cpu_set_parse(text, at, fault))) {
-        return refuse(reader, "is no list of CPUs");
+        return refuse(reader, "is not a list of CPUs");
     }
     return IW_OK;
 }
@@ -201,12 +201,12 @@ static iw_status read_pairs(struct reader *reader, const struct iwi_field *field
         return iwi_fail(reader->log, IW_ERR_NOMEM, "out of memory for '%s'", reader->name);
     }
     if (!json_is_object(json)) {
-        return refuse(reader, "is no object");
+        return refuse(reader, "is not an object");
     }
     json_object_foreach((json_t *)json, key, value)
     {
         if (!json_is_string(value)) {
-            return refuse(reader, "has a value that is no text");
+            return refuse(reader, "has a value that is not a text");
         }
         texts[count++] = iwi_arena_text(reader->arena, "%s", key);
         texts[count++] = iwi_arena_text(reader->arena, "%s", json_string_value(value));
@@ -223,7 +223,7 @@ static iw_status read_list(struct reader *reader, const struct iwi_field *field,
     unsigned char *at = object, *items;
 
     if (!json_is_array(json) && !json_is_null(json)) {
-        return refuse(reader, "is no list");
+        return refuse(reader, "is not a list");
     }
     if (field->holder == IWI_COUNTED && count > field->count) {
         return refuse(reader, "has too many items");
@@ -290,7 +290,7 @@ static iw_status read_fields(struct reader *reader, const struct iwi_schema *sch
     const size_t length = strlen(reader->path);
 
     if (!json_is_object(json)) {
-        return refuse(reader, "is no object");
+        return refuse(reader, "is not an object");
     }
     for (size_t i = 0; i < schema->count; i++) {
         const struct iwi_field *field = &schema->fields[i];

@@ -63,13 +63,14 @@ void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, 
 
     if (isnan(slowdown.low)) {
         iwi_append(paragraph,
-                   " %s without %s with what was recorded: ", iwi_slower_text(slowdown.value, slower),
+                   " %s without %s, counting recorded events only: ", iwi_slower_text(slowdown.value, slower),
                    without);
     } else if (slowdown.low < NO_SLOWDOWN) {
         iwi_append(paragraph, " is not known to be slower than without %s: ", without);
     } else if (slowdown.low >= 1.0) {
-        iwi_append(paragraph, " takes at least %s times as long as without %s: ",
-                   iwi_factor_text(1.0 + slowdown.low, number), without);
+        iwi_append(paragraph,
+                   " takes at least %sx as long as without %s: ", iwi_factor_text(1.0 + slowdown.low, number),
+                   without);
     } else {
         iwi_append(paragraph,
                    " is at least %s slower than without %s: ", iwi_percent_text(slowdown.low, number),

@@ -69,6 +69,7 @@ const char *iwi_slowdown_range_text(double low, double high, double beside, char
     char from[IWI_NUMBER_SIZE], to[IWI_NUMBER_SIZE];
 
     write_ends(low, high, beside, from, to);
+    from[strcspn(from, " x")] = '\0'; /* the unit stands once */
     snprintf(buf, IWI_RANGE_SIZE, "%s to %s", from, to);
     return buf;
 }
@@ -92,17 +93,29 @@ const char *iwi_slowdown_span_column_text(double low, double high, double larges
     return buf;
 }
 
-const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
+static const char *say_slower(double slowdown, const char *take, const char *be, const char *limit,
+                              char buf[IWI_PHRASE_SIZE])
 {
     char number[IWI_NUMBER_SIZE];
 
     if (fabs(slowdown) < NO_SLOWDOWN) {
-        snprintf(buf, IWI_PHRASE_SIZE, "is not slower than");
+        snprintf(buf, IWI_PHRASE_SIZE, "%s not slower than", be);
     } else if (iwi_is_large_slowdown(slowdown)) {
-        snprintf(buf, IWI_PHRASE_SIZE, "takes %s times as long as", iwi_factor_text(1.0 + slowdown, number));
+        snprintf(buf, IWI_PHRASE_SIZE, "%s %s%sx as long as", take, limit,
+                 iwi_factor_text(1.0 + slowdown, number));
     } else {
-        snprintf(buf, IWI_PHRASE_SIZE, "is %s %s than", iwi_percent_text(fabs(slowdown), number),
+        snprintf(buf, IWI_PHRASE_SIZE, "%s %s%s %s than", be, limit, iwi_percent_text(fabs(slowdown), number),
                  slowdown > 0.0 ? "slower" : "faster");
     }
     return buf;
+}
+
+const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE])
+{
+    return say_slower(slowdown, "takes", "is", "", buf);
+}
+
+const char *iwi_be_slower_text(double slowdown, const char *limit, char buf[IWI_PHRASE_SIZE])
+{
+    return say_slower(slowdown, "take", "be", limit, buf);
 }

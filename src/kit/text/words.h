@@ -62,7 +62,7 @@ const char *iwi_slowdown_column_text(double slowdown, double largest, char buf[I
  * "relative". */
 const char *iwi_slowdown_head(double largest);
 
-/* "41.0 % to 52.3 %", "1.410x to 2.431x": in the unit of the slowdown beside which it stands. Where there is
+/* "41.0 to 52.3 %", "1.410 to 2.431x": in the unit of the slowdown beside which it stands. Where there is
  * little room "41.0-52.3 %", "1.410-2.431x", in the unit of the larger end, "-" where an end is missing. */
 const char *iwi_slowdown_range_text(double low, double high, double beside, char buf[IWI_RANGE_SIZE]);
 const char *iwi_slowdown_span_text(double low, double high, char buf[IWI_RANGE_SIZE]);
@@ -71,8 +71,11 @@ const char *iwi_slowdown_span_column_text(double low, double high, double larges
 /* In percent, however large, behind the word: "a slowdown of 250 %". */
 const char *iwi_slowdown_percent_text(double slowdown, char buf[IWI_NUMBER_SIZE]);
 
-/* "takes 2.431 times as long as", "is 41.0 % slower than", "is not slower than". */
+/* "takes 2.431x as long as", "is 41.0 % slower than", "is not slower than". */
 const char *iwi_slower_text(double slowdown, char buf[IWI_PHRASE_SIZE]);
+
+/* After "would": "take 2.431x as long as", "be 41.0 % slower than"; `limit`: "at most ", or "". */
+const char *iwi_be_slower_text(double slowdown, const char *limit, char buf[IWI_PHRASE_SIZE]);
 
 /* A network by its name, where "of" or "on" stands before it: "chic"; "chic with changed costs" of
  * "chic, changed"; "a network without costs" of "none". */
@@ -137,11 +140,11 @@ static inline double iwi_shown(iw_estimate e)
     return iwi_is_bound(e) ? e.low : e.value;
 }
 
-/* Of a bound: " takes at least 2.3 times as long as without noise: "; of too few trials to have one, what
- * they say: " takes 2.3 times as long as without noise with what was recorded: ". `without`: "noise". */
+/* Of a bound: " takes at least 2.3x as long as without noise: "; of too few trials to have one, what
+ * they say: " takes 2.3x as long as without noise, counting recorded events only: ". `without`: "noise". */
 void iwi_append_bound(char paragraph[IWI_PARAGRAPH_SIZE], iw_estimate slowdown, const char *without);
 
-/* "If one interruption of 10 ms, never recorded, came three times in 20 s of CPU time, it takes 26.4 times as
+/* "If the recording missed three interruptions of 10 ms (in 20 s of CPU time), the job would take 26.4x as
  * long as without noise (mean of 20 trials)." Nothing where the recording watched more than the job uses. */
 void iwi_append_sensitivity(char paragraph[IWI_PARAGRAPH_SIZE], const iw_sensitivity *sensitivity);
 

@@ -342,19 +342,19 @@ static iw_status check_opts(const iw_log *log, const iw_timeline_opts *opts)
     }
     if (opts->rows < IWI_TIMELINE_LEAST_SIDE || opts->columns < IWI_TIMELINE_LEAST_SIDE ||
         opts->rows > IWI_TIMELINE_MOST_SIDE || opts->columns > IWI_TIMELINE_MOST_SIDE) {
-        return iwi_fail(log, IW_ERR_RANGE, "a raster has from %d to %d rows and columns, not %u x %u",
+        return iwi_fail(log, IW_ERR_RANGE, "a raster has %d to %d rows and columns, not %u x %u",
                         IWI_TIMELINE_LEAST_SIDE, IWI_TIMELINE_MOST_SIDE, opts->rows, opts->columns);
     }
     if (ranks / opts->rows >= IWI_TIMELINE_MOST_RANKS_PER_ROW) {
         return iwi_fail(log, IW_ERR_RANGE, "%u rows are too few for a raster of %u ranks", opts->rows, ranks);
     }
     if (opts->first_rank >= ranks || opts->rank_count > ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "%u ranks from rank %u on are not among %u ranks",
+        return iwi_fail(log, IW_ERR_RANGE, "%u ranks from rank %u exceed the %u ranks of the run",
                         opts->rank_count, opts->first_rank, ranks);
     }
     if (opts->from_ps < 0 || opts->to_ps < 0 || (opts->to_ps != 0 && opts->to_ps <= opts->from_ps) ||
         opts->expected_ps < 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "the window of time ends before it begins, or times are negative");
+        return iwi_fail(log, IW_ERR_RANGE, "the time window ends before it begins, or has negative times");
     }
     return IW_OK;
 }
@@ -469,8 +469,8 @@ static iw_status tell_status(const iw_log *log, const iw_timeline *timeline)
     case IW_ERR_NOMEM: return iwi_fail(log, IW_ERR_NOMEM, "out of memory for the steps of the timeline");
     default:
         return iwi_fail(log, timeline->status,
-                        "step %" PRIu64 " of the timeline has a time that is negative or beyond 40 hours, or "
-                        "is of a rank that there is not",
+                        "step %" PRIu64
+                        " of the timeline has a negative time, a time beyond 40 hours, or an unknown rank",
                         timeline->step_count);
     }
 }
@@ -479,7 +479,7 @@ iw_status iw_timeline_finish(const iw_log *log, iw_timeline *timeline)
 {
     IW_TRY(tell_status(log, timeline));
     if (timeline->raster == NULL) {
-        return iwi_fail(log, IW_ERR_USAGE, "the timeline is finished already");
+        return iwi_fail(log, IW_ERR_USAGE, "the timeline is already finished");
     }
     IW_TRY(iwi_raster_finish(log, timeline->raster, timeline->end_ps, &timeline->levels[0]));
     timeline->level_count = 1;
@@ -489,8 +489,8 @@ iw_status iw_timeline_finish(const iw_log *log, iw_timeline *timeline)
     IW_TRY(iwi_exact_finish(log, &timeline->exact));
     if (timeline->exact.left_out > 0) {
         iwi_warn(log,
-                 "the timeline keeps at most %" PRIu64 " steps exactly: the last %u of %u ranks are only in "
-                 "its raster",
+                 "the timeline stores at most %" PRIu64
+                 " exact steps: the last %u of %u ranks are only in its raster",
                  timeline->exact.max_steps, timeline->exact.left_out,
                  timeline->exact.left_out + timeline->exact.rank_count);
     }

@@ -121,7 +121,7 @@ const struct iwi_algorithm iwi_barrier_tree = {
 const struct iwi_algorithm iwi_barrier_linear = {
     .kind = IWI_BARRIER,
     .name = "linear",
-    .summary = "rank 0 hears from each rank, then releases each",
+    .summary = "all ranks report to rank 0, which then releases each",
     IWI_ROUNDS_OF(iwi_star),
 };
 

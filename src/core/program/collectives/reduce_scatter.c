@@ -90,7 +90,7 @@ static void fill_role(const struct iwi_operation *op, uint64_t index, uint32_t r
 const struct iwi_algorithm iwi_reduce_scatter_recursive_halving = {
     .kind = IWI_REDUCE_SCATTER,
     .name = "recursive-halving",
-    .summary = "half of what is left to the rank 2^k away",
+    .summary = "half of the remaining data to the rank 2^k away",
     .round_count = round_count,
     .message_count = message_count,
     .round = recursive_halving_round,

@@ -53,7 +53,7 @@ static void impossible_dimensions_are_refused(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iwi_dims_choose(&l.log, "halo2d", 16, 2, wrong_product), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "halo2d: the given dimensions do not multiply to 16 ranks");
+    iwt_assert_logged(&l, "halo2d: the dimensions do not multiply to 16 ranks");
     assert_status(iwi_dims_choose(&l.log, "halo2d", 16, 2, no_divisor), IW_ERR_RANGE);
     iwt_assert_logged(&l, "do not divide 16 ranks");
     assert_status(iwi_dims_choose(&l.log, "halo3d", 16, 3, huge), IW_ERR_RANGE);

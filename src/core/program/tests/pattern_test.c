@@ -48,11 +48,11 @@ static void unknown_names_are_refused_with_the_known_ones(void **state)
 
     (void)state;
     assert_refused("allred", &pattern, IW_ERR_USAGE,
-                   "unknown operation 'allred'; known are barrier, bcast, reduce, allreduce");
+                   "unknown operation 'allred': use barrier, bcast, reduce, allreduce");
     assert_refused("barrier+reduce_", &pattern, IW_ERR_USAGE, "halo3d, sweep2d");
     assert_refused(
         "bcast:ring", &pattern, IW_ERR_USAGE,
-        "unknown algorithm 'ring' of bcast; known are binomial, binary, chain, scatter-allgather, linear");
+        "unknown algorithm 'ring' of bcast: use binomial, binary, chain, scatter-allgather, linear");
     assert_refused("bcast:", &pattern, IW_ERR_USAGE, "unknown algorithm '' of bcast");
 }
 
@@ -72,12 +72,12 @@ static void sizes_out_of_range_are_refused(void **state)
 
     (void)state;
     p.ranks = 0;
-    assert_refused("barrier", &p, IW_ERR_RANGE, "0 ranks; there must be 1 to 2^30");
+    assert_refused("barrier", &p, IW_ERR_RANGE, "0 ranks: use 1 to 2^30");
     p.ranks = (1U << 30) + 1;
-    assert_refused("barrier", &p, IW_ERR_RANGE, "there must be 1 to 2^30");
+    assert_refused("barrier", &p, IW_ERR_RANGE, "use 1 to 2^30");
     p = (iw_pattern)IW_PATTERN_INIT;
     p.root = 2;
-    assert_refused("bcast", &p, IW_ERR_RANGE, "the root is rank 2, but ranks are 0 to 1");
+    assert_refused("bcast", &p, IW_ERR_RANGE, "root 2: ranks are 0 to 1");
     p = (iw_pattern)IW_PATTERN_INIT;
     p.repeat = 0;
     assert_refused("bcast", &p, IW_ERR_RANGE, "0 repetitions");
@@ -126,11 +126,11 @@ static void wrong_grids_and_distances_are_refused(void **state)
     (void)state;
     p.ranks = 12;
     p.dims[0] = 5;
-    assert_refused("halo2d", &p, IW_ERR_RANGE, "halo2d: the given dimensions do not divide 12 ranks");
+    assert_refused("halo2d", &p, IW_ERR_RANGE, "halo2d: the dimensions do not divide 12 ranks");
     p.dims[0] = 2;
     p.dims[1] = 3;
     p.dims[2] = 2;
-    assert_refused("sweep2d", &p, IW_ERR_RANGE, "sweep2d: 3 dimensions are given, it has 2");
+    assert_refused("sweep2d", &p, IW_ERR_RANGE, "sweep2d: 3 dimensions instead of 2");
     p.distance = 12;
     assert_refused("halo1d", &p, IW_ERR_RANGE, "a distance of 12 needs more than 12 ranks");
     p.distance = 0;

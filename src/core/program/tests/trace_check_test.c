@@ -64,16 +64,16 @@ static void bad_indices_are_refused(void **state)
     (void)state;
     make(&made);
     made.calls[0][0].peer = 2;
-    assert_refused(&made, "trace: rank 0 call 0: there is no rank 2");
+    assert_refused(&made, "trace: rank 0 call 0: no rank 2");
     make(&made);
     made.calls[1][0].tag = -1;
     assert_refused(&made, "trace: rank 1 call 0: bad tag");
     make(&made);
     made.calls[1][2].comm = 2;
-    assert_refused(&made, "trace: rank 1 call 2: there is no communicator 2");
+    assert_refused(&made, "trace: rank 1 call 2: no communicator 2");
     make(&made);
     made.calls[1][2].op = IWI_TRACE_OPS;
-    assert_refused(&made, "trace: rank 1 call 2: there is no collective");
+    assert_refused(&made, "trace: rank 1 call 2: no collective");
     make(&made);
     made.calls[1][2].peer = 2;
     assert_refused(&made, "the communicator has no root 2");
@@ -89,16 +89,16 @@ static void bad_requests_are_refused(void **state)
     (void)state;
     make(&made);
     made.completed[0] = 1;
-    assert_refused(&made, "trace: rank 0 call 1: completes a request that was not made, 1");
+    assert_refused(&made, "trace: rank 0 call 1: completes an unknown request, 1");
     make(&made);
     made.calls[0][2] = made.calls[0][1];
     assert_refused(&made, "trace: rank 0 call 2: completes for the second time request 0");
     make(&made);
     made.calls[0][1].request_count = 2;
-    assert_refused(&made, "bad number of completed requests 2");
+    assert_refused(&made, "invalid number of completed requests 2");
     make(&made);
     made.calls[0][1] = made.calls[0][0];
-    assert_refused(&made, "trace: rank 0 call 1: bad number of a new request 0");
+    assert_refused(&made, "trace: rank 0 call 1: invalid number of a new request 0");
 }
 
 static void bad_times_and_members_are_refused(void **state)

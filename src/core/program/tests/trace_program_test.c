@@ -330,7 +330,7 @@ static void sizes_of_more_ranks_than_traced_are_means_and_that_is_told(void **st
     iwt_log_init(&l);
     opts.ranks = 4;
     assert_ok(iwi_program_from_rules(&l.log, &t.trace, &opts, &iwi_rules_paper, &program));
-    iwt_assert_logged(&l, "on more ranks than traced they run with the mean");
+    iwt_assert_logged(&l, "on more ranks than traced they use the mean");
     assert_int_equal(program->trace->operations[0].bytes, 8);
     iw_program_free(program);
     iwt_made_trace_release(&t);

@@ -134,7 +134,7 @@ static void what_cannot_be_stored_is_said_before_it_is_tried(void **state)
     program = program_of(&t, &opts);
     iwt_log_init(&l);
     assert_status(iwi_program_unroll(&l.log, program, &schedule), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "take fewer ranks");
+    iwt_assert_logged(&l, "use fewer ranks");
     iw_program_free(program);
     iwt_made_trace_release(&t);
 }

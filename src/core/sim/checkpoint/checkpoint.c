@@ -131,8 +131,8 @@ static bool block_file_path(char path[IWI_FILE_PATH_SIZE], const char *dir, uint
 /* Logs that the file is damaged, and what to do. */
 static iw_status file_refuse(const iw_log *log, const char *path)
 {
-    return iwi_fail(log, IW_ERR_FORMAT,
-                    "'%s' is damaged: remove the folder to start again from the beginning", path);
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: remove the folder to start from the beginning",
+                    path);
 }
 
 /* The files of a restart point that hold the state of a block of ranks, in this machine's byte order. */
@@ -459,8 +459,7 @@ static iw_status point_read(const iw_log *log, const struct iwi_checkpoint *chec
     if (n[1] != checkpoint->digest) {
         (void)close(stream.fd);
         return iwi_fail(log, IW_ERR_USAGE,
-                        "'%s' holds restart points of another simulation: give the options of that one, or "
-                        "name another folder",
+                        "'%s' has checkpoints of another simulation: use its options, or another folder",
                         checkpoint->dir);
     }
     *point = (struct iwi_point){.generation = n[2],
@@ -557,12 +556,10 @@ iw_status iwi_point_lock(const iw_log *log, struct iwi_checkpoint *checkpoint)
         return IW_OK;
     }
     if (errno == EAGAIN || errno == EACCES) {
-        return iwi_fail(log, IW_ERR_IO,
-                        "another process is writing restart points to '%s': name another folder",
+        return iwi_fail(log, IW_ERR_IO, "another process is writing checkpoints to '%s': use another folder",
                         checkpoint->dir);
     }
-    iwi_warn(log, "'%s' cannot be locked (%s): make sure that no other process uses it", path,
-             strerror(errno));
+    iwi_warn(log, "cannot lock '%s' (%s): make sure that no other process uses it", path, strerror(errno));
     return IW_OK;
 }
 
@@ -703,7 +700,7 @@ static iw_status write_point(struct iwi_checkpointer *keeper, const struct iwi_f
     IW_TRY(iwi_member_max(keeper->member, &error, 1));
     if (keeper->member->number == 0) {
         if (error != 0) {
-            iwi_warn(keeper->member->log, "cannot write a restart point to '%s': %s; going on without",
+            iwi_warn(keeper->member->log, "cannot write a checkpoint to '%s': %s; continuing without",
                      keeper->checkpoint->dir, strerror((int)error));
         }
         point_clean(keeper->checkpoint->dir, error != 0 ? valid : keeper->generation, false);

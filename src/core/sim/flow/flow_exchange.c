@@ -73,7 +73,7 @@ IWI_STEP iw_status receive_by_letter(struct iwi_flow *flow, const struct pairs *
     IW_TRY(iwi_letter_take(flow, iwi_partition_owner(flow->partition, sender), true, &inbox));
     if (inbox->bytes.count - inbox->at < bytes) {
         return iwi_fail(flow->log, IW_ERR_FORMAT,
-                        "nothing of rank %" PRIu32 " has come: do all run the same program?", sender);
+                        "nothing of rank %" PRIu32 " arrived: run the same program in all processes", sender);
     }
     receive(flow, pairs, sender, rank, (const iw_time *)(const void *)(inbox->bytes.data + inbox->at), lanes);
     inbox->at += bytes;
@@ -207,8 +207,8 @@ static iw_status read_letter(struct iwi_flow *flow, uint32_t from, struct iwi_in
         if (run->line != head.line || head.to < run->to || head.to - run->to > run->count ||
             head.count > run->count - (head.to - run->to) || bytes > inbox->bytes.count - inbox->at) {
             return iwi_fail(flow->log, IW_ERR_FORMAT,
-                            "member %" PRIu32 " has sent something for rank %" PRIu32
-                            " that nobody waits for: do all run the same program?",
+                            "member %" PRIu32 " sent unexpected data for rank %" PRIu32
+                            ": run the same program in all processes",
                             from, head.to);
         }
         memcpy(exchange->away_values + run->at + ((size_t)(head.to - run->to) << flow->lane_shift),

@@ -461,8 +461,8 @@ static iw_status find(struct iwi_flow *flow, uint32_t from, uint64_t key, const 
     }
     if (n >= count || key_at(records + n * record) != key) {
         return iwi_fail(flow->log, IW_ERR_FORMAT,
-                        "member %" PRIu32 " has sent nothing of rank %" PRIu64
-                        ": do all run the same program?",
+                        "member %" PRIu32 " sent nothing of rank %" PRIu64
+                        ": run the same program in all processes",
                         from, key >> 32);
     }
     inbox->at = head + (n + 1) * record;

@@ -115,11 +115,11 @@ static iw_status pass_on(struct laps *l)
     IW_TRY(iwi_letter_take(flow, before, true, &inbox));
     l->in.count = (inbox->bytes.count - inbox->at) / sizeof *l->in.pieces - 1;
     if (inbox->bytes.count - inbox->at > most || l->in.count == 0) {
-        return iwi_fail(flow->log, IW_ERR_FORMAT,
-                        "member %" PRIu32
-                        " sent %zu bytes where the passes of a ring were due: do all processes "
-                        "have the same program?",
-                        before, inbox->bytes.count);
+        return iwi_fail(
+            flow->log, IW_ERR_FORMAT,
+            "member %" PRIu32
+            " sent %zu bytes where the passes of a ring were due: run the same program in all processes",
+            before, inbox->bytes.count);
     }
     memcpy(l->in.pieces, inbox->bytes.data + inbox->at, inbox->bytes.count - inbox->at);
     return IW_OK;

@@ -122,7 +122,7 @@ static iw_status new_ring(struct iwi_channels *channels, uint32_t room, uint32_t
         return IW_OK;
     }
     if (channels->message_count + room > UINT32_MAX - 1) {
-        return iwi_fail(channels->log, IW_ERR_NOMEM, "more than 2^32 messages are on their way at once");
+        return iwi_fail(channels->log, IW_ERR_NOMEM, "more than 2^32 messages in transit at once");
     }
     IW_TRY(iwi_grow(channels->log, (void **)&channels->messages, &channels->message_capacity,
                     channels->message_count + room, channels->stride));

@@ -619,7 +619,7 @@ static iw_status take_kept(const struct trace_run *run)
     }
     if (found_bytes != kept_bytes(run) || (found_bytes != 0 && flow->kept_base != run->program->base)) {
         return iwi_fail(flow->log, IW_ERR_FORMAT,
-                        "the restart point is damaged: remove its folder to start again from the beginning");
+                        "the checkpoint is damaged: remove its folder to start from the beginning");
     }
     if (found_bytes != 0) {
         memcpy(run->slots + ((size_t)run->code->local_slots << flow->lane_shift), flow->kept_found,

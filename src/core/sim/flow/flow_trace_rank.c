@@ -66,7 +66,7 @@ static iw_status take(struct assignment *a, struct free_list *list, uint32_t *sl
         return IW_OK;
     }
     if (list->made == IS_KEPT - 1) {
-        return iwi_fail(a->log, IW_ERR_RANGE, "more than 2^31 messages are under way at once in the trace");
+        return iwi_fail(a->log, IW_ERR_RANGE, "more than 2^31 messages in transit at once in the trace");
     }
     *slot_p = list->made++;
     return IW_OK;
@@ -313,7 +313,7 @@ static iw_status take_batch(struct iwi_values *values, struct iwi_value_peer *pe
         first != peer->taken) {
         return iwi_fail(values->log, IW_ERR_FORMAT,
                         "member %" PRIu32 " sent %zu bytes where value %" PRIu64
-                        " was due: do all processes have the same program?",
+                        " was due: run the same program in all processes",
                         peer->member, peer->in.count, peer->taken);
     }
     return IW_OK;

@@ -36,8 +36,8 @@ static bool refuse(struct partners *p, const char *why, uint64_t node)
 }
 
 static const char NO_PARTNER[] =
-    "a send or a receive has no partner of its own, by source, destination, tag and size",
-                  TOO_LONG[] = "partners of sends take too long to find";
+    "a send or receive has no unique partner by source, destination, tag and size",
+                  TOO_LONG[] = "finding the partners of sends takes too long";
 
 /* Of one operation, a send or a receive: NULL if it is not in the way. */
 static const char *refusal_of(const struct iwi_node *op, const iw_net *net)
@@ -46,7 +46,7 @@ static const char *refusal_of(const struct iwi_node *op, const iw_net *net)
         return op->kind == IWI_SEND ? "a send has any tag" : "a receive takes any source or any tag";
     }
     return op->kind == IWI_SEND && (op->amount > net->S_bytes || (op->flags & IWI_NODE_SYNCHRONOUS) != 0)
-               ? "a message goes by rendezvous"
+               ? "a message uses rendezvous"
                : NULL;
 }
 

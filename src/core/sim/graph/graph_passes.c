@@ -252,7 +252,7 @@ static struct iwi_graph_refusal refusal_of(const struct iwi_schedule *schedule, 
                                           UINT64_MAX};
     }
     if (node_count > MOST_NODES || schedule->first_dep[node_count] > UINT32_MAX) {
-        return (struct iwi_graph_refusal){"the graph has more than 2^30 operations or 2^32 dependences",
+        return (struct iwi_graph_refusal){"the graph has more than 2^30 operations or 2^32 dependencies",
                                           UINT64_MAX};
     }
     return (struct iwi_graph_refusal){NULL, UINT64_MAX};

@@ -118,16 +118,16 @@ static iw_status check_job(const iw_log *log, const struct iwi_job *job)
 {
     if (job->schedule == NULL || job->schedule->is_in_order) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules run GOAL schedules only: write the program as GOAL first, or use "
+                        "LogGOPSim's rules run GOAL schedules only: convert the program to GOAL, or use "
                         "`rules` idlewave");
     }
     if (job->noise != NULL && iw_noise_sync(job->noise) == IW_SYNC_PHASE) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules know no phases: use `sync` none or start, or `rules` idlewave");
+                        "LogGOPSim's rules have no phases: use `sync` none or start, or `rules` idlewave");
     }
     if (job->split != NULL) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules cannot explain critical paths: use `rules` idlewave for that");
+                        "LogGOPSim's rules cannot explain critical paths: use `rules` idlewave");
     }
     return IW_OK;
 }
@@ -319,8 +319,7 @@ static iw_status take_end_times(const struct lgs_run *run)
     const size_t cpus = run->schedule->cpu_count;
 
     if (run->has_overflow) {
-        return iwi_fail(run->log, IW_ERR_RANGE,
-                        "simulated time exceeds 106 days, the most that can be counted");
+        return iwi_fail(run->log, IW_ERR_RANGE, "the simulated time exceeds the limit of 106 days");
     }
     if (run->finished_count < run->node_count) {
         return iwi_report_stuck_ranks(run->log, run->schedule, stuck_node, run);

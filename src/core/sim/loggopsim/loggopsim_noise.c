@@ -40,17 +40,15 @@ iw_status iwi_lgs_noise_init(const iw_log *log, struct iwi_lgs_noise *lgs, const
     }
     if (!iwi_noise_trace_view(noise, &lgs->trace)) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "LogGOPSim's rules take noise only as detours in one file, of one CPU: 'idlewave "
-                        "noise synth SPEC -o FILE' makes one of specs, 'idlewave noise cut' one of a "
-                        "recording; then give just that file, or use `rules` idlewave");
+                        "LogGOPSim's rules need noise as one file of one CPU: make it with 'idlewave noise "
+                        "synth SPEC -o FILE' or 'idlewave noise cut', or use `rules` idlewave");
     }
     lgs->period_ps = lgs->trace.count == 0 ? 0 : lgs->trace.start_ps[lgs->trace.count - 1];
     if (lgs->period_ps <= 0) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "LogGOPSim's rules repeat a noise trace after the start of its last detour, but this trace "
-            "(%zu detours) has none that starts after 0",
-            lgs->trace.count);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "LogGOPSim's rules repeat a noise trace after the start of its last detour, but no "
+                        "detour of this trace (%zu detours) starts after 0",
+                        lgs->trace.count);
     }
     IW_TRY(sum_durations(log, lgs));
     lgs->offset_ps = iwi_new_array(log, ranks, sizeof *lgs->offset_ps);

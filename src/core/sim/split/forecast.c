@@ -161,7 +161,7 @@ static const char *reason_of(const iw_sim_opts *opts, iw_forecast *all)
 
     all->chosen = has_to_split(opts) ? IW_PARALLEL_RANKS : IW_PARALLEL_TRIALS;
     if (opts->checkpoint_dir != NULL) {
-        return "restart points need it";
+        return "checkpoints need it";
     }
     if (opts->parallel != IW_PARALLEL_AUTO) {
         return "asked for";
@@ -170,7 +170,7 @@ static const char *reason_of(const iw_sim_opts *opts, iw_forecast *all)
         return "the ranks cannot be split";
     }
     if (all->threads * all->processes == 1) {
-        return "there is nobody to share with";
+        return "there is only one worker";
     }
     if ((double)all->trials_split.process_bytes > all->room_bytes &&
         all->ranks_split.process_bytes < all->trials_split.process_bytes) {
@@ -181,7 +181,7 @@ static const char *reason_of(const iw_sim_opts *opts, iw_forecast *all)
         all->chosen = IW_PARALLEL_RANKS;
         return "faster than splitting trials";
     }
-    return "each worker has whole trials of its own, which never wait for each other";
+    return "workers run whole trials and never wait for each other";
 }
 
 static void choose(const iw_sim_opts *opts, iw_forecast *all)
@@ -195,8 +195,8 @@ iw_status iwi_forecast_check(const iw_log *log, const iw_sim_opts *opts, const i
         return IW_OK;
     }
     return iwi_fail(log, IW_ERR_UNSUPPORTED, "%s: %s",
-                    opts->checkpoint_dir != NULL ? "this has no restart points"
-                                                 : "the ranks of this cannot be split, trials can",
+                    opts->checkpoint_dir != NULL ? "splitting trials has no checkpoints"
+                                                 : "only trials can be split",
                     forecast->ranks_split.refusal);
 }
 
@@ -227,9 +227,9 @@ static uint32_t threads_of(const iw_sim_opts *opts, const struct iwi_machine *ma
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                        const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all)
 {
-    const char *refusal = iwi_tells_steps(opts) ? "the steps of a timeline are told by one thread"
+    const char *refusal = iwi_tells_steps(opts) ? "a timeline needs a single thread"
                           : plan->window != NULL && opts->checkpoint_dir != NULL
-                              ? "the window engine does not write them"
+                              ? "the window engine does not write it"
                               : iwi_partition_refusal(plan);
 
     *all = (iw_forecast){.engine = plan->engine,

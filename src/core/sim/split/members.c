@@ -211,8 +211,8 @@ static iw_status check_whole(const struct iwi_member *member, const struct membe
         return IW_OK;
     }
     return iwi_fail(member->log, IW_ERR_USAGE,
-                    "with more than %" PRIu32 " threads, of all processes, the trace cannot go on from its "
-                    "restart point",
+                    "with more than %" PRIu32
+                    " threads in all processes, the trace cannot resume from its checkpoint",
                     trace->replicas);
 }
 

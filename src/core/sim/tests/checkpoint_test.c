@@ -251,7 +251,7 @@ static void points_of_another_simulation_are_refused(void **state)
     opts.seed = 2;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, f.program, &f.net, f.noise, &opts, &result), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "holds restart points of another simulation");
+    iwt_assert_logged(&l, "has checkpoints of another simulation");
     end(&f);
 }
 
@@ -348,7 +348,7 @@ static void a_folder_in_use_is_refused(void **state)
     f.opts.checkpoint_dir = f.folder;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, f.program, &f.net, f.noise, &f.opts, &result), IW_ERR_IO);
-    iwt_assert_logged(&l, "another process is writing restart points");
+    iwt_assert_logged(&l, "another process is writing checkpoints");
     (void)close(holder.lock);
     end(&f);
 }

@@ -97,8 +97,8 @@ static void noise_that_is_not_one_trace_is_refused(void **state)
     assert_ok(iw_noise_new(NULL, &noise));
     assert_ok(iw_noise_add(NULL, noise, "periodic:1kHz,1us"));
     assert_status(iwi_lgs_noise_init(&l.log, &lgs, noise, stream, 1), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "'idlewave noise synth SPEC -o FILE' makes one of specs");
-    iwt_assert_logged(&l, "give just that file, or use `rules` idlewave");
+    iwt_assert_logged(&l, "make it with 'idlewave noise synth SPEC -o FILE'");
+    iwt_assert_logged(&l, "or use `rules` idlewave");
     iwi_lgs_noise_release(&lgs);
     iw_noise_free(noise);
 }

@@ -90,11 +90,11 @@ static void the_flow_engine_refuses_memory_that_is_shared(void **state)
     opts.engine = IW_ENGINE_FLOW;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "share the bandwidth of memory");
+    iwt_assert_logged(&l, "share memory bandwidth");
     opts.engine = IW_ENGINE_AUTO;
     result = iwt_run(program, &net, NULL, &opts);
     assert_int_equal(result->engine, IW_ENGINE_EVENT);
-    assert_non_null(strstr(result->engine_note, "share the bandwidth of memory"));
+    assert_non_null(strstr(result->engine_note, "share memory bandwidth"));
     iw_sim_result_free(result);
     iw_program_free(program);
 }
@@ -115,7 +115,7 @@ static void bytes_need_a_memory(void **state)
     opts.rules = IW_RULES_LOGGOPSIM;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "know no memory");
+    iwt_assert_logged(&l, "have no memory");
     iw_program_free(program);
 }
 

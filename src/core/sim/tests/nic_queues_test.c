@@ -420,12 +420,12 @@ static void only_the_event_engine_has_queues(void **state)
     program = iwt_program(&b);
     result = iwt_run(program, &net, NULL, &opts);
     assert_int_equal(result->engine, IW_ENGINE_EVENT);
-    assert_string_equal(result->engine_note, "messages wait for NICs in the order of time");
+    assert_string_equal(result->engine_note, "messages wait for NICs in time order");
     iw_sim_result_free(result);
     opts.engine = IW_ENGINE_FLOW;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "messages wait for NICs in the order of time; the event engine can");
+    iwt_assert_logged(&l, "messages wait for NICs in time order; use the event engine");
     iw_program_free(program);
     iwt_builder_release(&b);
 }

@@ -162,7 +162,7 @@ static void faults_of_nics_and_tapers_are_refused(void **state)
         double taper; /* of nodes */
         const char *message;
     } faults[] = {
-        {{.count = 1, .node_level = 3}, 0.0, "no level that is their node"},
+        {{.count = 1, .node_level = 3}, 0.0, "no level for the node"},
         {{.count = 1025, .node_level = 1}, 0.0, "1025 NICs in a node are more than 1024"},
         {{.count = 1, .node_level = 1, .active = 9}, 0.0, "9 ranks of a node of 8 cannot be active"},
         {{.count = 1, .node_level = 1}, 2.0, "what leads out of a node are its NICs"},

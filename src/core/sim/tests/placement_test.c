@@ -234,11 +234,11 @@ static void impossible_lists_are_refused(void **state)
     net.inner_count = 1;
     net.inner[0] = (iw_net_inner){.name = "node", .ranks = 2, .costs = net.costs};
     net.placement = IW_PLACEMENT_LIST;
-    assert_refused(&net, 2, "places ranks by a list, but there is none");
+    assert_refused(&net, 2, "needs a list of placements");
     net.list = (iw_node_list){5, 1, nodes};
-    assert_refused(&net, 2, "places ranks by a list, but there is none");
+    assert_refused(&net, 2, "needs a list of placements");
     net.list.level = 0;
-    assert_refused(&net, 6, "the list places 5 ranks, but there are 6");
+    assert_refused(&net, 6, "the list places 5 ranks of 6");
     assert_refused(&net, 5, "the list places more than 2 ranks on node 0, rank 4 is one too many");
     nodes[4] = IW_NODES_MAX;
     assert_refused(&net, 4, "the list places rank 4 on node 16777216, but numbers are 0 to 16777215");
@@ -259,7 +259,7 @@ static void programs_refuse_impossible_lists_too(void **state)
     pattern.nodes = (iw_nodes){2, IW_PLACEMENT_LIST, {4, 0, nodes}};
     pattern.ranks = 5;
     assert_status(iw_program_from_pattern(&l.log, "barrier:two-level", &pattern, &program), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "places 4 ranks, but there are 5");
+    iwt_assert_logged(&l, "places 4 ranks of 5");
     pattern.ranks = 4;
     assert_status(iw_program_from_pattern(&l.log, "barrier:two-level", &pattern, &program), IW_ERR_RANGE);
     iwt_assert_logged(&l, "more than 2 ranks on node 1");

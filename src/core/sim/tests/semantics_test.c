@@ -471,7 +471,7 @@ static void the_rules_of_loggopsim_refuse_segments(void **state)
     opts.rules = IW_RULES_LOGGOPSIM;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "has size segments, which LogGOPSim's rules do not know");
+    iwt_assert_logged(&l, "has size segments, which LogGOPSim's rules do not support");
     assert_int_equal(l.errors, 1);
     iw_program_free(program);
     iwt_builder_release(&b);

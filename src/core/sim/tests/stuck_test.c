@@ -28,8 +28,8 @@ static void operations_are_named_with_rank_and_number(void **state)
     assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 3), IW_ERR_DEADLOCK);
     assert_int_equal(l.errors, 1);
     iwt_assert_logged(&l,
-                      "error: 3 ranks cannot go on: rank 0 op 1 (recv 8 B from any rank, any tag), "
-                      "rank 2 op 0 (send 100000 B to rank 0, tag 5, never received), rank 3 op 0 (wait)\n");
+                      "error: 3 ranks cannot continue: rank 0 op 1 (recv 8 B from any rank, any tag), rank 2 "
+                      "op 0 (send 100000 B to rank 0, tag 5, never received), rank 3 op 0 (wait)\n");
 }
 
 static void waits_tell_what_they_are_for(void **state)
@@ -54,8 +54,8 @@ static void waits_tell_what_they_are_for(void **state)
     iwt_dag_end(&d);
     assert_ok(iwi_schedule_put_in_order(NULL, &d.schedule));
     assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 2), IW_ERR_DEADLOCK);
-    iwt_assert_logged(&l, "2 ranks cannot go on: rank 0 op 1 (wait for recv 8 B from rank 1, tag 7), "
-                          "rank 1 op 2 (wait for 2 messages)\n");
+    iwt_assert_logged(&l, "2 ranks cannot continue: rank 0 op 1 (wait for recv 8 B from rank 1, tag 7), rank "
+                          "1 op 2 (wait for 2 messages)\n");
 }
 
 static void after_eight_operations_the_rest_is_counted(void **state)
@@ -73,7 +73,7 @@ static void after_eight_operations_the_rest_is_counted(void **state)
     }
     iwt_dag_end(&d);
     assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 11), IW_ERR_DEADLOCK);
-    iwt_assert_logged(&l, "11 ranks cannot go on: ");
+    iwt_assert_logged(&l, "11 ranks cannot continue: ");
     iwt_assert_logged(
         &l, "rank 7 op 0 (recv 18446744073709551615 B from rank 4294967294, tag 4294967294) and 3 more\n");
 }
@@ -91,7 +91,7 @@ static void several_operations_of_one_rank_are_one_rank(void **state)
     iwt_dag_recv(&d, 1, 1, 0);
     iwt_dag_end(&d);
     assert_status(iwi_report_stuck(&l.log, &d.schedule, stuck, 2), IW_ERR_DEADLOCK);
-    iwt_assert_logged(&l, "1 rank cannot go on: rank 0 op 0");
+    iwt_assert_logged(&l, "1 rank cannot continue: rank 0 op 0");
 }
 
 static void messages_that_nobody_receives_are_named_in_the_order_of_ranks(void **state)

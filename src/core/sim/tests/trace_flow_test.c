@@ -83,7 +83,8 @@ static void waits_in_different_orders_are_a_deadlock_with_rank_and_call(void **s
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_DEADLOCK);
     iwt_assert_logged(
-        &l, "2 ranks cannot go on: rank 0 call 2 (wait for 2 messages), rank 1 call 2 (wait for 2 messages)");
+        &l,
+        "2 ranks cannot continue: rank 0 call 2 (wait for 2 messages), rank 1 call 2 (wait for 2 messages)");
     iw_program_free(program);
     iwt_made_trace_release(&t);
 }
@@ -106,7 +107,7 @@ static void a_receive_that_nobody_sends_to_is_named(void **state)
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_DEADLOCK);
     assert_int_equal(l.errors, 1);
-    iwt_assert_logged(&l, "1 rank cannot go on: rank 2 call 1 (recv 8 B from rank 1)");
+    iwt_assert_logged(&l, "1 rank cannot continue: rank 2 call 1 (recv 8 B from rank 1)");
     iw_program_free(program);
     iwt_made_trace_release(&t);
 }

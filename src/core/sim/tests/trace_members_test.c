@@ -234,7 +234,7 @@ static void a_deadlock_is_told_in_the_same_words(void **state)
     run_stuck(program, IW_PARALLEL_TRIALS, &one);
     run_stuck(program, IW_PARALLEL_RANKS, &many);
     assert_string_equal(one.text, many.text);
-    iwt_assert_logged(&many, "4 ranks cannot go on: rank 0 op 1 (recv 8 B from rank 1, tag 1)");
+    iwt_assert_logged(&many, "4 ranks cannot continue: rank 0 op 1 (recv 8 B from rank 1, tag 1)");
     iw_program_free(program);
     iwt_builder_release(&b);
 }
@@ -338,13 +338,13 @@ static void what_needs_all_ranks_is_refused(void **state)
     assert_ok(iwi_schedule_put_in_order(NULL, &any.schedule));
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO, NULL);
     refuse(&graph.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
-           "the flow engine takes the ranks of a graph that is not in order by one thread");
+           "the flow engine uses one thread for the ranks of an unordered graph");
     refuse(&any.program, IW_RULES_IDLEWAVE, IW_ENGINE_AUTO,
            "the schedule has receives from any source or with any tag");
     refuse(&chain.program, IW_RULES_IDLEWAVE, IW_ENGINE_EVENT,
-           "the event engine takes all ranks in the order of time");
+           "the event engine runs all ranks in time order");
     refuse(&chain.program, IW_RULES_LOGGOPSIM, IW_ENGINE_AUTO,
-           "LogGOPSim's rules take all ranks in the order of time");
+           "LogGOPSim's rules run all ranks in time order");
 }
 
 int main(void)

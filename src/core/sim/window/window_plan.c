@@ -484,7 +484,7 @@ const char *iwi_window_refusal(const struct iwi_schedule *schedule, const iw_net
         return "the schedule is a program with waits";
     }
     if (iwi_net_has_queues(net)) {
-        return "messages wait for NICs in the order of time";
+        return "messages wait for NICs in time order";
     }
     if (has_large_rank(schedule)) {
         return "a rank has more than 2^31 operations";
@@ -497,8 +497,8 @@ static const char *say_immediate(const iw_net *net, iw_rendezvous rendezvous, co
 {
     return rendezvous == IW_RENDEZVOUS_IDEAL && is_rendezvous(net, send) &&
                    reach_of(net, IW_RENDEZVOUS_RTS_CTS, send) > 0
-               ? "in the order of time: senders learn at once that a receive is posted (ideal rendezvous)"
-               : "in the order of time: messages take no time";
+               ? "in time order: senders learn at once that a receive is posted (ideal rendezvous)"
+               : "in time order: messages take no time";
 }
 
 /* ---- messages of which it is known which receive they meet ---- */

@@ -225,10 +225,9 @@ static iw_status send_outboxes(struct window_run *run, int64_t first, struct iwi
             continue;
         }
         if (outbox->count > IW_LINK_MOST_BYTES / sizeof *outbox->messages) {
-            return iwi_fail(
-                run->log, IW_ERR_UNSUPPORTED,
-                "%zu messages in one window of time are too many: use fewer threads and processes",
-                outbox->count);
+            return iwi_fail(run->log, IW_ERR_UNSUPPORTED,
+                            "too many messages (%zu) in one time window: use fewer threads and processes",
+                            outbox->count);
         }
         outbox->messages[0] = (struct iwi_window_message){.notice = first};
         IW_TRY(iwi_member_send(member, m, outbox->messages, outbox->count * sizeof *outbox->messages,

@@ -248,7 +248,7 @@ static void questions_out_of_range_are_refused(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iw_model_answer(&l.log, law, &question, 0, &row), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "0 ranks; there must be 1 to 2^62");
+    iwt_assert_logged(&l, "0 ranks: use 1 to 2^62");
     assert_status(iw_model_answer(&l.log, law, &question, UINT64_MAX, &row), IW_ERR_RANGE);
     question.latency_ns = -1;
     assert_status(iw_model_answer(&l.log, law, &question, 4, &row), IW_ERR_RANGE);

@@ -12,17 +12,17 @@ static const char *const barriers[] = {"tree", "dissemination", NULL};
 #define ROW(...) OPT_ROW(struct model_opts, __VA_ARGS__)
 static const struct opt question_rows[] = {
     ROW("compute", OPT_TIME, compute_ps, "TIME",
-        "work on every rank before each barrier (default none: the barrier alone)"),
+        "work on every rank before each barrier (default none: only the barrier)"),
     ROW("barrier", OPT_CHOICE, barrier, "",
-        "up and down a binary tree, or by dissemination (default tree; dissemination for a barrier alone)",
+        "up and down a binary tree, or by dissemination (default tree; dissemination without --compute)",
         .choices = barriers),
     ROW("ranks", OPT_LIST, ranks, "N|RANGE",
         "2^1..2^24, 1023, or '3..3000 step x10'; may be repeated (default 2^1..2^20)"),
     ROW("rarest", OPT_TIME, rarest_ps, "TIME",
-        "noise files: assume that no source is rarer than this (default 60s)"),
+        "noise files: assume that every source recurs within TIME (default 60s)"),
 };
 static const struct opt check_rows[] = {
-    ROW("check", OPT_FLAG, wants_check, "", "simulate the same, and show both"),
+    ROW("check", OPT_FLAG, wants_check, "", "simulate the same and show both"),
     ROW("trials", OPT_COUNT, trials, "N", "simulate each number of ranks N times (default 100)", .min = 2,
         .max = UINT64_C(1) << 32),
     ROW("check-ranks", OPT_COUNT, check_ranks, "N", "simulate up to N ranks (default 64Ki)", .min = 1,
@@ -32,10 +32,10 @@ static const struct opt check_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("The question", question_rows, 0),
+    OPT_GROUP("Phase", question_rows, 0),
     {"Noise", noise_rows, NOISE_WHICH_ROWS, offsetof(struct model_opts, noise), false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct model_opts, net), false},
-    OPT_GROUP("Against the simulator", check_rows, 0),
+    OPT_GROUP("Check by simulation", check_rows, 0),
     SHOWN_GROUP("Output; csv has one line per number of ranks", offsetof(struct model_opts, shown)),
 };
 
@@ -52,20 +52,20 @@ static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TI
 
 static const char description[] =
     "Computes how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
-    "many ranks on noise doubles it. The theory of Agarwal, Garg and Vishnoi answers at once for any N, "
-    "where simulate would draw the noise of each rank.\nIt takes one --noise: a file, one of simulate (of "
-    "poisson fixed and exp only), or exp:F or pareto:F,A with F the share of all time. With --compute it "
-    "needs --net too.\nWith a noise file, the slowest of N ranks comes from the recorded phases and, beyond "
-    "them, from their fitted tail. Where neither can be trusted, there is no answer, but a statement of how "
-    "long to record.\nWith a network and --barrier dissemination, periodic and Poisson detours hit the "
-    "barrier's messages too; without --compute it answers for such a barrier alone.";
+    "many ranks noise doubles it. The theory of Agarwal, Garg and Vishnoi gives results at once for any N, "
+    "while simulate draws the noise of each rank.\nGive one --noise: a file, a SPEC of simulate (poisson "
+    "only with fixed and exp), or exp:F or pareto:F,A with F the share of all time. --compute also needs "
+    "--net.\nWith a noise file, the slowest of N ranks comes from the recorded phases and, beyond "
+    "them, from their fitted tail. Where neither is reliable, the report says how long to record "
+    "instead.\nWith a network and --barrier dissemination, periodic and Poisson detours also "
+    "hit the barrier's messages; without --compute the barrier is all there is.";
 
 static const struct example examples[] = {
     {"1 % of exponential noise, to 16 million ranks",
      "idlewave model --noise exp:1% --compute 1ms --net none --L 2us --ranks 2^1..2^24"},
-    {"the noise of this node, at scale, and the simulator's view of it",
+    {"the noise of this node at scale, checked by simulation",
      "idlewave model --noise node.h5 --compute 1ms --check"},
-    {"a barrier alone under rare long detours",
+    {"only a barrier, under rare long detours",
      "idlewave model --noise periodic:0.375Hz,5.6ms --ranks 2^10..2^20"},
     {NULL, NULL},
 };
@@ -75,17 +75,18 @@ static int check_options(const struct ui *ui, const struct model_opts *opts)
     const bool has_work = opt_given(opts, compute_ps);
 
     if (opts->noise.specs.count == 0) {
-        return ui_usage(ui, "which noise? Write --noise exp:1%%, or --noise FILE");
+        return ui_usage(ui, "no noise given: add --noise exp:1%%, or --noise FILE");
     }
     if (opts->noise.specs.count > 1) {
-        return ui_usage(ui, "--noise: formulas have one source of noise; simulate adds several up");
+        return ui_usage(ui, "--noise: give one noise source; for several, use simulate");
     }
     if (has_work && opts->compute_ps == 0) {
-        return ui_usage(ui, "--compute is 0: leave it away to ask for the barrier alone");
+        return ui_usage(ui, "--compute is 0: leave it out for the barrier only");
     }
     if (!has_work && opt_given(opts, barrier) && opts->barrier == IW_MODEL_TREE) {
-        return ui_usage(ui, "--barrier tree needs --compute: without work there is a model of dissemination "
-                            "only");
+        return ui_usage(ui,
+                        "--barrier tree needs --compute: without work there is only a model of dissemination "
+                        "only");
     }
     return UI_DONE;
 }

@@ -93,8 +93,9 @@ static int make_net(struct ui *ui, const struct model_opts *opts, struct model_r
         iw_caveats_of_net(run->net, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, &run->report.caveats);
     }
     if (!run->has_net && !opt_given(opts, compute_ps)) {
-        return ui_usage(ui, "a barrier without work needs a network: messages that cost no CPU time meet no "
-                            "noise. Write --net hdr-fat-tree, or --compute 1ms");
+        return ui_usage(
+            ui, "a barrier without work needs a network, since noise hits only messages that cost CPU time: "
+                "add --net hdr-fat-tree, or --compute 1ms");
     }
     return UI_DONE;
 }
@@ -183,7 +184,7 @@ static int answer_recording(struct ui *ui, const struct model_opts *opts, struct
     iw_status status = iw_recording_import(&ui->log, model_noise(opts), &import, &run->recording);
 
     if (status == IW_ERR_USAGE) {
-        ui_hint(ui, "'idlewave noise convert' makes noise files of other formats");
+        ui_hint(ui, "'idlewave noise convert' reads other formats");
     }
     if (status == IW_OK) {
         status = iw_recording_keep_cpus(&ui->log, model_noise(opts), run->only, &run->recording);
@@ -214,7 +215,7 @@ int model_answer(struct ui *ui, const struct model_opts *opts, struct model_run 
                                : is_alone               ? IW_MODEL_DISSEMINATION
                                                         : IW_MODEL_TREE;
     if (is_alone && is_file) {
-        return ui_usage(ui, "a noise file needs the work of a phase: write --compute 1ms");
+        return ui_usage(ui, "a noise file needs the work of a phase: add --compute 1ms");
     }
     code = simulate_read_cpus(ui, opts->noise.cpus, &run->cpus, &run->only);
     if (code == UI_DONE && run->only != NULL) {

@@ -92,7 +92,7 @@ int model_check(struct ui *ui, const struct model_opts *opts, struct model_run *
 
     if (run->ranks[0] > opts->check_ranks) {
         return ui_usage(ui,
-                        "--check simulates up to %" PRIu64 " ranks, fewer than any asked: write a larger "
+                        "--check simulates up to %" PRIu64 " ranks, fewer than all of --ranks: use a larger "
                         "--check-ranks, or smaller --ranks",
                         opts->check_ranks);
     }

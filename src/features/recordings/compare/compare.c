@@ -293,8 +293,7 @@ static iw_status describe_side(const iw_log *log, const iw_recording *recording,
         facts->count += side->detours->cpus[c].count;
     }
     if (facts->length_ns <= 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "the %s recording watched no time, so it cannot be compared",
-                        which);
+        return iwi_fail(log, IW_ERR_RANGE, "the %s recording has length zero: nothing to compare", which);
     }
     return IW_OK;
 }
@@ -381,11 +380,10 @@ static iw_status check(const iw_log *log, const iw_recording *a, const iw_record
     const bool is_quanta_a = iw_probe_has_quanta(a->probe), is_quanta_b = iw_probe_has_quanta(b->probe);
 
     if (is_quanta_a != is_quanta_b) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "detours cannot be compared with quanta: one was recorded by %s, the other one by %s; "
-            "record both with the same probe",
-            iw_probe_name(a->probe), iw_probe_name(b->probe));
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "cannot compare detours with quanta: one recording is by %s, the other by %s; record "
+                        "both with the same probe",
+                        iw_probe_name(a->probe), iw_probe_name(b->probe));
     }
     if (opts->metric >= IW_COMPARE_METRICS || opts->metric == IW_COMPARE_MEDIAN ||
         opts->metric == IW_COMPARE_LONGEST || (opts->metric == IW_COMPARE_RATE && is_quanta_a)) {

@@ -37,8 +37,8 @@ static iw_status compare_sources_figure(struct iwi_document *doc, const iw_noise
                 c->sources[i].share.difference);
     }
     figure->message =
-        iwi_figure_text(figure, "To the right B loses more time, to the left less. Lines: 95 %% intervals; "
-                                "what is more beyond chance has the colour of noise.");
+        iwi_figure_text(figure, "Right of zero B loses more time, left of it less. Lines: 95 %% intervals; "
+                                "significant increases have the colour of noise.");
     *figure_p = figure;
     return IW_OK;
 }
@@ -111,10 +111,9 @@ static iw_status compare_durations_figure(struct iwi_document *doc, const iw_noi
     measure(figure, &c->b);
     draw_side(figure, "A", &c->a, 0);
     draw_side(figure, "B", &c->b, 1);
-    figure->message = iwi_figure_text(figure,
-                                      "Both axes are logarithmic. Where a line is higher, there are "
-                                      "more %s that are at least so long.",
-                                      is_quanta ? "losses" : "detours");
+    figure->message = iwi_figure_text(
+        figure, "Both axes are logarithmic. A higher line means more %s of at least this length.",
+        is_quanta ? "losses" : "detours");
     *figure_p = figure;
     return IW_OK;
 }
@@ -134,8 +133,9 @@ static const struct iwi_schema value_schema = IWI_SCHEMA(iw_compare_value, value
 
 static const struct iwi_field distance_fields[] = {
     IWI_VALUE(iw_compare_distance, distance, .about = "of the two distributions of durations"),
-    IWI_VALUE(iw_compare_distance, by_chance, .about = "95 % quantile; null: too few detours"),
-    IWI_VALUE(iw_compare_distance, p, .about = "chance of such a distance if both are of one node"),
+    IWI_VALUE(iw_compare_distance, by_chance,
+              .about = "95 % quantile if both were of one node; null: too few detours"),
+    IWI_VALUE(iw_compare_distance, p, .about = "probability of this distance if both are of one node"),
 };
 static const struct iwi_schema distance_schema = IWI_SCHEMA(iw_compare_distance, distance_fields);
 
@@ -168,7 +168,7 @@ static const struct iwi_field source_fields[] = {
     IWI_INLINE(iw_compare_source, source, iwi_source_schema),
     IWI_VALUE_AS(iw_compare_source, is_in_a, "in_a", .about = "A has it"),
     IWI_VALUE_AS(iw_compare_source, is_in_b, "in_b", .about = "B has it"),
-    IWI_OBJECT(iw_compare_source, share, value_schema, .about = "null: cannot be compared"),
+    IWI_OBJECT(iw_compare_source, share, value_schema, .about = "null: not comparable"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_compare_source, source_fields);
 
@@ -190,15 +190,15 @@ IWI_OF(bool, has_sources, iw_noise_comparison, it->has_sources)
     IWI_OBJECT_AS(iw_noise_comparison, metrics[metric], key, value_schema, __VA_ARGS__)
 static const struct iwi_field comparison_fields[] = {
     IWI_ENUM(iw_noise_comparison, verdict, "outcome", outcome_name,
-             .about = "`slight`: worse, but perhaps within the tolerance; `unknown`: cannot tell"),
-    IWI_ENUM(iw_noise_comparison, opts.metric, "metric", metric_name, .about = "what was asked for"),
+             .about = "`slight`: worse, but perhaps within the tolerance; `unknown`: too few detours"),
+    IWI_ENUM(iw_noise_comparison, opts.metric, "metric", metric_name, .about = "metric of the verdict"),
     IWI_VALUE_AS(iw_noise_comparison, opts.tolerance, "tolerance", .about = "as given"),
     IWI_VALUE_AS(iw_noise_comparison, opts.seed, "seed"),
     IWI_VALUE_AS(iw_noise_comparison, opts.replicates, "replicates", .about = "of the bootstrap"),
     IWI_OBJECT(iw_noise_comparison, a, side_schema),
     IWI_OBJECT(iw_noise_comparison, b, side_schema),
     IWI_VALUE(iw_noise_comparison, threshold_ns,
-              .about = "shorter detours were left out of both; 0: none were"),
+              .about = "shorter detours were dropped from both; 0: none were"),
     METRIC(IW_COMPARE_SHARE, "share"),
     METRIC(IW_COMPARE_RATE, "rate_hz", .is_there = has_rate),
     METRIC(IW_COMPARE_MEDIAN, "median_ns"),
@@ -207,13 +207,13 @@ static const struct iwi_field comparison_fields[] = {
     IWI_OBJECT(iw_noise_comparison, ks, distance_schema),
     IWI_OBJECT(iw_noise_comparison, wasserstein_ns, distance_schema),
     IWI_VALUE_AS(iw_noise_comparison, stretch_count, "stretches",
-                 .about = "that carry the difference; 0: it comes from all of the time"),
+                 .about = "stretches that carry the difference; 0: spread over the whole time"),
     IWI_VALUE(iw_noise_comparison, stretch_ns, .about = "their length together"),
     IWI_VALUE(iw_noise_comparison, has_sources),
     IWI_OBJECTS(iw_noise_comparison, sources, source_count, source_schema, .is_there = has_sources,
-                .is_row = true, .about = "the largest difference first"),
+                .is_row = true, .about = "largest difference first"),
     IWI_OBJECTS_IN_PLACE(iw_noise_comparison, origins, origin_count, origin_schema,
-                         .about = "what else differs, as far as both recordings know it"),
+                         .about = "other differences, as far as both recordings have the facts"),
     IWI_INLINE(iw_noise_comparison, caveats, iwi_caveats_schema),
 };
 #undef METRIC
@@ -239,7 +239,7 @@ static iw_status check_side(const iw_log *log, const char *name, const char *let
 {
     return is_drawable(side)
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': %s.points: are no distribution", name, letter);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': %s.points: not a distribution", name, letter);
 }
 
 static iw_status check(const iw_log *log, const char *name, const void *subject)
@@ -249,7 +249,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     IW_TRY(check_side(log, name, "a", &c->a));
     IW_TRY(check_side(log, name, "b", &c->b));
     if (c->opts.metric == IW_COMPARE_MEDIAN || c->opts.metric == IW_COMPARE_LONGEST) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': metric: comparisons do not judge by that", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': metric: not a metric of comparisons", name);
     }
     return IW_OK;
 }
@@ -298,8 +298,7 @@ static void add_distance(struct iwi_document *doc, const char *name, const iw_co
 {
     const bool is_judged = isfinite(d->by_chance);
 
-    iwi_row(doc, name, apart,
-            is_judged ? iwi_doc_printf(doc, "up to %s", by_chance) : "too few detours to judge",
+    iwi_row(doc, name, apart, is_judged ? iwi_doc_printf(doc, "up to %s", by_chance) : "too few detours",
             is_judged ? iwi_doc_printf(doc, d->p < 0.001 ? "< 0.001" : "%.3f", d->p) : "-");
 }
 
@@ -309,9 +308,8 @@ static void say_distances(struct iwi_document *doc, const iw_noise_comparison *c
         return;
     }
     iwi_section(doc, "durations",
-                iwi_compare_is_quanta(c) ? "How far their losses are apart"
-                                         : "How far their durations are apart");
-    IWI_TABLE(doc, "", {"distance", IWI_WORDS}, {"", IWI_NUMBER}, {"by chance alone", IWI_NUMBER},
+                iwi_compare_is_quanta(c) ? "Distance of their losses" : "Distance of their durations");
+    IWI_TABLE(doc, "", {"distance", IWI_WORDS}, {"", IWI_NUMBER}, {"not significant", IWI_NUMBER},
               {"p", IWI_NUMBER});
     add_distance(doc, "KS", &c->ks, iwi_doc_printf(doc, "%.3f", c->ks.distance),
                  iwi_doc_printf(doc, "%.3f", c->ks.by_chance));
@@ -324,7 +322,7 @@ static void say_sources(struct iwi_document *doc, const iw_noise_comparison *c)
     if (c->source_count == 0) {
         return;
     }
-    iwi_section(doc, "sources", "Sources, the largest difference first");
+    iwi_section(doc, "sources", "Sources, largest difference first");
     IWI_TABLE(doc, "", {"class", IWI_WORDS}, {"source", IWI_WORDS}, {"A", IWI_NUMBER}, {"B", IWI_NUMBER},
               {"B - A", IWI_NUMBER}, {"95 % interval", IWI_WORDS});
     for (size_t i = 0; i < c->source_count; i++) {

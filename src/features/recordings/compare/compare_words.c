@@ -55,7 +55,7 @@ static void say_numbers(struct iwi_document *doc, const iw_noise_comparison *c)
 
     iwi_doc_append(doc, ": %s%s against %s", iwi_compare_number(doc, m, value->b),
                    m == IW_COMPARE_SHARE ? " of the time" : "",
-                   isnan(value->a) ? "none, as there are no detours" : iwi_compare_number(doc, m, value->a));
+                   isnan(value->a) ? "none (no detours)" : iwi_compare_number(doc, m, value->a));
     if (!isnan(value->difference.low)) {
         iwi_doc_append(doc, " (difference %s, 95 %% interval %s)",
                        iwi_compare_change(doc, m, value->difference.value),
@@ -96,7 +96,7 @@ static const iw_compare_source *changed_source(const iw_noise_comparison *c)
 static void say_change(struct iwi_document *doc, const iw_compare_source *changed)
 {
     if (changed != NULL) {
-        iwi_doc_append(doc, " But %s changed beyond chance: %s, 95 %% interval %s.",
+        iwi_doc_append(doc, " But %s changed significantly: %s (95 %% CI %s).",
                        iwi_compare_source_name(doc, &changed->source),
                        iwi_compare_change(doc, IW_COMPARE_SHARE, changed->share.difference.value),
                        iwi_compare_interval(doc, IW_COMPARE_SHARE, changed->share.difference));
@@ -113,26 +113,24 @@ static void say_cause(struct iwi_document *doc, const iw_noise_comparison *c)
         return;
     }
     if (!(sign * top->share.difference.low > 0.0 && sign * top->share.difference.high > 0.0)) {
-        iwi_doc_append(doc, " No single source changed beyond chance in that direction.");
+        iwi_doc_append(doc, " No single source changed significantly in this direction.");
         return;
     }
-    iwi_doc_append(doc, " The largest part is %s: %s%s.", iwi_compare_source_name(doc, &top->source),
+    iwi_doc_append(doc, " Largest change: %s, %s%s.", iwi_compare_source_name(doc, &top->source),
                    iwi_compare_change(doc, IW_COMPARE_SHARE, top->share.difference.value),
-                   !top->is_in_a ? ", which A does not have"
-                                 : (!top->is_in_b ? ", which B does not have" : ""));
+                   !top->is_in_a ? " (not in A)" : (!top->is_in_b ? " (not in B)" : ""));
 }
 
 /* Only percentiles can be missing: of no detours, or of so few that draws of blocks meet none. */
 static void say_doubt(struct iwi_document *doc, const iw_noise_comparison *c)
 {
-    iwi_verdict(doc, "Cannot tell whether %s has a longer tail (p99) than %s: ", c->b.name, c->a.name);
+    iwi_verdict(doc, "Unknown whether %s has a longer tail (p99) than %s: ", c->b.name, c->a.name);
     if (c->b.count == 0) {
         iwi_doc_append(doc, "%s no detours", c->a.count == 0 ? "neither has" : "it has");
     } else {
-        iwi_doc_append(doc, "there are too few detours (%" PRIu64 " against %" PRIu64 ")", c->b.count,
-                       c->a.count);
+        iwi_doc_append(doc, "too few detours (%" PRIu64 " and %" PRIu64 ")", c->b.count, c->a.count);
     }
-    iwi_doc_append(doc, ", so there is no percentile to judge by. Judge by the metric share or rate.");
+    iwi_doc_append(doc, ". Use the metric share or rate.");
 }
 
 static const char *relation(const iw_noise_comparison *c)
@@ -145,8 +143,8 @@ static const char *relation(const iw_noise_comparison *c)
                                          [IW_COMPARE_P99] = "has a shorter tail (p99) than"};
 
     if (c->verdict == IW_COMPARE_SAME) {
-        return changed_source(c) != NULL ? "does not differ beyond chance in all from"
-                                         : "does not differ beyond chance from";
+        return changed_source(c) != NULL ? "does not differ significantly overall from"
+                                         : "does not differ significantly from";
     }
     return c->verdict == IW_COMPARE_BETTER ? better[c->opts.metric] : worse[c->opts.metric];
 }
@@ -160,7 +158,7 @@ void iwi_compare_say_verdict(struct iwi_document *doc, const iw_noise_comparison
     iwi_verdict(doc, "%s %s %s", c->b.name, relation(c), c->a.name);
     say_numbers(doc, c);
     if (c->verdict == IW_COMPARE_SLIGHT) {
-        iwi_doc_append(doc, " That may be within the tolerance of %s.",
+        iwi_doc_append(doc, " This may be within the tolerance of %s.",
                        iwi_percent_short(doc, c->opts.tolerance));
     }
     say_cause(doc, c);
@@ -174,22 +172,22 @@ static void note_stretches(struct iwi_document *doc, const iw_noise_comparison *
     const char *time = iwi_ns_round(doc, (double)c->stretch_ns);
 
     if (c->stretch_count == 1) {
-        iwi_item(doc, "The difference comes from one stretch of %s: it may not come again.", time);
+        iwi_item(doc, "The difference comes from a single stretch of %s and may not recur.", time);
     } else if (c->stretch_count > 1) {
-        iwi_item(doc, "The difference comes from %zu stretches of %s together: they may not come again.",
+        iwi_item(doc, "The difference comes from %zu stretches of %s in total and may not recur.",
                  c->stretch_count, time);
     } else {
         return;
     }
-    iwi_doc_append(doc, " Chance is judged as if blocks of time were independent; record longer, or again.");
+    iwi_doc_append(doc, " The test assumes independent blocks of time; record longer, or again.");
 }
 
 static void note_threshold(struct iwi_document *doc, const iw_noise_comparison *c)
 {
     if (c->threshold_ns > 0.0) {
         iwi_item(doc,
-                 "Detours shorter than %s do not count, as %s could not see them: %" PRIu64
-                 " of A and %" PRIu64 " of B are left out.",
+                 "Dropped detours shorter than %s, which %s could not see: %" PRIu64 " of A and %" PRIu64
+                 " of B.",
                  iwi_ns_short(doc, c->threshold_ns), c->a.threshold_ns > c->b.threshold_ns ? "A" : "B",
                  c->a.left_out, c->b.left_out);
     }
@@ -201,23 +199,22 @@ static void note_sources(struct iwi_document *doc, const iw_noise_comparison *c)
         return;
     }
     if (c->a.rung != c->b.rung) {
-        iwi_item(doc,
-                 "Sources cannot be compared: those of A were told by '%s', those of B by '%s', which name "
-                 "the same things differently.",
-                 iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
+        iwi_item(
+            doc,
+            "Sources are not comparable: A identified them with '%s', B with '%s', with different names.",
+            iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
     } else {
-        iwi_item(doc, "What makes the difference is unknown: the recordings name no sources.");
+        iwi_item(doc, "The cause is unknown: the recordings name no sources.");
     }
 }
 
 static void note_quanta(struct iwi_document *doc, const iw_noise_comparison *c)
 {
     if (c->a.probe != c->b.probe || c->a.quantum_ns != c->b.quantum_ns) {
-        iwi_item(
-            doc,
-            "Quanta differ (A %s of %s, B %s of %s): shares can be compared, losses of a quantum hardly.",
-            iw_probe_name(c->a.probe), iwi_ns_round(doc, (double)c->a.quantum_ns), iw_probe_name(c->b.probe),
-            iwi_ns_round(doc, (double)c->b.quantum_ns));
+        iwi_item(doc,
+                 "Quanta differ (A %s of %s, B %s of %s): shares are comparable, losses of a quantum hardly.",
+                 iw_probe_name(c->a.probe), iwi_ns_round(doc, (double)c->a.quantum_ns),
+                 iw_probe_name(c->b.probe), iwi_ns_round(doc, (double)c->b.quantum_ns));
     }
 }
 
@@ -225,8 +222,8 @@ static void note_dropped(struct iwi_document *doc, const iw_noise_comparison *c)
 {
     if (c->a.dropped > 0 || c->b.dropped > 0) {
         iwi_item(doc,
-                 "Detours that found no room are missing (%" PRIu64 " of A, %" PRIu64
-                 " of B): record with room for more events.",
+                 "Detours are missing at the end (%" PRIu64 " of A, %" PRIu64
+                 " of B): record with a higher number of events.",
                  c->a.dropped, c->b.dropped);
     }
 }
@@ -270,13 +267,12 @@ static void note_origins(struct iwi_document *doc, const iw_noise_comparison *c)
 
 static void note_method(struct iwi_document *doc, const iw_noise_comparison *c)
 {
-    iwi_item(
-        doc,
-        "Intervals come from drawing %zu blocks of %s (A) and %zu of %s (B) anew %zu times (seed %" PRIu64
-        "), all CPUs of a block together. Each is right in 95 of 100 cases by itself%s.",
-        c->a.block_count, iwi_ns_round(doc, (double)c->a.block_ns), c->b.block_count,
-        iwi_ns_round(doc, (double)c->b.block_ns), c->opts.replicates, c->opts.seed,
-        c->source_count > 1 ? ": of 20 sources one may stand out by chance" : "");
+    iwi_item(doc,
+             "Intervals come from resampling %zu blocks of %s (A) and %zu of %s (B) %zu times (seed %" PRIu64
+             "), all CPUs of a block together. Each one holds in 95 of 100 cases%s.",
+             c->a.block_count, iwi_ns_round(doc, (double)c->a.block_ns), c->b.block_count,
+             iwi_ns_round(doc, (double)c->b.block_ns), c->opts.replicates, c->opts.seed,
+             c->source_count > 1 ? ": of 20 unchanged sources one may seem significant" : "");
 }
 
 void iwi_compare_say_notes(struct iwi_document *doc, const iw_noise_comparison *c)

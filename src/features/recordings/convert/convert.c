@@ -98,7 +98,7 @@ static iw_status find_format(const iw_log *log, const char *name, bool want_writ
         }
     }
     list_formats(want_write, names, sizeof names);
-    return iwi_fail(log, IW_ERR_USAGE, "'%s' is not a format that can be %s: take one of %s", name,
+    return iwi_fail(log, IW_ERR_USAGE, "'%s' is not a format that can be %s: use one of %s", name,
                     want_write ? "written" : "read", names);
 }
 
@@ -116,10 +116,9 @@ static iw_status tell_by_content(const struct iwi_import *in, const struct iwi_c
         return iwi_fail(in->log, IW_ERR_TRUNCATED, "'%s' is empty", in->path);
     }
     list_formats(false, names, sizeof names);
-    return iwi_fail(
-        in->log, IW_ERR_FORMAT,
-        "the content of '%s' tells no format: if it is in one of %s, name that one (`import.format`)",
-        in->path, names);
+    return iwi_fail(in->log, IW_ERR_FORMAT,
+                    "cannot recognise the format of '%s': if it is one of %s, name it (`import.format`)",
+                    in->path, names);
 }
 
 /* ---- reading: one CPU of it, its length ---- */
@@ -204,7 +203,7 @@ static iw_status set_length(const struct iwi_import *in, int64_t length_ns, iw_r
         if (cpu->length_ns < end_of(cpu)) {
             return iwi_fail(in->log, length_ns > 0 ? IW_ERR_RANGE : IW_ERR_FORMAT,
                             "'%s': CPU %" PRIu32 ": the last detour ends at %" PRId64
-                            " ns, behind the length of %" PRId64 " ns",
+                            " ns, after the length of %" PRId64 " ns",
                             in->path, cpu->cpu, end_of(cpu), cpu->length_ns);
         }
     }
@@ -234,7 +233,7 @@ iw_status iwi_import_memory(const struct iwi_import *in, const struct iwi_conver
         IW_TRY(tell_by_content(in, &ops));
     }
     if (ops->needs_file && strcmp(in->path, "-") == 0) {
-        return iwi_fail(in->log, IW_ERR_IO, "%s cannot be read from standard input: give its file",
+        return iwi_fail(in->log, IW_ERR_IO, "%s cannot be read from standard input: name its file",
                         ops->in_words);
     }
     IW_TRY(ops->read(in, &recording));
@@ -320,7 +319,7 @@ static void warn_of_losses(const iw_log *log, const iw_recording *recording,
     lose(&losses, (lost & of_quanta) != 0 ? detours : 0, "detour", "detours");
     lose(&losses, (lost & IWI_LOSES_FACTS) != 0 ? count_attributes(recording) : 0, "attribute", "attributes");
     if (losses.text[0] != '\0') {
-        iwi_warn(log, "%s has no place for all of it: dropped %s", ops->in_words, losses.text);
+        iwi_warn(log, "%s cannot hold everything: dropped %s", ops->in_words, losses.text);
     }
 }
 
@@ -382,7 +381,7 @@ static iw_status note_names(const iw_log *log, const iw_recording *recording,
     char text[512];
 
     if (status == IW_OK && log != NULL && log->write != NULL) {
-        snprintf(text, sizeof text, "%s holds one CPU a file: wrote '%s' to '%s'", ops->in_words, first,
+        snprintf(text, sizeof text, "%s has one CPU per file: wrote '%s' to '%s'", ops->in_words, first,
                  last);
         log->write(log->arg, IW_LOG_INFO, text);
     }
@@ -395,7 +394,7 @@ static iw_status write_cpus(const iw_log *log, const iw_recording *recording,
                             const struct iwi_convert_ops *ops, const char *path)
 {
     if (strcmp(path, "-") == 0) {
-        return iwi_fail(log, IW_ERR_USAGE, "%s holds one CPU, but there are %zu: choose one (`cpu`)",
+        return iwi_fail(log, IW_ERR_USAGE, "%s holds one CPU, but the recording has %zu: choose one (`cpu`)",
                         ops->in_words, recording->cpu_count);
     }
     for (size_t i = 0; i < recording->cpu_count; i++) {
@@ -409,8 +408,8 @@ static iw_status check_detours(const iw_log *log, const iw_recording *recording,
 {
     if (recording->probe == IW_PROBE_FTQ && (ops->losses & IWI_LOSES_QUANTA) != 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "%s is a list of detours, but ftq does not say when detours were: record with "
-                        "the probe selfish or fwq",
+                        "%s is a list of detours, but ftq does not record when detours were: record with the "
+                        "probe selfish or fwq",
                         ops->in_words);
     }
     return IW_OK;
@@ -432,9 +431,9 @@ static iw_status tell_by_suffix(const iw_log *log, const char *path, const struc
     }
     return iwi_fail(log, IW_ERR_USAGE,
                     strcmp(path, "-") == 0
-                        ? "standard output ('%s') tells no format: name one (`export.format`)"
-                        : "the suffix of '%s' tells no format: write .h5, .txt (netgauge) or .csv, or name "
-                          "the format (`export.format`)",
+                        ? "standard output ('%s') has no suffix: name a format (`export.format`)"
+                        : "unknown suffix of '%s': use .h5, .txt (netgauge) or .csv, or name the format "
+                          "(`export.format`)",
                     path);
 }
 

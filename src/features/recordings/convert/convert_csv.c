@@ -264,13 +264,13 @@ static iw_status read_comment(struct reader *r, struct iwi_piece text)
     struct iwi_piece rest = iwi_trim_blanks(text);
 
     if (iwi_take_key(&rest, "rung")) {
-        return find_rung(rest, &r->recording->rung) ? IW_OK : fail(r, "there is no such rung");
+        return find_rung(rest, &r->recording->rung) ? IW_OK : fail(r, "unknown level of attribution");
     }
     if (iwi_take_key(&rest, "quantum_ns")) {
-        return iwi_read_ns(rest, &r->recording->quantum_ns) ? IW_OK : fail(r, "the quantum is no time");
+        return iwi_read_ns(rest, &r->recording->quantum_ns) ? IW_OK : fail(r, "the quantum is not a time");
     }
     if (iwi_take_key(&rest, "rows")) {
-        return iwi_read_u64(rest, &r->said_rows) ? IW_OK : fail(r, "the number of rows is none");
+        return iwi_read_u64(rest, &r->said_rows) ? IW_OK : fail(r, "the number of rows is not a number");
     }
     if (iwi_take_prefix(&rest, "cpu ")) {
         return read_facts(rest, &facts) ? iwi_rows_add_facts(r->in->log, &r->rows, &facts)
@@ -379,7 +379,7 @@ static iw_status read_lines(struct reader *r)
             continue;
         }
         if (memchr(line.at, '\0', iwi_piece_size(line)) != NULL) {
-            return fail(r, "there is a zero byte: this is no text");
+            return fail(r, "zero byte: not a text file");
         }
         if (*line.at == '#') {
             IW_TRY(read_comment(r, (struct iwi_piece){line.at + 1, line.end}));
@@ -392,15 +392,15 @@ static iw_status read_lines(struct reader *r)
             return fail(r, "expected the head 'cpu,start_ns,duration_ns,class,source'");
         }
     }
-    return r->has_head ? IW_OK : fail(r, "there is no head 'cpu,start_ns,duration_ns,class,source'");
+    return r->has_head ? IW_OK : fail(r, "missing head 'cpu,start_ns,duration_ns,class,source'");
 }
 
 static iw_status check_end(const struct reader *r)
 {
     if (r->said_rows != UINT64_MAX && (r->said_rows != r->rows.count || !r->lines.has_newline)) {
         return iwi_fail(r->in->log, IW_ERR_TRUNCATED,
-                        "'%s' says that it has %" PRIu64 " rows, but has %zu or ends within a line",
-                        r->in->path, r->said_rows, r->rows.count);
+                        "'%s' states %" PRIu64 " rows, but has %zu or ends within a line", r->in->path,
+                        r->said_rows, r->rows.count);
     }
     if (r->rows.count == 0 && r->rows.fact_count == 0) {
         return iwi_fail(r->in->log, IW_ERR_FORMAT, "'%s' has no rows, and names no CPU", r->in->path);
@@ -447,7 +447,7 @@ static iw_status read_csv(const struct iwi_import *in, iw_recording **recording_
 
 const struct iwi_convert_ops iwi_convert_csv = {
     .about = {.name = "csv",
-              .summary = "as 'noise show' writes it as CSV",
+              .summary = "CSV of 'noise show'",
               .suffix = ".csv",
               .can_read = true,
               .can_write = true},

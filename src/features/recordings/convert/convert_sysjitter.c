@@ -101,9 +101,8 @@ static iw_status read_lines(struct reader *r)
         }
     }
     if (r->rows.count != r->said_count) {
-        return iwi_fail(r->in->log, IW_ERR_TRUNCATED,
-                        "'%s' says that it has %" PRIu64 " interruptions, but has %zu", r->in->path,
-                        r->said_count, r->rows.count);
+        return iwi_fail(r->in->log, IW_ERR_TRUNCATED, "'%s' states %" PRIu64 " interruptions, but has %zu",
+                        r->in->path, r->said_count, r->rows.count);
     }
     if (r->said_count > 0 && !r->lines.has_newline) {
         return fail(r, "the file ends within a line");
@@ -120,7 +119,7 @@ static iw_status find_length(struct reader *r)
         r->facts.length_ns = (int64_t)(product / r->mhz);
         return IW_OK;
     }
-    return r->mhz == 0 ? fail(r, "there is no comment '# cpu_mhz'") : fail(r, "the runtime is above 240h");
+    return r->mhz == 0 ? fail(r, "missing comment '# cpu_mhz'") : fail(r, "the runtime is above 240h");
 }
 
 static iw_status fill(struct reader *r, iw_recording *recording)
@@ -130,8 +129,7 @@ static iw_status fill(struct reader *r, iw_recording *recording)
     IW_TRY(read_lines(r));
     IW_TRY(find_length(r));
     if (r->rows.count == 0 && r->facts.length_ns == 0) {
-        iwi_warn(r->in->log,
-                 "'%s' has no interruptions and does not say how long it watched: say so (`length_ns`)",
+        iwi_warn(r->in->log, "'%s' has no interruptions and does not state its length: give it (`length_ns`)",
                  r->in->path);
     }
     snprintf(mhz, sizeof mhz, "%" PRIu64, r->mhz);

@@ -163,7 +163,7 @@ static iw_status check_are_counts(const struct reader *r)
     return falls >= r->counts.count / 8
                ? IW_OK
                : iwi_fail(r->in->log, IW_ERR_FORMAT,
-                          "'%s' has times of windows: name the file of their counts", r->in->path);
+                          "'%s' has the times of windows: name the file with their counts", r->in->path);
 }
 
 /* ---- threads and the clock ---- */
@@ -322,7 +322,7 @@ static iw_status read_all(struct reader *r, const struct iwi_import *times, iw_r
         IW_TRY(check_are_counts(r));
         if (r->in->length_ns == 0) {
             return iwi_fail(r->in->log, IW_ERR_USAGE,
-                            "'%s' has windows of unknown length: say how long all of them took (`length_ns`)",
+                            "'%s' has windows of unknown length: give the length of all (`length_ns`)",
                             r->in->path);
         }
         if (times != NULL) {

@@ -67,7 +67,7 @@ static struct iwi_piece next_item(struct iwi_piece *line)
 static iw_status add_worker(struct reader *r, const struct worker *worker)
 {
     if (r->worker_count == MOST_WORKERS) {
-        return fail(r, "there are more than 65536 workers");
+        return fail(r, "more than 65536 workers");
     }
     IW_TRY(
         iwi_grow(r->in->log, (void **)&r->workers, &r->worker_capacity, r->worker_count + 1, sizeof *worker));
@@ -87,7 +87,7 @@ static iw_status read_speed(struct reader *r, struct iwi_piece line)
 
     if (!is_good || r->section_count > 0) {
         return fail(
-            r, "expected 'Speed: process N, cycles C, seconds S, ...', from process 0 on, before all quanta");
+            r, "expected 'Speed: process N, cycles C, seconds S, ...', from process 0, before all quanta");
     }
     return add_worker(r, &worker);
 }
@@ -100,7 +100,7 @@ static iw_status begin_section(struct reader *r, struct iwi_piece line)
 
     if (r->section_count == r->worker_count || !iwi_read_u64(next_item(&line), &number) ||
         number != r->section_count || !iwi_take_prefix(&line, " running on CPUs ")) {
-        return fail(r, "expected 'Process N running on CPUs LIST', in the order of the speeds");
+        return fail(r, "expected 'Process N running on CPUs LIST', in the same order as the speeds");
     }
     worker = &r->workers[r->section_count];
     if (!iwi_read_u32(iwi_trim_blanks(line), &worker->cpu)) {
@@ -263,7 +263,7 @@ static iw_status read_fwq(const struct iwi_import *in, iw_recording **recording_
 
     if (status == IW_OK && r.workers[0].cycles == 0 && in->length_ns == 0) {
         status = iwi_fail(in->log, IW_ERR_USAGE,
-                          "'%s' counts cycles of unknown length: say how long all quanta took (`length_ns`)",
+                          "'%s' counts cycles of unknown length: give the length of all quanta (`length_ns`)",
                           in->path);
     }
     status = status == IW_OK ? build(&r, recording_p) : status;

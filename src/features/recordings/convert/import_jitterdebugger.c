@@ -76,7 +76,7 @@ static iw_status put_row(struct decoder *d, const char *where, const struct samp
     struct latency latency;
 
     if (sample->seconds > MOST_SECONDS || sample->nanoseconds >= 1000000000 || sample->value_us > most_us) {
-        return fail(d, where, "a row has a time that cannot be");
+        return fail(d, where, "a row has an invalid time");
     }
     memset(&latency, 0, sizeof latency);
     latency.cpu = sample->cpu;
@@ -95,7 +95,7 @@ static iw_status read_batch(struct decoder *d, const char *where, hid_t dataset,
 
     if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) < 0 ||
         H5Dread(dataset, d->row_type, memory, space, H5P_DEFAULT, d->batch) < 0) {
-        status = fail(d, where, "its rows cannot be read");
+        status = fail(d, where, "cannot read its rows");
     }
     (void)H5Sclose(memory);
     for (hsize_t i = 0; i < count && status == IW_OK; i++) {
@@ -177,10 +177,10 @@ static iw_status decode(const struct iwi_import *in, FILE *out)
     if (d.batch == NULL || file < 0) {
         return d.batch == NULL ? IW_ERR_NOMEM
                                : iwi_fail(in->log, IW_ERR_FORMAT,
-                                          "'%s': HDF5 cannot open it: damaged or cut short", in->path);
+                                          "'%s': HDF5 cannot open it: damaged or truncated", in->path);
     }
     if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &d) < 0) {
-        return iwi_fail(in->log, IW_ERR_FORMAT, "'%s': HDF5 cannot list what it holds", in->path);
+        return iwi_fail(in->log, IW_ERR_FORMAT, "'%s': HDF5 cannot list its contents", in->path);
     }
     return d.status;
 }
@@ -280,8 +280,8 @@ static iw_status read_jitterdebugger(const struct iwi_import *in, iw_recording *
     iwi_child_release(&result);
     if (status == IW_OK) {
         iwi_warn(in->log,
-                 "'%s' holds wake-up latencies, not time that was taken from a CPU: each latency above the "
-                 "smallest of its CPU becomes a detour",
+                 "'%s' has wake-up latencies, not CPU time lost: each latency above the smallest of its CPU "
+                 "becomes a detour",
                  in->path);
     }
     return status;

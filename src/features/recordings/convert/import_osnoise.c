@@ -313,11 +313,10 @@ static iw_status survey(struct builder *b)
         b->has_samples = osnoise->events[i].kind == IWI_OSNOISE_SAMPLE;
     }
     if (events.from_ns == INT64_MAX) {
-        return iwi_fail(
-            osnoise->log, IW_ERR_FORMAT,
-            "'%s' has no events of osnoise: record them too, with 'trace-cmd record -p osnoise -e "
-            "osnoise', 'rtla osnoise -t', or 'echo 1 > events/osnoise/enable' in tracefs",
-            osnoise->path);
+        return iwi_fail(osnoise->log, IW_ERR_FORMAT,
+                        "'%s' has no osnoise events: record them too, with 'trace-cmd record -p osnoise -e "
+                        "osnoise', 'rtla osnoise -t', or 'echo 1 > events/osnoise/enable' in tracefs",
+                        osnoise->path);
     }
     if (periods.from_ns < events.to_ns && events.from_ns < periods.to_ns) {
         extend(&events, &periods);
@@ -352,10 +351,11 @@ static iw_status build(struct builder *b)
 static void warn(const struct builder *b)
 {
     if (b->outside > 0) {
-        iwi_warn(b->osnoise->log,
-                 "'%s': %" PRIu64 " noise events are in no sample (below the tracer's threshold, or before "
-                 "its first) and are dropped",
-                 b->osnoise->path, b->outside);
+        iwi_warn(
+            b->osnoise->log,
+            "'%s': dropped %" PRIu64
+            " noise events outside of samples (below the tracer's threshold, or before the first sample)",
+            b->osnoise->path, b->outside);
     }
     if (b->osnoise->lost > 0) {
         iwi_warn(b->osnoise->log,
@@ -550,7 +550,7 @@ static iw_status read_event(struct reader *r, const struct head *head)
     struct iwi_piece name, times;
 
     if (!split_name(head->fields, &name, &times) || !read_times(times, &event)) {
-        return fail(r, "expected 'start SECONDS duration NUMBER ns' in an event of osnoise");
+        return fail(r, "expected 'start SECONDS duration NUMBER ns' in an osnoise event");
     }
     if (event.kind == IWI_OSNOISE_NOISE) {
         name = head->name->is_named ? without_number(name) : (struct iwi_piece){name.at, name.at};

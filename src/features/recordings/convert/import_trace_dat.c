@@ -154,8 +154,8 @@ static int take(struct tracecmd_input *handle, struct tep_record *raw, int cpu, 
     record.class_of_it = kind->class_of_it;
     record.lost = raw->missed_events > 0 ? (uint64_t)raw->missed_events : 0;
     if (!read_times(event, raw, &record.event)) {
-        (void)iwi_fail(d->in->log, IW_ERR_FORMAT, "'%s': an event '%s' lacks fields that osnoise has",
-                       d->in->path, kind->name);
+        (void)iwi_fail(d->in->log, IW_ERR_FORMAT, "'%s': an event '%s' lacks fields of osnoise", d->in->path,
+                       kind->name);
         return 1;
     }
     read_name(event, raw, &record);
@@ -200,8 +200,8 @@ static iw_status decode(const struct iwi_import *in, FILE *out)
     handle = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
     if (handle == NULL) {
         return iwi_fail(in->log, IW_ERR_FORMAT,
-                        "'%s' begins as trace.dat does, but libtracecmd cannot read it: it is damaged or cut "
-                        "short, or of a newer version",
+                        "'%s' looks like a trace.dat, but libtracecmd cannot read it: it is damaged, "
+                        "truncated or of a newer version",
                         in->path);
     }
     return decode_all(&d, handle);
@@ -253,8 +253,8 @@ static iw_status read_trace_dat(const struct iwi_import *in, iw_recording **reco
 {
     (void)recording_p;
     return iwi_fail(in->log, IW_ERR_UNSUPPORTED,
-                    "'%s' is a trace.dat, but idlewave was built without libtracecmd: convert the text that "
-                    "'trace-cmd report %s' writes",
+                    "'%s' is a trace.dat, but idlewave was built without libtracecmd: convert the text of "
+                    "'trace-cmd report %s'",
                     in->path, in->path);
 }
 

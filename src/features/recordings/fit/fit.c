@@ -340,11 +340,10 @@ static iw_status set_agreement(const iw_log *log, const iw_recording *recording,
 static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_noise_fit *fit)
 {
     if (iw_probe_has_quanta(recording->probe)) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "this recording has quanta (%s), which may hold several detours each: laws are fitted "
-            "to single detours, so record with the probe selfish",
-            iw_probe_name(recording->probe));
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "this recording has quanta (%s), which may contain several detours each: a fit needs "
+                        "single detours, so record with the probe selfish",
+                        iw_probe_name(recording->probe));
     }
     for (size_t i = 0; i < recording->cpu_count; i++) {
         fit->watched_ns += (double)recording->cpus[i].length_ns;
@@ -352,7 +351,7 @@ static iw_status look_at(const iw_log *log, const iw_recording *recording, iw_no
         fit->dropped += recording->cpus[i].dropped;
     }
     if (!(fit->watched_ns > 0.0)) {
-        return iwi_fail(log, IW_ERR_RANGE, "this recording watched no time, so there is nothing to fit");
+        return iwi_fail(log, IW_ERR_RANGE, "this recording has length zero: nothing to fit");
     }
     return IW_OK;
 }

@@ -143,12 +143,13 @@ static const struct iwi_field law_fields[] = {
     IWI_ESTIMATE(iw_duration_fit, shape, .is_there = has_law, .about = "no interval at a limit"),
     IWI_VALUE(iw_duration_fit, log_likelihood, .is_there = has_law,
               .about = "of the detours above the threshold"),
-    IWI_VALUE(iw_duration_fit, aic, .is_there = has_law, .about = "Akaike's criterion: less is better"),
-    IWI_VALUE(iw_duration_fit, bic, .is_there = has_law, .about = "Bayes' criterion: less is better"),
+    IWI_VALUE(iw_duration_fit, aic, .is_there = has_law, .about = "Akaike's criterion: lower is better"),
+    IWI_VALUE(iw_duration_fit, bic, .is_there = has_law, .about = "Bayes' criterion: lower is better"),
     IWI_VALUE_AS(iw_duration_fit, distance, "ks", .is_there = has_law,
                  .about = "largest distance of the two distribution functions"),
     IWI_VALUE(iw_duration_fit, p, .is_there = has_law,
-              .about = "share of samples of the law, fitted again, that are at least so far from their fit"),
+              .about =
+                  "share of samples of the law, fitted again, that are at least this far from their fit"),
     IWI_VALUE(iw_duration_fit, seen, .is_there = has_law, .about = "share above the threshold"),
     IWI_VALUE_AS(iw_duration_fit, is_at_limit, "at_limit", .about = "of what the law's shape may be"),
 };
@@ -201,11 +202,11 @@ static const struct iwi_field group_fields[] = {
     IWI_ENUM(iw_fit_group, kind, "kind", kind_name, .is_column = true),
     IWI_ENUM(iw_fit_group, source_class, "class", iwi_class_at, .is_there = is_source, .is_column = true),
     IWI_CHARS(iw_fit_group, name, .is_column = true),
-    IWI_VALUE(iw_fit_group, source_count, .about = "of `others`, how many"),
+    IWI_VALUE(iw_fit_group, source_count, .about = "for `others`, their number"),
     IWI_VALUE(iw_fit_group, share),
     IWI_OBJECT(iw_fit_group, arrivals, arrivals_schema),
     IWI_OBJECT(iw_fit_group, durations, durations_schema, .is_row = true),
-    IWI_VALUE(iw_fit_group, has_parts, .about = "periodic detours and others are told apart"),
+    IWI_VALUE(iw_fit_group, has_parts, .about = "periodic detours and others are fitted separately"),
     IWI_OBJECT(iw_fit_group, beats, part_schema, .is_there = has_parts, .about = "as `durations`"),
     IWI_OBJECT(iw_fit_group, others, part_schema, .is_there = has_parts, .about = "as `durations`"),
 };
@@ -249,13 +250,13 @@ static const struct iwi_field fit_fields[] = {
     IWI_VALUE_AS(iw_noise_fit, opts.replicates, "replicates", .about = "of the bootstrap"),
     IWI_VALUE(iw_noise_fit, has_sources, .about = "sources are fitted one by one"),
     IWI_OBJECTS(iw_noise_fit, groups, group_count, group_schema, .is_row = true,
-                .about = "first all, then sources by share, then all further ones"),
+                .about = "first all, then sources by share, then all others"),
     IWI_OBJECTS(iw_noise_fit, specs, spec_count, spec_schema,
-                .about = "what simulations take instead of the recording"),
+                .about = "used by simulations instead of the recording"),
     IWI_VALUE(iw_noise_fit, left_out_share,
-              .about = "of the time: smallest specs beyond the eight that simulations take"),
+              .about = "share of time of the smallest specs, beyond the eight of a simulation"),
     IWI_OBJECT(iw_noise_fit, agreement, agreement_schema, .is_there = has_agreement,
-               .about = "of noise made of the specs; null: none could be made"),
+               .about = "of noise generated from the specs; null: impossible"),
     IWI_INLINE(iw_noise_fit, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema fit_schema = IWI_SCHEMA(iw_noise_fit, fit_fields);
@@ -280,17 +281,17 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
     const iw_noise_fit *fit = subject;
 
     if (fit->group_count == 0) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': groups: there are none", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': groups: empty", name);
     }
     for (size_t i = 0; i < fit->group_count; i++) {
         if (!is_drawable(&fit->groups[i].durations)) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': groups[%zu].durations.points: are no distribution",
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': groups[%zu].durations.points: not a distribution",
                             name, i);
         }
     }
     for (size_t i = 0; i < fit->spec_count; i++) {
         if (fit->specs[i].group >= fit->group_count) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': specs[%zu].group: there is no such group", name, i);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': specs[%zu].group: no such group", name, i);
         }
     }
     return IW_OK;
@@ -406,7 +407,7 @@ static void list_groups(struct iwi_document *doc, const iw_noise_fit *fit)
     if (!fit->has_sources && !fit->groups[0].has_parts) {
         return;
     }
-    iwi_section(doc, "sources", fit->has_sources ? "Sources" : "Beats, and what comes between");
+    iwi_section(doc, "sources", fit->has_sources ? "Sources" : "Beats and detours in between");
     IWI_TABLE(doc, "", {fit->has_sources ? "source" : "detours", IWI_WORDS}, {"count", IWI_NUMBER},
               {"come", IWI_WORDS}, {"last", IWI_WORDS}, {"KS", IWI_NUMBER}, {"p", IWI_NUMBER});
     for (size_t i = fit->has_sources ? 1 : 0; i < fit->group_count; i++) {

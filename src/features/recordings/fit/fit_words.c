@@ -295,9 +295,9 @@ static void say_law(struct iwi_document *doc, const iw_noise_fit *fit)
     iwi_verdict(doc, "Durations of %s are best described as %s (%s)", fit->name, iw_fit_law_name(d->best),
                 iwi_fit_parameters(doc, best));
     if (best->p >= IWI_FIT_WITHIN_CHANCE) {
-        iwi_doc_append(doc, ", and it fits: ");
+        iwi_doc_append(doc, ", which fits: ");
     } else {
-        iwi_doc_append(doc, best->distance <= CLOSE ? "; it is close, but not within chance: "
+        iwi_doc_append(doc, best->distance <= CLOSE ? "; the fit is close, but rejected: "
                                                     : "; but no law fits well: ");
     }
     iwi_doc_append(doc, "KS distance %.3f, p %s %s.", best->distance, is_least ? "<=" : "=",
@@ -317,9 +317,9 @@ static void say_arrivals(struct iwi_document *doc, const iw_fit_group *group)
 
     iwi_ns_short_text(a->period_ns, period);
     if (a->beats == 0) {
-        iwi_doc_append(doc, " They come %s, %s on a CPU.", manner, iwi_rate_text(a->rate_hz, rate));
+        iwi_doc_append(doc, " They come %s, %s per CPU.", manner, iwi_rate_text(a->rate_hz, rate));
     } else if (group->has_parts) {
-        iwi_doc_append(doc, " They come every %s, and %s between, %s on a CPU.", period, manner,
+        iwi_doc_append(doc, " They come every %s, and %s in between, %s per CPU.", period, manner,
                        iwi_rate_text(others_hz, rate));
     } else {
         iwi_doc_append(doc, " They come every %s.", period);
@@ -338,8 +338,8 @@ static void say_sources(struct iwi_document *doc, const iw_noise_fit *fit)
         fitting += d->is_fitted && d->count >= IW_FIT_LEAST && d->laws[d->best].p >= IWI_FIT_WITHIN_CHANCE;
     }
     if (fitted > 0) {
-        iwi_doc_append(doc, " Of %zu source%s fitted one by one, %zu fit%s within chance.", fitted,
-                       iwi_plural_s(fitted), fitting, fitting == 1 ? "s" : "");
+        iwi_doc_append(doc, " Of %zu source%s fitted one by one, %zu fit%s.", fitted, iwi_plural_s(fitted),
+                       fitting, fitting == 1 ? "s" : "");
     }
 }
 
@@ -353,11 +353,11 @@ void iwi_fit_verdict(struct iwi_document *doc, const iw_noise_fit *fit)
         if (fit->threshold_ns > 0.0) {
             iwi_doc_append(doc, " of at least %s", iwi_ns_round_text(fit->threshold_ns, number));
         }
-        iwi_doc_append(doc, ", so there is nothing to fit.");
+        iwi_doc_append(doc, ": nothing to fit.");
         return;
     }
     if (d->count < IW_FIT_LEAST) {
-        iwi_verdict(doc, "%s has %" PRIu64 " detour%s: too few to find a law, which takes %d.", fit->name,
+        iwi_verdict(doc, "%s has %" PRIu64 " detour%s: too few for a fit, at least %d are needed.", fit->name,
                     d->count, iwi_plural_s(d->count), IW_FIT_LEAST);
     } else {
         (d->best == IW_FIT_FIXED ? say_fixed : say_law)(doc, fit);
@@ -381,17 +381,18 @@ void iwi_fit_say_agreement(struct iwi_document *doc, const iw_noise_fit *fit)
         has_beats = has_beats || fit->specs[i].is_periodic;
     }
     if (!a->is_known) {
-        iwi_paragraph(doc, "No noise could be made of this: the fit leaves no time to work. Do not use it.");
+        iwi_paragraph(
+            doc, "No noise can be generated from this fit, which leaves no time for work. Do not use it.");
         return;
     }
-    iwi_paragraph(doc, "Noise made of this takes %s of the time, the recorded %s",
+    iwi_paragraph(doc, "Noise generated from these specs takes %s of the time, the recorded noise %s",
                   iwi_share_text(a->made, made), iwi_share_text(a->recorded, recorded));
     if (fabs(a->made / a->recorded - 1.0) > SAME_SHARE || !is_within_chance) {
-        iwi_doc_append(doc, ": %.2f times as much", a->made / a->recorded);
+        iwi_doc_append(doc, ": %.2fx as much", a->made / a->recorded);
     }
-    iwi_doc_append(doc, is_within_chance ? ", within chance." : ", beyond chance.");
+    iwi_doc_append(doc, is_within_chance ? ", not a significant difference." : ", a significant difference.");
     iwi_doc_append(
-        doc, " Detours on a CPU: %s made, %s recorded; the KS distance of their durations is %.3f%s.",
+        doc, " Detours per CPU: %s generated, %s recorded; the KS distance of their durations is %.3f%s.",
         iwi_rate_text(a->made_hz, made), iwi_rate_text(a->recorded_hz, recorded), a->durations.distance,
         has_beats && a->durations.distance > CLOSE ? ", since beats have one length" : "");
 }
@@ -407,18 +408,19 @@ static void note_tail(struct iwi_document *doc, const iw_noise_fit *fit)
 
     iwi_item(doc, "Tail:");
     if (d->tail_share > 0.0) {
-        iwi_doc_append(doc, " %.3g %% of the detours last %s or more, by the %s law %s.",
-                       100.0 * d->tail_share, iwi_ns_short_text(d->tail_recorded_ns, recorded),
-                       iw_fit_law_name(d->best), iwi_ns_short_text(d->tail_fitted_ns, fitted));
+        iwi_doc_append(doc, " %.3g %% of the detours last %s or more, %s law: %s.", 100.0 * d->tail_share,
+                       iwi_ns_short_text(d->tail_recorded_ns, recorded), iw_fit_law_name(d->best),
+                       iwi_ns_short_text(d->tail_fitted_ns, fitted));
     }
-    iwi_doc_append(doc, " As long as the longest, %s, should be %.2g detours",
+    iwi_doc_append(doc, " Detours as long as the longest, %s: %.2g expected",
                    iwi_ns_short_text(d->longest_ns, recorded), d->expected_as_long);
     if (iwi_fit_has_mixture(fit)) {
-        iwi_doc_append(doc, " by it, and %.2g by the specs together", by_specs);
+        iwi_doc_append(doc, " from the law, %.2g from all specs together", by_specs);
     }
-    iwi_doc_append(doc, expected < 0.05   ? ": too light there, many ranks would suffer more than it says."
-                        : expected > 20.0 ? ": too heavy there, many ranks would suffer less than it says."
-                                          : ".");
+    iwi_doc_append(doc,
+                   expected < 0.05   ? ": the tail is too light, many ranks would suffer more than predicted."
+                   : expected > 20.0 ? ": the tail is too heavy, many ranks would suffer less than predicted."
+                                     : ".");
 }
 
 static void note_choice(struct iwi_document *doc, const iw_noise_fit *fit)
@@ -426,14 +428,14 @@ static void note_choice(struct iwi_document *doc, const iw_noise_fit *fit)
     const iw_durations *d = &fit->groups[0].durations;
 
     iwi_item(doc,
-             "The best law has the lowest BIC: the question is which law it is, so further parameters must "
-             "pay. p: share of %zu samples of the law, fitted again, that are as far (KS) from their fit; "
-             "it takes detours as independent, bursts make it too small.",
+             "The best law has the lowest BIC, which penalises parameters. p: share of %zu samples of the "
+             "law, fitted again, that are as far (KS) from their fit; "
+             "it assumes independent detours, so bursts make it too small.",
              fit->opts.replicates);
     if (d->count >= MANY) {
         iwi_item(doc,
-                 "With this many detours even a distance of %.3f is beyond chance, and no law is exact: look "
-                 "at the distance, the largest error of the share of longer detours, and at the tail.",
+                 "With this many detours even a distance of %.3f is significant, and no law is exact: check "
+                 "the distance, the largest error of the share of longer detours, and the tail.",
                  1.0 / sqrt((double)d->count));
     }
 }
@@ -447,10 +449,11 @@ static void note_threshold(struct iwi_document *doc, const iw_noise_fit *fit)
         least_seen = fmin(least_seen, fit->specs[i].seen);
     }
     if (fit->threshold_ns > 0.0) {
-        iwi_item(doc, "Shorter than %s was not recorded: laws are fitted to what is above.",
+        iwi_item(doc, "Detours shorter than %s were not recorded: laws are fitted above.",
                  iwi_ns_round_text(fit->threshold_ns, number));
         if (least_seen < 0.95) {
-            iwi_doc_append(doc, " Specs have up to %.0f %% of their detours below: inferred, never seen.",
+            iwi_doc_append(doc,
+                           " Up to %.0f %% of the detours of a spec are shorter: inferred, not recorded.",
                            100.0 * (1.0 - least_seen));
         }
     }
@@ -459,12 +462,12 @@ static void note_threshold(struct iwi_document *doc, const iw_noise_fit *fit)
 static void note_limit(struct iwi_document *doc, const iw_fit_spec *spec)
 {
     if (!isfinite(spec->share)) {
-        iwi_item(doc, "'%s' has no mean (A <= 1): the time it takes grows with the length of a run.",
+        iwi_item(doc, "'%s' has no mean (A <= 1): its share of time grows with the length of a run.",
                  spec->text);
     } else if (spec->seen < 0.0501) {
         iwi_item(doc,
-                 "'%s' stands at a limit: laws with less than 5 %% above the threshold are not tried, "
-                 "though they would fit better.",
+                 "'%s' is at a limit: laws with less than 5 %% above the threshold are not tried, though "
+                 "they would fit better.",
                  spec->text);
     }
 }
@@ -496,13 +499,12 @@ static void note_overlap(struct iwi_document *doc, const iw_fit_spec *spec)
 {
     if (spec->overlapping >= LEAST_OVERLAP) {
         iwi_item(doc,
-                 "'%s': %.2g %% of these detours begin within another one, and are recorded as one "
-                 "with it. The spec has single detours, so its rate is higher than the recorded one",
+                 "'%s': %.2g %% of these detours begin within another one and are recorded as one. The spec "
+                 "describes single detours, so its rate is higher than the recorded one",
                  spec->text, 100.0 * spec->overlapping);
-        iwi_doc_append(doc, spec->is_by_mean
-                                ? ". Only rate and mean follow from the recording: with this much "
-                                  "overlap the form of the law is uncertain."
-                                : " and they are shorter.");
+        iwi_doc_append(doc, spec->is_by_mean ? ". The recording fixes only rate and mean: with this much "
+                                               "overlap the form of the law is uncertain."
+                                             : " and they are shorter.");
     }
 }
 
@@ -511,11 +513,11 @@ static void note_losses(struct iwi_document *doc, const iw_noise_fit *fit)
     number_text number;
 
     if (fit->dropped > 0) {
-        iwi_item(doc, "The recording dropped %s detours: rates are too low.",
+        iwi_item(doc, "The recording lacks %s detours: rates are too low.",
                  iwi_count_text(fit->dropped, number));
     }
     if (fit->left_out_share > 0.0) {
-        iwi_item(doc, "Simulations take %d specs: the smallest, %s of the time, are left out.",
+        iwi_item(doc, "Simulations use at most %d specs: the smallest, %s of the time, are dropped.",
                  IW_NOISE_MAX_SOURCES, iwi_share_text(fit->left_out_share, number));
     }
 }

@@ -118,9 +118,8 @@ static iw_status spectrum_figure(const iw_log *log, const iw_noise_spectrum *spe
     }
     IW_TRY(iwi_figure_new(log, "Spectrum", &figure));
     figure->is_wide = true;
-    figure->message =
-        "Power of the share of time that is lost, over frequency. Peaks above the floor are noise that comes "
-        "at regular intervals; triangles mark the lines. Both axes are logarithmic.";
+    figure->message = "Power of the share of time that is lost, over frequency. Peaks above the floor are "
+                      "noise at regular intervals; triangles mark the lines. Both axes are logarithmic.";
     figure->x = (struct iwi_figure_axis){.label = "Frequency",
                                          .unit = IWI_AXIS_HZ,
                                          .is_log = true,
@@ -152,7 +151,8 @@ static const struct iwi_field line_fields[] = {
     IWI_VALUE(iw_spectral_line, share),
     IWI_VALUE(iw_spectral_line, harmonics),
     IWI_VALUE(iw_spectral_line, power, .about = "1/Hz"),
-    IWI_VALUE(iw_spectral_line, tick_hz, .is_there = is_tick, .about = "of the kernel if it may be its tick"),
+    IWI_VALUE(iw_spectral_line, tick_hz, .is_there = is_tick,
+              .about = "tick of the kernel, if the line may be it"),
 };
 static const struct iwi_schema line_schema = IWI_SCHEMA(iw_spectral_line, line_fields);
 
@@ -163,7 +163,7 @@ static const struct iwi_field carrier_fields[] = {
     IWI_VALUE(iw_spectral_source, period_ns),
     IWI_VALUE(iw_spectral_source, share),
     IWI_VALUE(iw_spectral_source, line, .is_there = has_line,
-              .about = "which it makes, counted from 1; null if none"),
+              .about = "its line, counted from 1; null: none"),
 };
 static const struct iwi_schema carrier_schema = IWI_SCHEMA(iw_spectral_source, carrier_fields);
 
@@ -182,25 +182,25 @@ static const struct iwi_field spectrum_fields[] = {
     IWI_VALUE(iw_noise_spectrum, host, .may_be_null = true),
     IWI_ENUM(iw_noise_spectrum, probe, "probe", iwi_probe_at),
     IWI_VALUE_AS(iw_noise_spectrum, opts.cpu, "cpu", .is_there = is_one_cpu, .about = "`--cpu`"),
-    IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus", .about = "how many were long enough"),
+    IWI_VALUE_AS(iw_noise_spectrum, cpu_count, "cpus", .about = "number of CPUs recorded long enough"),
     IWI_VALUE(iw_noise_spectrum, lowest_hz),
     IWI_VALUE_AS(iw_noise_spectrum, opts.max_frequency_hz, "max_frequency_hz"),
-    IWI_VALUE(iw_noise_spectrum, step_hz, .about = "distance of the frequencies"),
-    IWI_VALUE(iw_noise_spectrum, resolution_hz, .about = "least distance of lines"),
+    IWI_VALUE(iw_noise_spectrum, step_hz, .about = "distance between frequencies"),
+    IWI_VALUE(iw_noise_spectrum, resolution_hz, .about = "smallest distance between lines"),
     IWI_VALUE(iw_noise_spectrum, quanta_hz, .is_there = has_quanta,
-              .about = "quanta per second: noise faster than half of that shows up at a lower frequency; "
-                       "null for detours"),
+              .about = "quanta per second: noise faster than half of this appears at a lower frequency; null "
+                       "for detours"),
     IWI_VALUE(iw_noise_spectrum, window_ns),
     IWI_VALUE(iw_noise_spectrum, windows, .about = "transformed, of all CPUs"),
     IWI_VALUE(iw_noise_spectrum, possible_windows, .about = "available"),
-    IWI_VALUE(iw_noise_spectrum, least_ratio, .about = "lines rise this many times above the floor"),
-    IWI_VALUE(iw_noise_spectrum, false_alarm, .about = "probability that noise alone does so"),
+    IWI_VALUE(iw_noise_spectrum, least_ratio, .about = "least ratio of a line to the floor"),
+    IWI_VALUE(iw_noise_spectrum, false_alarm, .about = "probability that noise without lines exceeds it"),
     IWI_VALUE(iw_noise_spectrum, highest_ratio, .about = "of all frequencies"),
     IWI_VALUE(iw_noise_spectrum, is_tick_known,
-              .about = "the recording says the rate of the kernel's tick; else usual rates are tried"),
-    IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema, .about = "the strongest first"),
+              .about = "the recording has the rate of the kernel's tick; otherwise usual rates are tried"),
+    IWI_OBJECTS(iw_noise_spectrum, lines, line_count, line_schema, .about = "strongest first"),
     IWI_OBJECTS(iw_noise_spectrum, sources, source_count, carrier_schema, .about = "periodic ones"),
-    IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema, .about = "what is drawn"),
+    IWI_OBJECTS(iw_noise_spectrum, points, point_count, point_schema, .about = "data of the picture"),
 };
 /* As a report of the recording has it, which has the recording's caveats. */
 const struct iwi_schema iwi_spectrum_schema = IWI_SCHEMA(iw_noise_spectrum, spectrum_fields);
@@ -220,12 +220,12 @@ iw_status iwi_spectrum_check(const iw_log *log, const char *name, const iw_noise
 {
     if (!(spectrum->lowest_hz > 0.0 && spectrum->opts.max_frequency_hz > spectrum->lowest_hz &&
           spectrum->opts.max_frequency_hz < HUGE_VAL && spectrum->step_hz > 0.0)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': lowest_hz, max_frequency_hz and step_hz are no range",
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': lowest_hz, max_frequency_hz and step_hz: not a range",
                         name);
     }
     for (size_t i = 0; i < spectrum->source_count; i++) {
         if (spectrum->sources[i].line > spectrum->line_count) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': sources[%zu].line: there is no such line", name, i);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': sources[%zu].line: no such line", name, i);
         }
     }
     return IW_OK;
@@ -294,22 +294,19 @@ static const char *say_strongest(struct iwi_document *doc, const iw_noise_spectr
         more = iwi_doc_printf(doc, " %zu more line%s out.", spectrum->line_count - 1,
                               spectrum->line_count == 2 ? " stands" : "s stand");
     }
-    return iwi_doc_printf(doc, "The noise of %s beats at %s%s, about %s of the time%s.%s", host_of(spectrum),
-                          frequency(doc, spectrum, line->frequency_hz), harmonics,
+    return iwi_doc_printf(doc, "The strongest periodic noise of %s is at %s%s, about %s of the time%s.%s",
+                          host_of(spectrum), frequency(doc, spectrum, line->frequency_hz), harmonics,
                           iwi_percent_short(doc, line->share), tick, more);
 }
 
 const char *iwi_spectrum_verdict(struct iwi_document *doc, const iw_noise_spectrum *spectrum)
 {
     if (!(spectrum->highest_ratio > 0.0)) {
-        return iwi_doc_printf(doc, "%s shows no noise at all, so there is no line either.",
-                              host_of(spectrum));
+        return iwi_doc_printf(doc, "%s shows no noise and thus no lines.", host_of(spectrum));
     }
     if (spectrum->line_count == 0) {
         return iwi_doc_printf(
-            doc,
-            "No line stands out of the noise of %s: none above %.1f times the floor (the highest "
-            "has %s).",
+            doc, "No periodic noise in %s: no line above %.1fx the floor (the highest reaches %s).",
             host_of(spectrum), spectrum->least_ratio, ratio(doc, spectrum->highest_ratio));
     }
     return say_strongest(doc, spectrum);
@@ -342,9 +339,9 @@ void iwi_spectrum_show(struct iwi_document *doc, const iw_noise_spectrum *spectr
     iw_status status;
 
     if (spectrum->line_count > 0) {
-        IWI_TABLE(doc, "Lines that stand out, the strongest first", {"frequency", IWI_NUMBER},
-                  {"period", IWI_NUMBER}, {"x floor", IWI_NUMBER}, {"harmonics", IWI_NUMBER},
-                  {"share", IWI_NUMBER}, {"carried by", IWI_WORDS});
+        IWI_TABLE(doc, "Lines, strongest first", {"frequency", IWI_NUMBER}, {"period", IWI_NUMBER},
+                  {"x floor", IWI_NUMBER}, {"harmonics", IWI_NUMBER}, {"share", IWI_NUMBER},
+                  {"carried by", IWI_WORDS});
     }
     for (size_t i = 0; i < spectrum->line_count; i++) {
         const iw_spectral_line *line = &spectrum->lines[i];
@@ -366,8 +363,8 @@ static void note_silent_sources(struct iwi_document *doc, const iw_noise_spectru
         const double frequency_hz = 1e9 / source->period_ns;
 
         if (source->line == 0) {
-            iwi_item(doc, "%s comes every %s, but makes no line of its own: %s.",
-                     source_of(doc, &source->source), iwi_ns_round(doc, source->period_ns),
+            iwi_item(doc, "%s comes every %s, but has no line: %s.", source_of(doc, &source->source),
+                     iwi_ns_round(doc, source->period_ns),
                      frequency_hz < spectrum->lowest_hz ? "too slow for a recording of this length"
                      : frequency_hz > spectrum->opts.max_frequency_hz
                          ? "too fast, above the highest frequency shown"
@@ -380,8 +377,8 @@ void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spect
 {
     note_silent_sources(doc, spectrum);
     iwi_item(doc,
-             "Lines must rise %.1f times above the floor; noise without lines does so once in %.0f "
-             "recordings. Shares are rough where beats vary or CPUs differ.",
+             "Lines must exceed %.1fx the floor; noise without lines does so once in %.0f recordings. Shares "
+             "are rough where beats vary or CPUs differ.",
              spectrum->least_ratio, 1.0 / spectrum->false_alarm);
     iwi_item(doc, "Mean of %zu windows of %s, on %zu CPU%s", spectrum->windows,
              iwi_ns_round(doc, spectrum->window_ns), spectrum->cpu_count, iwi_plural_s(spectrum->cpu_count));
@@ -392,8 +389,8 @@ void iwi_spectrum_notes(struct iwi_document *doc, const iw_noise_spectrum *spect
                    spectrum->opts.max_frequency_hz, spectrum->resolution_hz);
     if (spectrum->quanta_hz > 0.0) {
         iwi_item(doc,
-                 "There are %.4g quanta per second: noise faster than %.4g Hz shows up at a lower "
-                 "frequency. Shorter quanta help, or the selfish probe.",
+                 "With %.4g quanta per second, noise faster than %.4g Hz appears at a lower frequency. Use "
+                 "shorter quanta, or the selfish probe.",
                  spectrum->quanta_hz, 0.5 * spectrum->quanta_hz);
     }
 }

@@ -193,7 +193,7 @@ iw_status iw_noise_spectrum_new(const iw_log *log, const iw_recording *recording
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SPECTRUM_OPTS_INIT", given, &known));
     if (!(opts->max_frequency_hz >= 0.0) || isinf(opts->max_frequency_hz)) {
-        return iwi_fail(log, IW_ERR_RANGE, "%g Hz is no highest frequency", opts->max_frequency_hz);
+        return iwi_fail(log, IW_ERR_RANGE, "invalid highest frequency: %g Hz", opts->max_frequency_hz);
     }
     IW_TRY(choose_cpu(log, opts->cpu, &view));
     spectrum = iwi_new_array(log, 1, sizeof *spectrum);

@@ -273,7 +273,7 @@ static void quanta_compare_with_quanta_only(void **state)
     iw_noise_comparison_free(c);
     iwt_log_init(&l);
     assert_status(iw_noise_compare(&l.log, fwq, detours, &opts, &c), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "one was recorded by fwq, the other one by selfish");
+    iwt_assert_logged(&l, "one recording is by fwq, the other by selfish");
     assert_status(iw_noise_compare(&l.log, fwq, ftq, &by_rate, &c), IW_ERR_RANGE);
     iwt_assert_logged(&l, "quanta cannot judge by 'rate'");
     iw_recording_free(detours);

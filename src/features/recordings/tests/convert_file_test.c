@@ -209,7 +209,7 @@ static void unknown_formats_are_named(void **state)
     iwt_assert_logged(&log, "the suffix");
     assert_status(iw_recording_export(&log.log, recording, path, "osnoise"), IW_ERR_USAGE);
     iwt_assert_logged(&log,
-                      "not a format that can be written: take one of idlewave, netgauge, csv, sysjitter");
+                      "not a format that can be written: use one of idlewave, netgauge, csv, sysjitter");
     assert_status(iw_recording_export(&log.log, recording, "-", "netgauge"), IW_ERR_USAGE);
     iwt_assert_logged(&log, "choose one (`cpu`)");
     put(path, "hello\n");
@@ -233,7 +233,7 @@ static void ftq_has_no_detours_to_list(void **state)
     path_of(state, "a.txt", path);
     iwt_log_init(&log);
     assert_status(iw_recording_export(&log.log, recording, path, NULL), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&log, "ftq does not say when detours were");
+    iwt_assert_logged(&log, "ftq does not record when detours were");
     assert_int_not_equal(access(path, F_OK), 0);
     iw_recording_free(recording);
 }

@@ -88,7 +88,7 @@ static void netgauge_detours_that_overlap_are_one(void **state)
 static void netgauge_length_before_the_last_detour_is_refused(void **state)
 {
     (void)state;
-    expect_refused(&iwi_convert_netgauge, "# length_ns: 10\n5 20\n", IW_ERR_FORMAT, "behind the length");
+    expect_refused(&iwi_convert_netgauge, "# length_ns: 10\n5 20\n", IW_ERR_FORMAT, "after the length");
 }
 
 /* As `netgauge -x noise` writes it when a file of an earlier run is there. */

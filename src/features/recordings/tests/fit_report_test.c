@@ -76,7 +76,7 @@ static void a_law_that_fits_is_said_to(void **state)
 
     (void)state;
     assert_says(made(specs, 1, 0.0), "Durations of synthetic are best described as lognormal (median");
-    assert_says(made(specs, 1, 0.0), ", and it fits: KS distance");
+    assert_says(made(specs, 1, 0.0), ", which fits: KS distance");
     assert_says(made(specs, 1, 0.0), "They come at random, ");
 }
 
@@ -88,7 +88,7 @@ static void a_mixture_fits_no_law_but_its_sources_do(void **state)
     (void)state;
     assert_says(made(specs, 2, 0.0), "; but no law fits well: KS distance");
     assert_says(made(specs, 2, 0.0), "p <= 0.010");
-    assert_says(made(specs, 2, 0.0), "Of 2 sources fitted one by one, 2 fit within chance.");
+    assert_says(made(specs, 2, 0.0), "Of 2 sources fitted one by one, 2 fit.");
     assert_says(made(specs, 2, 0.0), "specs together)");
 }
 
@@ -107,9 +107,8 @@ static void silence_and_few_detours_are_said(void **state)
 
     (void)state;
     iwt_detour(few, 0, 1000, 500, 0);
-    assert_says(iwt_recording(1, SECOND_NS),
-                "node.h5 shows no detours of at least 180 ns, so there is nothing to fit.");
-    assert_says(few, "node.h5 has 1 detour: too few to find a law, which takes 10.");
+    assert_says(iwt_recording(1, SECOND_NS), "node.h5 shows no detours of at least 180 ns: nothing to fit.");
+    assert_says(few, "node.h5 has 1 detour: too few for a fit, at least 10 are needed.");
 }
 
 static void equal_detours_are_said_to_be(void **state)
@@ -125,8 +124,8 @@ static void what_was_never_seen_is_said(void **state)
     static const char *const specs[] = {"poisson:200Hz,exp:1us"};
 
     (void)state;
-    assert_says(made(specs, 1, 1000.0), "Shorter than 1 us was not recorded");
-    assert_says(made(specs, 1, 1000.0), "of their detours below: inferred, never seen.");
+    assert_says(made(specs, 1, 1000.0), "Detours shorter than 1 us were not recorded");
+    assert_says(made(specs, 1, 1000.0), "of the detours of a spec are shorter: inferred, not recorded.");
 }
 
 static size_t columns_of(const char *line, const char *end)
@@ -218,7 +217,7 @@ static void a_script_for_gnuplot_holds_curves_and_data(void **state)
     assert_true(fread(text, 1, sizeof text - 1, in) > 0);
     assert_has(text, "$data0 << END");
     assert_status(iw_doc_plot(&l.log, iw_fit_doc(fit), "node.gif"), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "pictures are .svg, .png or .pdf, scripts .gp");
+    iwt_assert_logged(&l, "use .svg, .png or .pdf for pictures, .gp for scripts");
     (void)fclose(in);
     iw_noise_fit_free(fit);
     iw_recording_free(recording);

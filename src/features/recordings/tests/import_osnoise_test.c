@@ -215,7 +215,7 @@ static void what_is_malformed_is_refused_with_its_line(void **state)
         snprintf(text, sizeof text, "# tracer: osnoise\n" HEAD "%s", fields[i]);
         expect_refused(&iwi_import_osnoise, text, IW_ERR_FORMAT, "'in:2'");
     }
-    expect_refused(&iwi_import_osnoise, "# tracer: osnoise\n", IW_ERR_FORMAT, "has no events of osnoise");
+    expect_refused(&iwi_import_osnoise, "# tracer: osnoise\n", IW_ERR_FORMAT, "has no osnoise events");
     expect_refused(&iwi_import_osnoise,
                    HEAD "nmi_noise: start 1.0 duration 5 ns\n" HEAD
                         "nmi_noise: start 1000000.0 duration 5 ns\n",

@@ -122,7 +122,7 @@ static void bare_quanta_need_a_length(void **state)
     iw_recording_free(recording);
     recording = NULL;
     assert_status(import_with(&log, &iwi_import_fwq, "900\n1000\n", 0, &recording), IW_ERR_USAGE);
-    iwt_assert_logged(&log, "say how long all quanta took");
+    iwt_assert_logged(&log, "give the length of all quanta");
 }
 
 static void damaged_fwq_is_refused(void **state)
@@ -133,7 +133,7 @@ static void damaged_fwq_is_refused(void **state)
     (void)state;
     expect_refused(&iwi_import_fwq, speed, IW_ERR_TRUNCATED, "has no quanta");
     expect_refused(&iwi_import_fwq, "Thread 0 running on CPUs 1\n9\n", IW_ERR_FORMAT,
-                   "in the order of the speeds");
+                   "in the same order as the speeds");
     expect_refused(&iwi_import_fwq, "Speed: process 0, cycles 0, seconds 1, GHz 1\n", IW_ERR_FORMAT,
                    "expected 'Speed:");
     expect_refused(&iwi_import_fwq, "Speed: process 1, cycles 9, seconds 1, GHz 1\n", IW_ERR_FORMAT,
@@ -141,7 +141,7 @@ static void damaged_fwq_is_refused(void **state)
     (void)snprintf(text, sizeof text, "%s900\n", speed);
     expect_refused(&iwi_import_fwq, text, IW_ERR_FORMAT, "before its quanta");
     (void)snprintf(text, sizeof text, "%sProcess 1 running on CPUs 3\n900\n", speed);
-    expect_refused(&iwi_import_fwq, text, IW_ERR_FORMAT, "in the order of the speeds");
+    expect_refused(&iwi_import_fwq, text, IW_ERR_FORMAT, "in the same order as the speeds");
     (void)snprintf(text, sizeof text, "%sProcess 0 running on CPUs 3\n900\n-1\n", speed);
     expect_refused(&iwi_import_fwq, text, IW_ERR_FORMAT, "'in:4': expected the cycles");
     (void)snprintf(text, sizeof text, "%sProcess 0 running on CPUs 3\n9000\n", speed);
@@ -271,9 +271,9 @@ static void damaged_ftq_is_refused(void **state)
     expect_refused(&iwi_import_ftq, "0 500\n", IW_ERR_FORMAT, "threads of one window");
     expect_refused(&iwi_import_ftq, "0 5\n1 5\n2 5\n1000000 5\n", IW_ERR_FORMAT,
                    "nearly all windows are missing");
-    expect_refused(&iwi_import_ftq, "500\n400\n", IW_ERR_USAGE, "say how long all of them took");
+    expect_refused(&iwi_import_ftq, "500\n400\n", IW_ERR_USAGE, "give the length of all");
     expect_refused(&iwi_import_ftq, "1\n2\n3\n4\n5\n6\n7\n8\n9\n", IW_ERR_FORMAT,
-                   "name the file of their counts");
+                   "name the file with their counts");
     expect_pair_refused("5\n5\n", "1\n", "'times' has 1 lines, but 'counts' has 2");
     expect_pair_refused("5\n5\n", "1\nx\n", "'times:2': expected one number");
     assert_status(import_with(&log, &iwi_import_ftq, "5\n5\n", INT64_C(864000) * 1000000001, &recording),

@@ -241,16 +241,16 @@ static void costs_are_said_with_two_digits(void **state)
         const char *part;
     } cases[] = {
         {1.437, 1.612,
-         "a barrier takes about 2.4 times as long, an allreduce of 8 B 2.6 times; barriers slow down "
-         "by 5 % from about 8 ranks."},
-        {0.4123, 0.3849, "a barrier takes about 41 % longer, an allreduce of 8 B 38 %; barriers"},
-        {0.9, 1.1, "a barrier takes about 90 % longer, an allreduce of 8 B 110 %; barriers"},
-        {8.94, 8.96, "a barrier takes about 9.9 times as long, an allreduce of 8 B 10 times;"},
-        {480.4, 12344.0, "a barrier takes about 480 times as long, an allreduce of 8 B 12,000 times;"},
+         "a barrier takes about 2.4x as long, an allreduce of 8 B 2.6x; barriers slow down by 5 % from about "
+         "8 ranks."},
+        {0.4123, 0.3849, "a barrier is about 41 % slower, an allreduce of 8 B 38 %; barriers"},
+        {0.9, 1.1, "a barrier is about 90 % slower, an allreduce of 8 B 110 %; barriers"},
+        {8.94, 8.96, "a barrier takes about 9.9x as long, an allreduce of 8 B 10x;"},
+        {480.4, 12344.0, "a barrier takes about 480x as long, an allreduce of 8 B 12,000x;"},
         {1.3e6, 2.5e7,
          "a barrier takes about 1.3 million times as long, an allreduce of 8 B 25 million times;"},
         {0.0001, 0.0002,
-         "On 1,024 ranks of hdr-fat-tree neither a barrier nor an allreduce of 8 B takes noticeably longer;"},
+         "On 1,024 ranks of hdr-fat-tree neither a barrier nor an allreduce of 8 B is noticeably slower;"},
     };
 
     (void)state;
@@ -266,13 +266,12 @@ static void bounds_are_said_to_be_some(void **state)
     const iw_noise_cost large = bound_of(2.0, 3.0), small = bound_of(0.2, 0.3), none = bound_of(0.0, 0.0);
 
     (void)state;
-    assert_said(&large, "On 1,024 ranks of hdr-fat-tree a barrier takes at least 2.8 times as long, an "
-                        "allreduce of 8 B at least 3.7 times;");
+    assert_said(&large, "On 1,024 ranks of hdr-fat-tree a barrier takes at least 2.8x as long, an allreduce "
+                        "of 8 B at least 3.7x;");
     assert_said(&large, "10 simulations of 100 collectives back to back; a longer recording may show more.");
-    assert_said(&small, "a barrier takes at least 18 % longer, an allreduce of 8 B at least 27 %;");
-    assert_said(
-        &none,
-        "The recording is too short to show what a barrier on 1,024 ranks of hdr-fat-tree pays; barriers");
+    assert_said(&small, "a barrier is at least 18 % slower, an allreduce of 8 B at least 27 %;");
+    assert_said(&none,
+                "The recording is too short to predict a barrier on 1,024 ranks of hdr-fat-tree; barriers");
 }
 
 static void rare_detours_are_said_to_be_too_rare(void **state)
@@ -281,12 +280,10 @@ static void rare_detours_are_said_to_be_too_rare(void **state)
 
     (void)state;
     large.is_rare = none.is_rare = true;
-    assert_said(&large,
-                "a barrier takes at least 2.8 times as long, an allreduce of 8 B at least 3.7 times;");
+    assert_said(&large, "a barrier takes at least 2.8x as long, an allreduce of 8 B at least 3.7x;");
     assert_said(&large, "back to back, too few for its rare detours: simulate more.");
-    assert_said(&none,
-                "Its long detours are too rare for a quick simulation of what a barrier on 1,024 ranks "
-                "of hdr-fat-tree pays; barriers slow down by 5 % from about 8 ranks.");
+    assert_said(&none, "Its long detours are too rare for a quick simulation of a barrier on 1,024 ranks of "
+                       "hdr-fat-tree; barriers slow down by 5 % from about 8 ranks.");
 }
 
 static void ranks_that_do_not_slow_down_are_told(void **state)
@@ -296,8 +293,9 @@ static void ranks_that_do_not_slow_down_are_told(void **state)
     (void)state;
     quick.from_ranks = bound.from_ranks = 0;
     assert_said(&quick, "; barriers slow down by less than 5 % on up to 16,384 ranks.");
-    assert_said(&bound,
-                "; with what was recorded, barriers slow down by less than 5 % on up to 16,384 ranks.");
+    assert_said(
+        &bound,
+        "; counting recorded events only, barriers slow down by less than 5 % on up to 16,384 ranks.");
 }
 
 static void how_they_were_found_is_told(void **state)
@@ -306,7 +304,7 @@ static void how_they_were_found_is_told(void **state)
 
     (void)state;
     assert_said(&cost, "Slowdowns are means of 10 simulations of 100 collectives back to back (barrier: 95 % "
-                       "CI 1.900x to 2.100x).");
+                       "CI 1.900 to 2.100x).");
     cost.used_ns = 2e9;
     assert_said(&cost, "back to back with the first 2 s (barrier:");
 }
@@ -318,7 +316,7 @@ static void of_ftq_nobody_knows(void **state)
 
     (void)state;
     assert_non_null(
-        strstr(text, "FTQ does not show when detours begin, so what a barrier pays is not known."));
+        strstr(text, "FTQ does not record when detours begin, so the cost of a barrier is unknown."));
     assert_null(strstr(text, "hdr-fat-tree"));
     free(text);
 }

@@ -49,7 +49,7 @@ static void the_text_has_the_spectrum(void **state)
 
     (void)state;
     assert_says(recording, false, "node.h5 loses 1.00 % of its CPU");
-    assert_says(recording, false, "The noise of node.h5 beats at 1000.0 Hz (+ 3 harmonics)");
+    assert_says(recording, false, "The strongest periodic noise of node.h5 is at 1000.0 Hz (+ 3 harmonics)");
     assert_says(recording, false, "1.00 %  irq local_timer");
     iw_recording_free(recording);
 }
@@ -59,7 +59,8 @@ static void the_page_has_lines_plot_and_table(void **state)
     iw_recording *recording = ticking(10 * SECOND_NS);
 
     (void)state;
-    assert_says(recording, true, "<p>The noise of node.h5 beats at 1000.0 Hz (+ 3 harmonics)");
+    assert_says(recording, true,
+                "<p>The strongest periodic noise of node.h5 is at 1000.0 Hz (+ 3 harmonics)");
     assert_says(recording, true, "<td class=\"words\">irq local_timer</td></tr> </tbody>");
     assert_says(recording, true, "<h3>Spectrum</h3>");
     assert_says(recording, true, "<summary>Table: Spectrum</summary>");
@@ -69,7 +70,7 @@ static void the_page_has_lines_plot_and_table(void **state)
 
 static void too_short_is_a_sentence(void **state)
 {
-    static const char sentence[] = "Its frequencies are not known: too short for a spectrum up to ";
+    static const char sentence[] = "Its frequencies are unknown: too short for a spectrum up to ";
     iw_recording *recording = ticking(5000000);
 
     (void)state;
@@ -84,8 +85,8 @@ static void silence_has_no_plot(void **state)
     char *page;
 
     (void)state;
-    assert_says(recording, false, "node.h5 shows no noise at all");
-    assert_says(recording, true, "node.h5 shows no noise at all");
+    assert_says(recording, false, "node.h5 shows no noise");
+    assert_says(recording, true, "node.h5 shows no noise");
     page = written(recording, true);
     assert_null(strstr(page, "<figure>"));
     free(page);

@@ -46,7 +46,7 @@ static void silence_is_said_so(void **state)
     iw_recording *recording = iwt_recording(1, MINUTE_NS);
 
     (void)state;
-    noise_assert_says(recording, "node.h5 shows no noise at all (CPU 0, 60 s).");
+    noise_assert_says(recording, "node.h5 shows no noise (CPU 0, 60 s).");
     noise_assert_silent(recording, "barrier");
     noise_assert_silent(recording, "class");
     noise_assert_silent(recording, "over time");
@@ -138,18 +138,16 @@ static void how_it_was_measured_is_told(void **state)
     iw_recording *recording = noise_sample();
 
     (void)state;
-    noise_assert_says(
-        recording, "Probe selfish; sources identified with tracefs. Detours shorter than 180 ns are not seen "
-                   "(t_min 20.0 ns).");
+    noise_assert_says(recording, "Probe selfish; sources identified with tracefs. Detours shorter than 180 "
+                                 "ns cannot be seen (t_min 20.0 ns).");
     iwt_attribute(recording, "clock", "tsc");
     iwt_attribute(recording, "kernel", "6.1.0");
     iwt_attribute(recording, "under", "make");
     iwt_attribute(recording, "under_ended_ns", "300000000");
     recording->cpus[1].t_min_ns = 22.0;
     recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
-    noise_assert_says(recording,
-                      "Probe selfish, clock tsc, kernel 6.1.0, under 'make' until 300 ms. Detours shorter "
-                      "than 180 ns are not seen (t_min 20.0 to 22.0 ns).");
+    noise_assert_says(recording, "Probe selfish, clock tsc, kernel 6.1.0, under 'make' until 300 ms. Detours "
+                                 "shorter than 180 ns cannot be seen (t_min 20.0 to 22.0 ns).");
     iw_recording_free(recording);
 }
 
@@ -160,7 +158,7 @@ static void rare_sources_may_be_missing(void **state)
     iw_recording *recording = noise_sample();
 
     (void)state;
-    noise_assert_says(recording, "- Sources rarer than one in 20 s may be missing");
+    noise_assert_says(recording, "- Events rarer than every 20 s may be missing");
     iw_recording_free(recording);
 }
 
@@ -172,9 +170,9 @@ static void a_sound_recording_has_no_other_warning(void **state)
     iwt_attribute(recording, "hypervisor", "none");
     iwt_attribute(recording, "governor", "performance");
     iwt_attribute(recording, "steal_ms", "0");
-    noise_assert_says(recording, "Keep in mind: - Sources rarer");
+    noise_assert_says(recording, "How sure: - Events rarer");
     iwt_attribute(recording, "governor", "unknown");
-    noise_assert_says(recording, "Keep in mind: - Sources rarer");
+    noise_assert_says(recording, "How sure: - Events rarer");
     iw_recording_free(recording);
 }
 
@@ -205,7 +203,7 @@ static void sources_are_known_where_a_file_names_them(void **state)
 
     (void)state;
     recording->rung = IW_ATTRIBUTION_LEVEL_NONE; /* as of CSV that does not say who told them */
-    noise_assert_says(recording, "Keep in mind: - Sources rarer");
+    noise_assert_says(recording, "How sure: - Events rarer");
     iw_recording_free(recording);
 }
 
@@ -230,7 +228,7 @@ static void virtual_machines_are_told(void **state)
     (void)state;
     iwt_attribute(recording, "hypervisor", "KVMKVMKVM");
     noise_assert_says(recording,
-                      "- This is a virtual machine (KVM): what its host takes counts as noise. Bare");
+                      "- This is a virtual machine (KVM): time that its host takes counts as noise. Bare");
     iwt_detour(recording, 0, 50000000000, 120000000, iwt_source(recording, IW_CLASS_HARDWARE, ""));
     noise_assert_says(recording, "counts as noise, class hardware, 0.10 %. Bare");
     iw_recording_free(recording);
@@ -243,9 +241,8 @@ static void stolen_time_is_told(void **state)
 
     (void)state;
     iwt_attribute(recording, "steal_ms", "12");
-    noise_assert_says(recording,
-                      "- This is a virtual machine: what its host takes counts as noise; it admits to "
-                      "0.020 % (steal).");
+    noise_assert_says(recording, "- This is a virtual machine: time that its host takes counts as noise; the "
+                                 "hypervisor reports 0.020 % steal.");
     iwt_attribute(recording, "steal_ms", "0:12,5:36,6:1000");
     noise_assert_says(recording, "it admits to 0.040 % (steal).");
     iw_recording_free(recording);
@@ -342,8 +339,7 @@ static void slow_clocks_are_told(void **state)
     (void)state;
     recording->cpus[1].t_min_ns = 1234.0;
     noise_assert_says(recording,
-                      "- One turn of the loop takes 1.23 us on CPU 5 even undisturbed, so short detours "
-                      "were missed.");
+                      "- One undisturbed loop takes 1.23 us on CPU 5, so short detours were missed.");
     iwt_attribute(recording, "clocksource", "hpet");
     noise_assert_says(recording, "were missed: the clock is slow to read (clock source 'hpet').");
     iw_recording_free(recording);

@@ -88,12 +88,10 @@ static void sources_without_a_line_are_explained(void **state)
     iw_recording *recording = ticking(1000000);
 
     (void)state;
-    assert_says(recording, 100.0,
-                "- irq local_timer comes every 1 ms, but makes no line of its own: too fast");
+    assert_says(recording, 100.0, "- irq local_timer comes every 1 ms, but has no line: too fast");
     iw_recording_free(recording);
     recording = ticking(800 * 1000000);
-    assert_says(recording, 0.0,
-                "- irq local_timer comes every 800 ms, but makes no line of its own: too slow");
+    assert_says(recording, 0.0, "- irq local_timer comes every 800 ms, but has no line: too slow");
     iw_recording_free(recording);
 }
 
@@ -102,7 +100,7 @@ static void silence_is_said_to_be_so(void **state)
     iw_recording *recording = iwt_recording(1, SECOND_NS);
 
     (void)state;
-    assert_says(recording, 0.0, "node.h5 shows no noise at all");
+    assert_says(recording, 0.0, "node.h5 shows no noise");
     iw_recording_free(recording);
 }
 

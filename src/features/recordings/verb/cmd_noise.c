@@ -32,7 +32,7 @@ static const char *const synopsis[] = {
 /* clang-format on */
 
 static const struct example examples[] = {
-    {"what a recording says", "idlewave noise show node.h5"},
+    {"summary of a recording", "idlewave noise show node.h5"},
     {NULL, NULL},
 };
 

@@ -22,12 +22,12 @@ static const char *const metric_names[] = {"share", "rate", "p99", NULL};
 #define ROW(...) OPT_ROW(struct compare_opts, __VA_ARGS__)
 static const struct opt verdict_rows[] = {
     ROW("metric", OPT_CHOICE, metric, "",
-        "what the verdict is about: time lost, detours per second, or their 99th percentile (default share)",
+        "what to compare: time lost, detours per second, or their 99th percentile (default share)",
         .choices = metric_names),
     ROW("tolerance", OPT_STRING, tolerance, "SHARE",
-        "B may be worse by this much: a share of the time, of the other metrics a share of A's (default 0)",
+        "how much worse B may be: a share of the time, or for other metrics a share of A's (default 0)",
         .is_setting = true),
-    ROW("seed", OPT_COUNT, seed, "N", "seed of the random numbers used to judge chance (default 1)"),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of the significance tests (default 1)"),
 };
 #undef ROW
 
@@ -42,15 +42,15 @@ static const char *const synopsis[] = {"[options] A B", NULL};
 
 static const char description[] =
     "Tests whether recording B (another node, another kernel, after a change) is noisier than recording A, "
-    "and which sources make the difference.\nDetours come in bursts, so chance is judged by a block "
+    "and which sources make the difference.\nDetours come in bursts, so significance comes from a block "
     "bootstrap: each recording is cut into blocks of a hundredth of its length (at least 100 ms, at least 20 "
-    "blocks) with all CPUs, which are drawn again 2000 times.\nExits with 2 if B is worse: the whole 95 % "
-    "interval of the difference lies above 0 and above the tolerance. With 1 if there are too few detours "
-    "for a percentile, so that nothing can be said. Otherwise with 0.";
+    "blocks) with all CPUs, which are resampled 2000 times.\nExit status: 2 if B is worse (the whole 95 % "
+    "interval of the difference lies above 0 and above the tolerance), 1 if there are too few detours for a "
+    "percentile, otherwise 0.";
 
 static const struct example examples[] = {
-    {"did isolating the CPUs help?", "idlewave noise compare before.h5 after.h5"},
-    {"fail a check if a node has lost 0.1 % more of its time",
+    {"whether isolating the CPUs helped", "idlewave noise compare before.h5 after.h5"},
+    {"fail if a node loses 0.1 % more of its time",
      "idlewave noise compare good.h5 node07.h5 --tolerance 0.1% || echo look there"},
     {NULL, NULL},
 };
@@ -94,7 +94,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count < 2) {
-        return ui_usage(ui, "which two recordings? idlewave noise compare A B");
+        return ui_usage(ui, "two recordings needed; type: idlewave noise compare A B");
     }
     if (opts->tolerance != NULL) {
         ui->option = "--tolerance";

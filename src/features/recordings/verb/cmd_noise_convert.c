@@ -102,30 +102,30 @@ static const char *suffix_of_format(size_t index)
 
 #define ROW(...) OPT_ROW(struct convert_opts, __VA_ARGS__)
 static const struct opt rows[] = {
-    ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default by its content)", .known = format_name),
-    ROW("to", OPT_STRING, to, "FORMAT", "format of OUT (default by its suffix: {})", .known = format_name,
+    ROW("from", OPT_STRING, from, "FORMAT", "format of IN (default from its content)", .known = format_name),
+    ROW("to", OPT_STRING, to, "FORMAT", "format of OUT (default from its suffix: {})", .known = format_name,
         .lists = {suffix_of_format}),
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU; for formats without CPU numbers ({}), the number to use",
         .max = UINT32_MAX - 1, .lists = {format_of_one_cpu}),
     ROW("length", OPT_TIME, length_ps, "TIME",
-        "how long IN was recorded (default as stated in it, else up to its last detour)"),
+        "length of the recording IN (default as stated in it, else up to its last detour)"),
 };
 #undef ROW
 
-static const struct opt_group groups[] = {OPT_GROUP("What is converted", rows, 0)};
+static const struct opt_group groups[] = {OPT_GROUP("Conversion", rows, 0)};
 
 static const struct convert_opts defaults = {.cpu = 0};
 
 static const char *const synopsis[] = {"[options] IN OUT", NULL};
 
 static const char description[] =
-    "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name what "
-    "a format cannot hold.\nReads and writes: {}. Only reads: {}.\n"
+    "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name data "
+    "that a format cannot hold.\nReads and writes: {}. Reads only: {}.\n"
     "Some have one file per CPU ({}): for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
     "unless --cpu chooses one.";
 
 static const struct example examples[] = {
-    {"what rtla saw, as a recording", "idlewave noise convert osnoise_trace.txt node.h5"},
+    {"a trace of rtla, as a recording", "idlewave noise convert osnoise_trace.txt node.h5"},
     {"one CPU for LogGOPSim", "idlewave noise convert node.h5 noise.txt --cpu 3"},
     {"through a pipe", "idlewave noise convert node.h5 - --to csv | gzip > node.csv.gz"},
     {NULL, NULL},
@@ -165,7 +165,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     iw_status status;
 
     if (args->count < 2) {
-        return ui_usage(ui, "from what to what? idlewave noise convert IN OUT");
+        return ui_usage(ui, "no files given; type: idlewave noise convert IN OUT");
     }
     import.format = opts->from;
     import.cpu = opt_given(opts, cpu) ? (uint32_t)opts->cpu : IW_IMPORT_ALL_CPUS;
@@ -189,7 +189,7 @@ const struct verb verb_noise_convert = {
     .description = description,
     .lists = {written_format, only_read_format, format_of_one_cpu},
     .argument_name = "IN OUT",
-    .argument_help = "files; - is standard input or output, where the format is text",
+    .argument_help = "files; - is standard input or output (text formats)",
     VERB_GROUPS(groups),
     .examples = examples,
     VERB_DEFAULTS(defaults),

@@ -15,20 +15,19 @@ struct cut_values {
 
 #define ROW(...) OPT_ROW(struct cut_values, __VA_ARGS__)
 static const struct opt part_rows[] = {
-    ROW("from", OPT_TIME, from_ps, "TIME", "begin here (default 0)"),
-    ROW("to", OPT_TIME, to_ps, "TIME", "end here (default the end)"),
+    ROW("from", OPT_TIME, from_ps, "TIME", "start time (default 0)"),
+    ROW("to", OPT_TIME, to_ps, "TIME", "end time (default the end)"),
     ROW("cpus", OPT_STRING, cpus, "LIST", "only these CPUs: 0-3,8 (default all)"),
     ROW("drop", OPT_LIST, drop, "SOURCE",
-        "take out the time of a source: its name, its class, or class/name, where * stands for anything. May "
-        "be repeated"),
-    ROW("keep", OPT_LIST, keep, "SOURCE", "take out all other sources. May be repeated"),
+        "remove a source: its name, its class, or class/name, with the wildcard *. May be repeated"),
+    ROW("keep", OPT_LIST, keep, "SOURCE", "remove all other sources. May be repeated"),
     ROW("at-least", OPT_TIME, at_least_ps, "TIME",
-        "take out shorter detours, after everything else; raises the recording's threshold to TIME"),
+        "remove shorter detours, after everything else; raises the recording's threshold to TIME"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is kept", part_rows, 0),
+    OPT_GROUP("Part to keep", part_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct cut_values, output), false},
     SHOWN_NO_CSV_GROUP("Output", offsetof(struct cut_values, output.shown)),
 };
@@ -46,7 +45,7 @@ static const char description[] =
 static const struct example examples[] = {
     {"the second minute of two CPUs",
      "idlewave noise cut node.h5 --from 1min --to 2min --cpus 2,3 -o part.h5"},
-    {"what if there were no timer interrupts",
+    {"the same node without timer interrupts",
      "idlewave noise cut node.h5 --drop local_timer -o tickless.h5"},
     {"kernel workers only", "idlewave noise cut node.h5 --keep 'thread/kworker*' -o workers.h5"},
     {NULL, NULL},
@@ -77,10 +76,10 @@ static int cut(struct ui *ui, const struct cut_values *v, const iw_cut_opts *opt
 static int check(const struct ui *ui, const struct cut_values *v, const struct opt_args *args)
 {
     if (args->count == 0) {
-        return ui_usage(ui, "which recording? idlewave noise cut FILE -o FILE");
+        return ui_usage(ui, "no recording given; type: idlewave noise cut FILE -o FILE");
     }
     if (opt_given(v, to_ps) && whole_ns(v->from_ps) >= whole_ns(v->to_ps)) {
-        return ui_usage(ui, "nothing lies between --from and --to: the end must be later");
+        return ui_usage(ui, "--to must be later than --from");
     }
     return edit_check_output(ui, &v->output);
 }

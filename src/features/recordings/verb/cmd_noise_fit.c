@@ -14,12 +14,12 @@ struct fit_opts {
 
 #define ROW(...) OPT_ROW(struct fit_opts, __VA_ARGS__)
 static const struct opt judge_rows[] = {
-    ROW("seed", OPT_COUNT, seed, "N", "seed of the random numbers used to judge chance (default 1)"),
+    ROW("seed", OPT_COUNT, seed, "N", "seed of the significance tests (default 1)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("How laws are judged", judge_rows, 0),
+    OPT_GROUP("Tests", judge_rows, 0),
     SHOWN_GROUP("Output; csv has one line per law and source", offsetof(struct fit_opts, shown)),
 };
 
@@ -30,13 +30,13 @@ static const char *const synopsis[] = {"[options] FILE", NULL};
 static const char description[] =
     "Fits the laws that simulations draw from to recorded detours: durations as exponential, Pareto or "
     "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Reports how "
-    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise synth'.\nDetours "
-    "below the recording's threshold were not seen, so laws are fitted to what is above it (left-truncated "
+    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise "
+    "synth'.\nRecordings lack detours below their threshold, so laws are fitted above it (left-truncated "
     "likelihoods). The best law has the lowest BIC; p-values come from a parametric bootstrap that fits each "
     "sample again.";
 
 static const struct example examples[] = {
-    {"what law has this noise?", "idlewave noise fit node.h5"},
+    {"laws of this noise", "idlewave noise fit node.h5"},
     {"for a paper", "idlewave noise fit node.h5 --plot fit.pdf"},
     {"only the specs", "idlewave noise fit node.h5 --format json | jq -r '.specs[].spec'"},
     {NULL, NULL},
@@ -64,7 +64,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which recording? idlewave noise fit FILE");
+        return ui_usage(ui, "no recording given; type: idlewave noise fit FILE");
     }
     status = iw_recording_load(&ui->log, args->values[0], &recording);
     code = status == IW_OK ? show(ui, values, recording, args->values[0]) : ui_exit_of(status);

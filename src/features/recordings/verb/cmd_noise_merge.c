@@ -19,7 +19,7 @@ static const struct opt merge_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is joined", merge_rows, 0),
+    OPT_GROUP("Joining", merge_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct merge_values, output), false},
     SHOWN_NO_CSV_GROUP("Output", offsetof(struct merge_values, output.shown)),
 };
@@ -30,9 +30,9 @@ static const char *const synopsis[] = {"[options] FILE... -o FILE", NULL};
 
 static const char description[] =
     "Writes the CPUs of several recordings into one noise file: CPUs of a node that were measured one after "
-    "another, or several nodes as a pool for simulations. A CPU whose number is taken gets the lowest one "
-    "that is free.\nSources are joined by class and name. Facts about the origin that differ become 'a | b'. "
-    "All recordings must have the same probe and quantum.";
+    "another, or several nodes as a pool for simulations. A CPU whose number is taken gets the lowest free "
+    "number.\nSources are joined by class and name. Differing facts about the origin become 'a | b'. All "
+    "recordings must have the same probe and quantum.";
 
 static const struct example examples[] = {
     {"four nodes of 128 CPUs as a pool",
@@ -81,7 +81,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which recordings? idlewave noise merge FILE... -o FILE");
+        return ui_usage(ui, "no recordings given; type: idlewave noise merge FILE... -o FILE");
     }
     code = edit_check_output(ui, &v->output);
     if (code != UI_DONE) {
@@ -104,7 +104,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_merge = {
     .name = "noise merge",
-    .summary = "write several recordings as one: CPU by CPU, or in time",
+    .summary = "join recordings: CPU by CPU, or in time",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -19,7 +19,7 @@ static const struct opt what_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is shown", what_rows, 0),
+    OPT_GROUP("Selection", what_rows, 0),
     SHOWN_GROUP("Output; csv has one line per detour", offsetof(struct show_opts, shown)),
 };
 
@@ -28,9 +28,8 @@ static const struct show_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Shows how much CPU time a node loses to noise, to which sources, and what a barrier and an allreduce "
-    "pay "
-    "for it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on "
+    "Shows how much CPU time a node loses to noise, by source, and what a barrier and an allreduce pay for "
+    "it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on "
     "which "
     "a barrier takes 5 % longer.\nA source is called periodic, and its period "
     "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
@@ -38,7 +37,7 @@ static const char description[] =
     "quantum of its CPU.";
 
 static const struct example examples[] = {
-    {"what a recording says", "idlewave noise show node.h5"},
+    {"summary of a recording", "idlewave noise show node.h5"},
     {"for a paper", "idlewave noise show node.h5 --plot node.pdf"},
     {"the ten longest detours", "idlewave noise show node.h5 --format csv | sort -t, -k3nr | head"},
     {NULL, NULL},
@@ -83,10 +82,10 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which recording? idlewave noise show FILE");
+        return ui_usage(ui, "no recording given; type: idlewave noise show FILE");
     }
     if (iw_is_digest_file(args->values[0])) {
-        return ui_usage(ui, "'%s' has digests: write idlewave fleet show %s", args->values[0],
+        return ui_usage(ui, "'%s' has digests; type: idlewave fleet show %s", args->values[0],
                         args->values[0]);
     }
     status = iw_recording_load(&ui->log, args->values[0], &recording);
@@ -106,7 +105,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_show = {
     .name = "noise show",
-    .summary = "show what a recording consists of: sources, CPUs, pictures",
+    .summary = "summarise a recording: sources, CPUs, pictures",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -20,13 +20,13 @@ struct spectrum_opts {
 #define ROW(...) OPT_ROW(struct spectrum_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("max-frequency", OPT_STRING, max_frequency, "RATE",
-        "highest frequency (default 5kHz, or what the quanta allow)"),
+        "highest frequency (default 5kHz, or the highest that the quanta allow)"),
     ROW("cpu", OPT_COUNT, cpu, "N", "only this CPU (default the mean of all)", .max = UINT32_MAX),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is shown", what_rows, 0),
+    OPT_GROUP("Selection", what_rows, 0),
     SHOWN_GROUP("Output; csv has one line per frequency", offsetof(struct spectrum_opts, shown)),
 };
 
@@ -35,14 +35,13 @@ static const struct spectrum_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Finds noise that comes at regular intervals: ticks, daemons, timers. The power spectrum of the time "
-    "lost "
-    "(Welch's mean over overlapping windows) shows it as lines above a floor; a line and its multiples count "
-    "as one. Sources with the same period are named.\n"
+    "Finds noise at regular intervals: ticks, daemons, timers. The power spectrum of the time lost (Welch's "
+    "mean over overlapping windows) shows it as lines above a floor; a line and its multiples count "
+    "as one, and sources with the same period are named.\n"
     "FWQ and FTQ recordings show frequencies up to half of the rate of their quanta.";
 
 static const struct example examples[] = {
-    {"what beats in this node?", "idlewave noise spectrum node.h5"},
+    {"periodic noise of this node", "idlewave noise spectrum node.h5"},
     {"up to 100 kHz, on one CPU", "idlewave noise spectrum node.h5 --cpu 3 --max-frequency 100kHz"},
     {"for a paper", "idlewave noise spectrum node.h5 --plot spectrum.pdf"},
     {NULL, NULL},
@@ -80,7 +79,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which recording? idlewave noise spectrum FILE");
+        return ui_usage(ui, "no recording given; type: idlewave noise spectrum FILE");
     }
     if (opts->max_frequency != NULL) {
         ui->option = "--max-frequency";
@@ -103,7 +102,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 
 const struct verb verb_noise_spectrum = {
     .name = "noise spectrum",
-    .summary = "find noise that comes at regular intervals, and its sources",
+    .summary = "find noise at regular intervals, and its sources",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -17,19 +17,19 @@ static const char *const syncs[] = {"none", "start", NULL};
 
 #define ROW(...) OPT_ROW(struct synth_values, __VA_ARGS__)
 static const struct opt noise_rows[] = {
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long (default 60s)"),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "length of the recording (default 60s)"),
     ROW("cpus", OPT_COUNT, cpu_count, "N", "number of CPUs (default 1)", .min = 1, .max = 65536),
-    ROW("sync", OPT_CHOICE, sync, "", "noise of its own on each CPU, or the same on all (default none)",
+    ROW("sync", OPT_CHOICE, sync, "", "independent noise on each CPU, or the same on all (default none)",
         .choices = syncs),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "leave out shorter detours, as a probe that cannot see them would (default 0)"),
+        "drop shorter detours, like a probe that cannot see them (default 0)"),
     ROW("t-min", OPT_TIME, t_min_ps, "TIME", "duration of the undisturbed loop of such a probe (default 0)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is written", noise_rows, 0),
+    OPT_GROUP("Noise", noise_rows, 0),
     {"Output", edit_output_rows, EDIT_OUTPUT_ROWS, offsetof(struct synth_values, output), false},
     SHOWN_NO_CSV_GROUP("Output", offsetof(struct synth_values, output.shown)),
 };
@@ -39,11 +39,10 @@ static const struct synth_values defaults = {.duration_ps = 60 * IW_PS_PER_S, .c
 static const char *const synopsis[] = {"[options] [[CLASS/]NAME=]SPEC... -o FILE", NULL};
 
 static const char description[] =
-    "Writes a noise file with the noise of SPECs, as simulate --noise takes them: {}, with DIST one of {}. "
-    "CPU r has "
+    "Writes a noise file with the noise of SPECs, as in simulate --noise: {}, with DIST one of {}. CPU r has "
     "the detours of rank r in the first trial of a simulation with the same seed, rounded to the nanosecond. "
-    "The same command writes the same bytes.\nEach SPEC is a source of its own. A name and a class identify "
-    "it later: irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. "
+    "The same command writes the same bytes.\nEach SPEC is one source. A name and a class identify it later: "
+    "irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. "
     "Where detours overlap or touch they are one detour with several parts.";
 
 static const struct example examples[] = {
@@ -63,7 +62,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which noise? Write a SPEC such as irq/tick=periodic:1kHz,2us");
+        return ui_usage(ui, "no noise given: add a SPEC such as irq/tick=periodic:1kHz,2us");
     }
     code = edit_check_output(ui, &v->output);
     if (code != UI_DONE) {
@@ -92,7 +91,7 @@ const struct verb verb_noise_synth = {
     .description = description,
     .lists = {iw_noise_clocked_usage, iw_noise_duration_usage},
     .argument_name = "SPEC",
-    .argument_help = "noise, up to eight times",
+    .argument_help = "noise; up to eight",
     VERB_GROUPS(groups),
     .examples = examples,
     VERB_DEFAULTS(defaults),

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 const struct opt edit_output_rows[EDIT_OUTPUT_ROWS] = {
-    SHOWN_OUTPUT_ROW(struct edit_output_opts, path, "FILE", "the noise file to write, HDF5"),
+    SHOWN_OUTPUT_ROW(struct edit_output_opts, path, "FILE", "noise file to write, HDF5"),
 };
 
 int edit_check_output(const struct ui *ui, const struct edit_output_opts *opts)
 {
     if (opts->path == NULL) {
-        return ui_usage(ui, "where should it be written? Add -o FILE");
+        return ui_usage(ui, "no output file given: add -o FILE");
     }
     return UI_DONE;
 }

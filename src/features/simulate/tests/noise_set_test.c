@@ -178,8 +178,7 @@ static void a_mark_that_fits_nothing_says_what_there_is(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iw_noise_set_mark(&l.log, set, "cron", is_marked), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "no source 'cron' takes time of the CPUs that ranks use: what does is irq/eno1, "
-                          "irq/tick[0]");
+    iwt_assert_logged(&l, "no source 'cron' on the CPUs that ranks use: use irq/eno1, irq/tick[0]");
     assert_false(is_marked[0] || is_marked[1]);
     iw_noise_set_free(set);
 }

@@ -100,7 +100,7 @@ static void equal_times_are_one_sentence(void **state)
     }
     s.result.end_ps = end_ps;
     sample_report(&s, IW_DOC_TEXT);
-    assert_non_null(strstr(s.text, "\nAll ranks end after 130.2 us.\n"));
+    assert_non_null(strstr(s.text, "\nAll ranks end at 130.2 us.\n"));
     assert_null(strstr(s.text, "by then"));
     sample_release(&s);
 }

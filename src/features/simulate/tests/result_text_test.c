@@ -61,10 +61,9 @@ static void large_slowdowns_are_factors(void **state)
     const double factors[] = {140.0, 146.0, 148.0, 149.0, 150.0, 153.8};
 
     (void)state;
-    verdict_of(
-        factors, 6,
-        "allreduce on 8 ranks of quick takes 147.8 times as long as without noise (mean of 6 trials; 95 % CI "
-        "128.1x to 151.4x; median 148.5x).");
+    verdict_of(factors, 6,
+               "allreduce on 8 ranks of quick takes 147.8x as long as without noise (95 % CI 128.1 to "
+               "151.4x, 6 trials).");
     verdict_of(factors, 6, "relative    147.8x    140.0x    146.5x    148.5x    149.8x    153.8x");
 }
 
@@ -73,9 +72,7 @@ static void small_slowdowns_are_percentages(void **state)
     const double small[] = {1.0031, 1.0051}, medium[] = {1.032, 1.032}, large[] = {1.875, 1.875};
 
     (void)state;
-    verdict_of(small, 2,
-               "is 0.41 % slower than without noise (mean of 2 trials; lowest to highest 0.31 % to 0.51 %; "
-               "median 0.41 %).");
+    verdict_of(small, 2, "is 0.41 % slower than without noise (mean of 2 trials, 0.31 to 0.51 %).");
     verdict_of(medium, 2, "is 3.20 % slower than without noise");
     verdict_of(large, 2, "is 87.5 % slower than without noise");
 }
@@ -85,7 +82,7 @@ static void no_slowdown_is_said_so(void **state)
     const double same[] = {1.0, 1.0}, faster[] = {0.97, 0.97};
 
     (void)state;
-    verdict_of(same, 2, "is not slower than without noise (all 2 trials alike).");
+    verdict_of(same, 2, "is not slower than without noise (all 2 trials are equal).");
     verdict_of(faster, 2, "is 3.00 % faster than without noise");
 }
 
@@ -111,15 +108,15 @@ static void uncertain_results_advise_more_trials(void **state)
     const double wide[] = {2.0, 6.0, 4.0, 2.0, 6.0, 4.0}, narrow[] = {2.0, 2.0, 2.0, 2.0, 2.0, 2.1};
 
     (void)state;
-    verdict_of(wide, 1, "1 trial, seed 7. One trial says little: run 100.");
-    verdict_of(
-        wide, 3,
-        "3 trials, seed 7; lowest to highest makespan: 260.4 us to 781.2 us. - Fewer than 6 trials have "
-        "no 95 % interval: run 100.");
+    verdict_of(wide, 1, "1 trial, seed 7. One trial is not enough: run 100.");
+    verdict_of(wide, 3,
+               "3 trials, seed 7; lowest to highest makespan: 260.4 us to 781.2 us. - Fewer than 6 trials "
+               "give no 95 % interval: run 100.");
     /* deviation 1.7889, t(97.5 %, 5)/sqrt(6) = 1.04944: 4 +- 1.8773 times 130.2 us */
-    verdict_of(wide, 6,
-               "6 trials, seed 7; 95 % CI of the mean makespan: 276.4 us to 765.2 us, 96.9 % CI of the "
-               "median: 260.4 us to 781.2 us. - The mean is known to +-47 %: more trials narrow it.");
+    verdict_of(
+        wide, 6,
+        "6 trials, seed 7; 95 % CI of the mean makespan: 276.4 us to 765.2 us, 96.9 % CI of the median: "
+        "260.4 us to 781.2 us. - The mean is known to within 47 %: more trials narrow the interval.");
     verdict_of(narrow, 6, "median: 260.4 us to 273.4 us. ");
 }
 
@@ -131,9 +128,9 @@ static void rare_hits_are_warned_of(void **state)
     (void)state;
     /* (1 - 0.393)^6 = 0.05 */
     verdict_of(none, 6,
-               "6 trials, seed 7, all alike. What hits fewer than 39.3 % of runs may have hit none of them "
-               "(95 %): more trials would show it.");
-    verdict_of(one, 6, "One trial makes up 90.9 % of what noise costs on average");
+               "6 trials, seed 7, all equal. Noise that hits fewer than 39.3 % of runs may be missing (95 "
+               "%): run more trials.");
+    verdict_of(one, 6, "One trial accounts for 90.9 % of the mean cost of noise");
 }
 
 static void explanation_splits_the_path_by_cause(void **state)
@@ -144,10 +141,8 @@ static void explanation_splits_the_path_by_cause(void **state)
     sample_init(&s);
     sample_add_noise(&s, "periodic:10Hz,1us");
     sample_add_explain(&s);
-    assert_says(
-        &s,
-        "On the path to the end of rank 5, which ends last (trial 3, 6 messages), and on average over the "
-        "paths of all ranks (5.5 messages):");
+    assert_says(&s, "Path to the end of rank 5, which ends last (trial 3, 6 messages), and the mean over the "
+                    "paths of all ranks (5.5 messages):");
     assert_contains(s.text, "computation               100.0 us   76.8 %  ");
     assert_contains(s.text, "noise periodic:10Hz,1us   200.0 ns   0.15 %  ");
     assert_contains(s.text, "total                     130.2 us  100.0 %  ");
@@ -163,12 +158,12 @@ static void explanation_names_what_hurt_and_what_stands_out(void **state)
     sample_init(&s);
     sample_add_noise(&s, "periodic:10Hz,1us");
     sample_add_explain(&s);
-    assert_says(&s, "What hurt most on this path:");
+    assert_says(&s, "Largest delays on this path:");
     assert_says(&s, "- periodic:10Hz,1us took 150.0 ns of rank 2 at 50.00 us");
     assert_null(strstr(s.text, "Over all"));
     sample_add_paths(&s);
     assert_says(&s,
-                "The largest detours of each path, up to four, make up 80.0 % of its noise. The largest one "
+                "The up to four largest detours of each path make up 80.0 % of its noise. The largest detour "
                 "hits rank 6 in 10 of 10 trials; it comes in the fourth tenth of the run in 10 of 10 "
                 "trials.");
     assert_contains(s.text, "noise periodic:10Hz,1us  100.0 ns   10.0 %  100.0 ns to 100.0 ns");
@@ -227,7 +222,7 @@ static void a_resumed_run_says_so_and_tells_no_rate(void **state)
     sample_write(&s, IW_DOC_TEXT);
     assert_contains(s.text, "engine    flow, 1 lane, 1 thread\n"
                             "took      500.0 ms, 4 MiB\n"
-                            "          (resumed from a restart point: the time is that since then)\n");
+                            "          (resumed from a checkpoint: time since then)\n");
     sample_release(&s);
 }
 

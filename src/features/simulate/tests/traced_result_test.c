@@ -72,11 +72,11 @@ static void little_cpu_time_is_warned_of(void **state)
     traced.cpu_share = 0.31;
     write(&s, &traced, IW_DOC_TEXT);
     assert_has(s.text, "\nwarning   only 31.0 % of the time between calls was CPU time:");
-    assert_has(s.text, "The rest is not in the prediction");
+    assert_has(s.text, "The prediction leaves the rest out");
     sample_release(&s);
     traced.is_by_cpu = false;
     write(&s, &traced, IW_DOC_TEXT);
-    assert_has(s.text, "All of it is predicted as computation");
+    assert_has(s.text, "The prediction counts all of it as computation");
     sample_release(&s);
     traced.cpu_share = NAN;
     write(&s, &traced, IW_DOC_TEXT);
@@ -93,7 +93,7 @@ static void replicas_tell_what_they_compute_and_cannot_carry(void **state)
     (void)state;
     traced.replicas = 4;
     write(&s, &traced, IW_DOC_TEXT);
-    assert_has(s.text, "\nreplicas  4 of 8 ranks; each draws its computation from what was traced\n");
+    assert_has(s.text, "\nreplicas  4 of 8 ranks; each draws its computation from the trace\n");
     assert_has(s.text, "\nnote      point-to-point messages stay inside a replica");
     assert_has(s.text, "8 ranks at most");
     sample_release(&s);

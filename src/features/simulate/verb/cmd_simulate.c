@@ -200,16 +200,16 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
 
 static const char description[] =
     "Simulates a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
-    "operating-system noise and injected delays, and reports how much slower it is than without them: the "
-    "mean of the trials, and the median.\nThe same options and seed give the same times, to the picosecond, "
-    "for any engine and any number of threads, lanes and processes. When started by the launcher of Open MPI "
-    "or MPICH, the processes share one simulation.";
+    "operating-system noise and injected delays, and reports how much slower it is than without them (mean "
+    "of the trials).\nThe same options and seed give the same times, to the picosecond, for any engine and "
+    "any number of threads, lanes and processes. Processes started by the launcher of "
+    "Open MPI or MPICH share one simulation.";
 
 static const struct example examples[] = {
-    {"a million ranks that meet each millisecond, under 0.21 % of noise",
+    {"a million ranks that synchronise every millisecond, under 0.21 % of noise",
      "idlewave simulate --pattern allreduce:dissemination --ranks 1Mi --bytes 8 \\\n"
      "      --compute 1ms --repeat 20 --noise periodic:0.375Hz,5.6ms --trials 20"},
-    {"where the time goes in a halo exchange with an allreduce in each step",
+    {"where the time goes in a halo exchange with an allreduce per step",
      "idlewave simulate --pattern halo2d+allreduce --ranks 4096 --bytes 8KiB \\\n"
      "      --compute 1ms --repeat 100 --noise poisson:100Hz,exp:50us --explain"},
     {"a delay of 13.5 ms that travels along a ring of ranks",
@@ -256,11 +256,10 @@ static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise
         return UI_DONE;
     }
     if (spare >= cores) {
-        return ui_usage(
-            ui,
-            "--spare-cores %u: a node has %u cores here, ranks times cores per rank, and at least one "
-            "has to compute; say how many with --ranks-per-node and --cores-per-rank",
-            spare, cores);
+        return ui_usage(ui,
+                        "--spare-cores %u: a node has %u cores (ranks times cores per rank), and at least "
+                        "one must compute; set --ranks-per-node and --cores-per-rank",
+                        spare, cores);
     }
     program_scale_work(program, iw_spare_work(cores, spare));
     return ui_exit_of(iw_noise_set_spare(&ui->log, set));
@@ -298,8 +297,7 @@ static int set_up(struct ui *ui, const struct simulate_opts *opts, const struct 
     if (code == UI_DONE && opts->run.spare_cores > 0 && opts->program.patterns.count == 0 &&
         s->source.trace == NULL) {
         code = ui_usage(
-            ui, "--spare-cores makes computation take longer, and that of a GOAL schedule cannot be changed: "
-                "take a pattern or a trace");
+            ui, "--spare-cores lengthens computation, which a GOAL schedule fixes: use a pattern or a trace");
     }
     if (code == UI_DONE && opts->output.timeline_path != NULL) {
         code = simulate_new_timeline(ui, opts, s->program, s->net, &s->source, &s->timeline);

@@ -26,9 +26,8 @@ int simulate_make_set(struct ui *ui, const struct noise_opts *opts, iw_noise_set
         code = simulate_check_cpus(ui, opts->cpus, iw_noise_set_recorded_cpus(*set_p));
     }
     if (code == UI_DONE && opts->align == IW_ALIGN_WALL && iw_noise_set_window(*set_p) == NULL) {
-        code =
-            ui_usage(ui, "--align wall keeps what hit several nodes together: give a folder of recordings, "
-                         "one per node, as --noise");
+        code = ui_usage(ui, "--align wall needs recordings of several nodes: give --noise a folder of "
+                            "recordings, one per node");
     }
     if (code == UI_DONE) {
         iw_noise_set_align(*set_p, (iw_sync)opts->sync, opts->skew_ps, (uint32_t)opts->ranks_per_node);

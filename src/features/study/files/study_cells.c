@@ -66,7 +66,7 @@ static iw_status choose_axis(const struct iwi_study_reader *reader, size_t axis,
     if (axis == IWI_AXIS_RANKS && crossing->axes[axis]->count == 0 &&
         !has_own_ranks(&reader->study.works[crossing->work])) {
         return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
-                             "'%s' has no numbers of ranks: add 'ranks: 2^1..2^10' to the study, or to it",
+                             "'%s' has no numbers of ranks: add 'ranks: 2^1..2^10' to it or to the study",
                              reader->study.works[crossing->work].name);
     }
     return IW_OK;
@@ -96,7 +96,7 @@ static iw_status choose_gpus(const struct iwi_study_reader *reader, struct cross
     if (is_told && (part->grid.axes[IWI_AXIS_RANKS].line != 0 ||
                     reader->systems[crossing->system].grid.axes[IWI_AXIS_RANKS].line != 0)) {
         return iwi_yaml_fail(&reader->yaml, part->line, IW_ERR_FORMAT,
-                             "'dp' and 'ranks' both say how many GPUs '%s' has; leave one of them out",
+                             "'dp' and 'ranks' both set the number of GPUs of '%s'; remove one of the two",
                              reader->study.works[crossing->work].name);
     }
     IW_TRY(choose_axis(reader, IWI_AXIS_RANKS, crossing));
@@ -207,10 +207,11 @@ static iw_status check_replicas(const struct iwi_study_reader *reader, const str
 
     for (size_t i = 0; i < ranks->count && part->ranks != 0; i++) {
         if (fmod(ranks->values[i], part->ranks) != 0) {
-            return iwi_yaml_fail(&reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
-                                 "'%s' was traced on %" PRIu32 " ranks, which can be replicated to a "
-                                 "multiple of that, not to %.0f; give it 'ranks' of its own",
-                                 reader->study.works[crossing->work].name, part->ranks, ranks->values[i]);
+            return iwi_yaml_fail(
+                &reader->yaml, ranks->line != 0 ? ranks->line : part->line, IW_ERR_RANGE,
+                "'%s' was traced on %" PRIu32
+                " ranks, which can be replicated to multiples only, not to %.0f; give it its own 'ranks'",
+                reader->study.works[crossing->work].name, part->ranks, ranks->values[i]);
         }
     }
     return IW_OK;
@@ -261,11 +262,11 @@ static iw_status check_combinations(const struct iwi_study_reader *reader, const
             }
         }
     }
-    return wrong <= 1 ? status
-                      : iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, status,
-                                      "'%s' has settings that do not fit together%s: give those that do "
-                                      "patterns of their own",
-                                      work->name, wrong == MOST_SAID ? ", those above or more" : "");
+    return wrong <= 1
+               ? status
+               : iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, status,
+                               "'%s' has incompatible settings%s: put compatible ones into separate patterns",
+                               work->name, wrong == MOST_SAID ? ", those above or more" : "");
 }
 
 /* Its network is its own, and so is what its phases are. */
@@ -275,10 +276,10 @@ static iw_status check_training(const struct iwi_study_reader *reader, const str
 
     if (scales->count != 1 || scales->values[0] != 1.0 ||
         holds(crossing->axes[IWI_AXIS_SYNC], IW_SYNC_PHASE)) {
-        return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
-                             "'%s' is a training program, with a network of its own: it cannot have "
-                             "'net-scale' or 'sync: phase'",
-                             reader->study.works[crossing->work].name);
+        return iwi_yaml_fail(
+            &reader->yaml, reader->works[crossing->work].line, IW_ERR_FORMAT,
+            "'%s' is a training program with its own network: it cannot have 'net-scale' or 'sync: phase'",
+            reader->study.works[crossing->work].name);
     }
     return reader->wants_files ? check_combinations(reader, crossing) : IW_OK;
 }
@@ -330,22 +331,21 @@ static iw_status check_pair(const struct iwi_study_reader *reader, size_t system
          system->is_extrapolated || system->align != IW_ALIGN_NONE ||
          !iw_cpu_set_is_empty(&system->noise_cpus))) {
         return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'%s' is a training program, and of system '%s' it takes 'noise' and 'skew' "
-                             "only, as jitter of its hosts",
+                             "'%s' is a training program: it uses only 'noise' and 'skew' of system '%s', as "
+                             "jitter of its hosts",
                              work->name, system->name);
     }
     if (system->spare_cores > 0 && work->goal_path != NULL) {
         return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                             "'spare-cores' of system '%s' makes computation take longer, and that of a "
-                             "schedule cannot be changed; take a pattern or a trace",
+                             "'spare-cores' of system '%s' lengthens computation, which a schedule fixes; "
+                             "use a pattern or a trace",
                              system->name);
     }
     if (moves && system->net.memory.ranks == 0 && reader->systems[system_index].has_digest) {
-        return iwi_yaml_fail(
-            &reader->yaml, line, IW_ERR_FORMAT,
-            "'compute-bytes': nothing says how fast the memory of system '%s' is; add 'memory: "
-            "\"ranks=10,domain=40GB/s,core=6.5GB/s\"' there",
-            system->name);
+        return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
+                             "'compute-bytes': system '%s' has no memory bandwidth; add 'memory: "
+                             "\"ranks=10,domain=40GB/s,core=6.5GB/s\"' there",
+                             system->name);
     }
     return IW_OK;
 }
@@ -408,7 +408,7 @@ static iw_status append_cells(struct iwi_study_reader *reader, const struct cros
     }
     if (size > IWI_MOST_CELLS - study->cell_count) {
         return iwi_yaml_fail(&reader->yaml, reader->works[crossing->work].line, IW_ERR_RANGE,
-                             "with '%s' on '%s' the study has more than %d cells; take fewer values or split "
+                             "with '%s' on '%s' the study has more than %d cells; use fewer values or split "
                              "it",
                              study->works[crossing->work].name, study->systems[crossing->system].name,
                              IWI_MOST_CELLS);
@@ -489,8 +489,8 @@ static iw_status fail_twins(const struct iwi_study_reader *reader, const iw_cell
                                                         : reader->works[second->work].line;
 
     return iwi_yaml_fail(&reader->yaml, line, IW_ERR_FORMAT,
-                         "'%s' on '%s' is the same as '%s' on '%s' but for the names: the same network, "
-                         "noise and work; leave one out",
+                         "'%s' on '%s' equals '%s' on '%s' except for the names (same network, noise and "
+                         "work); remove one of the two",
                          study->works[second->work].name, study->systems[second->system].name,
                          study->works[first->work].name, study->systems[first->system].name);
 }

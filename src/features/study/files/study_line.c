@@ -136,7 +136,7 @@ static iw_status write_text(const iw_log *log, FILE *out, const char *key, const
 
     json_decref(string);
     if (quoted == NULL) {
-        return iwi_fail(log, IW_ERR_FORMAT, "the %s of a cell is not UTF-8, or memory is out", key);
+        return iwi_fail(log, IW_ERR_FORMAT, "the %s of a cell is not UTF-8, or out of memory", key);
     }
     fprintf(out, ",\"%s\":%s", key, quoted);
     free(quoted);
@@ -209,7 +209,7 @@ static iw_status check_counts(const iw_log *log, const iw_cell_result *cell)
 
     for (size_t i = 0; i < COUNT(counts); i++) {
         if (counts[i] > INT64_MAX) {
-            return iwi_fail(log, IW_ERR_RANGE, "cell %s: %" PRIu64 " is too large to be written", cell->id,
+            return iwi_fail(log, IW_ERR_RANGE, "cell %s: %" PRIu64 " is too large to write", cell->id,
                             counts[i]);
         }
     }
@@ -415,11 +415,10 @@ static iw_status check_plausible(const struct line_reader *r, const iw_cell_resu
 {
     return cell->noiseless_ns <= 2 * cell->makespan_ns.min
                ? IW_OK
-               : iwi_fail(
-                     r->log, IW_ERR_FORMAT,
-                     "'%s:%zu': %g ns without noise, but only %g ns with it: the line was changed; remove "
-                     "it and run the study again",
-                     r->path, r->number, cell->noiseless_ns, cell->makespan_ns.min);
+               : iwi_fail(r->log, IW_ERR_FORMAT,
+                          "'%s:%zu': %g ns without noise, but only %g ns with it: the line was edited; "
+                          "remove it and run the study again",
+                          r->path, r->number, cell->noiseless_ns, cell->makespan_ns.min);
 }
 
 /* Whether the line still says what was written; members that are not known do not matter. */
@@ -437,11 +436,10 @@ static iw_status check_digest(const struct line_reader *r, const json_t *object,
     IW_TRY(cell_line_digest(r->log, cell, digest, &line));
     free(line);
     if (strcmp(json_string_value(told), digest) != 0) {
-        return iwi_fail(
-            r->log, IW_ERR_FORMAT,
-            "'%s:%zu': the line does not match its digest, so it was changed or damaged: remove it "
-            "and run the study again",
-            r->path, r->number);
+        return iwi_fail(r->log, IW_ERR_FORMAT,
+                        "'%s:%zu': the line does not match its digest (edited or damaged): remove it and run "
+                        "the study again",
+                        r->path, r->number);
     }
     return IW_OK;
 }
@@ -453,8 +451,8 @@ static iw_status check_schema(const struct line_reader *r, const json_t *object)
 
     if (schema != NULL && strcmp(schema, "idlewave.cell/1") == 0) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
-                        "'%s:%zu': an earlier idlewave wrote this line (schema '%s'), with other statistics: "
-                        "run the study again, into a new folder",
+                        "'%s:%zu': this line is from an earlier idlewave (schema '%s') with other "
+                        "statistics: run the study again, into a new folder",
                         r->path, r->number, schema);
     }
     return schema != NULL && strcmp(schema, IWI_CELL_SCHEMA) == 0

@@ -84,8 +84,7 @@ static iw_status append(const struct iwi_yaml_value *item, struct iwi_axis_value
 {
     return values->count < MOST_VALUES
                ? iwi_axis_values_append(item->yaml->log, values, value)
-               : iwi_yaml_refuse(item, IW_ERR_RANGE, "there are more than %d values; take larger steps",
-                                 MOST_VALUES);
+               : iwi_yaml_refuse(item, IW_ERR_RANGE, "more than %d values; use larger steps", MOST_VALUES);
 }
 
 /* "64KiB", "2^1..2^20", "16..256 step x2" */
@@ -121,10 +120,10 @@ static iw_status append_scale(const struct iwi_yaml_value *item, struct iwi_axis
 
     IW_TRY(iwi_yaml_string(item, &text));
     if (strchr(text, '%') != NULL || iw_parse_share(NULL, text, &factor) != IW_OK || factor < 1e-6) {
-        return iwi_yaml_refuse(item, IW_ERR_RANGE,
-                               "'%.40s' is no factor: write 10 for a network ten times faster, 0.1 for one "
-                               "ten times slower",
-                               text);
+        return iwi_yaml_refuse(
+            item, IW_ERR_RANGE,
+            "'%.40s' is not a factor: write 10 for a network ten times faster, 0.1 for one ten times slower",
+            text);
     }
     return append(item, values, factor);
 }
@@ -142,7 +141,7 @@ static iw_status check_distinct(const struct iwi_yaml_value *value, const struct
     for (size_t i = 1; i < values->count && status == IW_OK; i++) {
         if (sorted[i] == sorted[i - 1]) {
             status = iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                                   "key '%s' has a value twice; each may be there once", value->row->key);
+                                   "key '%s' has a value twice; remove one", value->row->key);
         }
     }
     free(sorted);
@@ -199,8 +198,7 @@ iw_status iwi_study_name_work(struct iwi_study_reader *reader, const char *other
     for (size_t i = 0; i < study->work_count; i++) {
         if (strcmp(study->works[i].name, work->name) == 0) {
             return iwi_yaml_fail(&reader->yaml, item->entry.line, IW_ERR_FORMAT,
-                                 "'%s' is there already, in line %zu; give it another name: {name: NAME, "
-                                 "...}",
+                                 "'%s' is already in line %zu; give it another name: {name: NAME, ...}",
                                  work->name, reader->works[i].line);
         }
     }
@@ -213,5 +211,5 @@ iw_status iwi_study_refuse_list(const struct iwi_yaml_map *map, const char *key,
 
     return list == NULL ? IW_OK
                         : iwi_yaml_fail(map->yaml, list->key_line, IW_ERR_FORMAT,
-                                        "%s of its own; leave '%s' out", why, key);
+                                        "%s of its own; remove '%s'", why, key);
 }

@@ -98,13 +98,12 @@ static iw_status add_cell(struct collection *c, const char *path, size_t number,
             return IW_OK;
         }
     } else {
-        status =
-            is_same_result(cell, &c->cells[known])
-                ? IW_OK
-                : iwi_fail(c->log, IW_ERR_FORMAT,
-                           "'%s:%zu': cell %s is there already with another result; delete the line that "
-                           "was not made by this version, and run the study again",
-                           path, number, cell->id);
+        status = is_same_result(cell, &c->cells[known])
+                     ? IW_OK
+                     : iwi_fail(c->log, IW_ERR_FORMAT,
+                                "'%s:%zu': cell %s has two different results; delete the line that another "
+                                "version wrote, and run the study again",
+                                path, number, cell->id);
     }
     iwi_cell_result_release(cell);
     return status;
@@ -330,7 +329,7 @@ static iw_status read_origin(struct folder_reader *r)
     }
     origin = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!json_is_object(origin)) {
-        iwi_warn(r->log, "'%s' is left out: %s", path, origin == NULL ? error.text : "it is not an object");
+        iwi_warn(r->log, "ignoring '%s': %s", path, origin == NULL ? error.text : "not an object");
         status = IW_OK;
     } else {
         status = take_attributes(r, origin);
@@ -383,10 +382,11 @@ static iw_status load_study(struct folder_reader *r, const char *path, bool *has
     iw_status status;
 
     if (access(path, F_OK) != 0) {
-        return iwi_fail(r->log, IW_ERR_IO,
-                        "'%s' is not the folder of a study: there is no study.yaml in it; 'idlewave study "
-                        "FILE.yaml -o DIR' fills such a folder",
-                        r->dir);
+        return iwi_fail(
+            r->log, IW_ERR_IO,
+            "'%s' is not the folder of a study: it has no study.yaml; make one with 'idlewave study "
+            "FILE.yaml -o DIR'",
+            r->dir);
     }
     IW_TRY(iwi_input_open(r->log, path, &input));
     status = iwi_study_read_memory(r->log, path, input.data, input.size, false, has_name_p, &r->study);
@@ -560,8 +560,8 @@ static iw_status read_cells(struct folder_reader *r)
     status = pick_cells(r, picked);
     free(picked);
     if (status == IW_OK && r->results->count < r->found_count) {
-        iwi_warn(r->log, "'%s': %zu results are left out, since its study.yaml does not list them (any more)",
-                 r->dir, r->found_count - r->results->count);
+        iwi_warn(r->log, "'%s': ignoring %zu results that its study.yaml does not list (any more)", r->dir,
+                 r->found_count - r->results->count);
     }
     return status;
 }

@@ -39,10 +39,11 @@ static iw_status unknown_net(const struct iwi_yaml_value *value, const char *tex
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", iw_net_builtin_name(i));
         iwi_nearest_offer(&nearest, iw_net_builtin_name(i));
     }
-    return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                         "network '%.200s' is neither one of %s nor a file beside the study, nor a name of a "
-                         "collection%s",
-                         text, known, iwi_nearest_hint(&nearest, hint));
+    return iwi_yaml_fail(
+        value->yaml, value->line, IW_ERR_FORMAT,
+        "network '%.200s' is neither one of %s nor a file in the folder of the study, nor a name of a "
+        "collection%s",
+        text, known, iwi_nearest_hint(&nearest, hint));
 }
 
 static iw_status load_net_file(const struct iwi_yaml_value *value, const char *path, const char *text,
@@ -107,7 +108,7 @@ static iw_status unknown_noise(const struct iwi_yaml_value *item, const char *te
     }
     return iwi_yaml_fail(item->yaml, item->line, IW_ERR_FORMAT,
                          "noise '%.200s' is neither 'none', nor a SPEC such as 'periodic:10Hz,100us', nor a "
-                         "file beside the study, nor a name of a collection%s",
+                         "file in the folder of the study, nor a name of a collection%s",
                          text, iwi_nearest_hint(&nearest, hint));
 }
 
@@ -126,11 +127,11 @@ static iw_status add_source(const struct iwi_yaml_value *item, const yaml_node_t
 
     iwi_log_keeper_init(&keeper, item->yaml->log);
     status = iw_noise_open(&keeper.log, noise, spec_or_path);
-    return status == IW_OK ? IW_OK
-                           : iwi_yaml_fail(item->yaml, item->line, status, "noise: %s%s", keeper.text,
-                                           is_cut_spec(list, spec_or_path)
-                                               ? "; a comma within [] ends a value: put it in quotes"
-                                               : "");
+    return status == IW_OK
+               ? IW_OK
+               : iwi_yaml_fail(
+                     item->yaml, item->line, status, "noise: %s%s", keeper.text,
+                     is_cut_spec(list, spec_or_path) ? "; a comma within [] ends a value: use quotes" : "");
 }
 
 /* Fills the place of one source; the study owns its text from then on. */
@@ -167,7 +168,7 @@ static iw_status read_noise(const struct iwi_yaml_value *value, void *at)
 
     if (count > IW_NOISE_MAX_SOURCES) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
-                             "%zu sources of noise; at most %d can be added up", count, IW_NOISE_MAX_SOURCES);
+                             "%zu noise sources: at most %d are possible", count, IW_NOISE_MAX_SOURCES);
     }
     s->system.noise = iwi_new_array(value->yaml->log, count, sizeof *s->system.noise);
     if (s->system.noise == NULL) {
@@ -228,13 +229,12 @@ static iw_status check_recorded(const struct iwi_yaml_map *map, const struct sub
     }
     if (s->system.align != IW_ALIGN_NONE && iwi_noise_nodes_together(s->noise) <= 1) {
         return iwi_yaml_fail(map->yaml, align->line, IW_ERR_FORMAT,
-                             "'align: wall' keeps what hit several nodes together, but the noise is no "
-                             "folder of recordings, one per node; leave 'align' out");
+                             "'align: wall' needs a folder of recordings, one per node, as noise: give one, "
+                             "or remove 'align'");
     }
     if (s->system.is_extrapolated && iw_noise_recorded_cpus(s->noise) == 0) {
         return iwi_yaml_fail(map->yaml, extrapolate->line, IW_ERR_FORMAT,
-                             "there is nothing to extrapolate: the noise is not recorded; leave "
-                             "'extrapolate' out");
+                             "nothing to extrapolate: the noise is not recorded; remove 'extrapolate' out");
     }
     return IW_OK;
 }
@@ -249,14 +249,14 @@ static iw_status check_spare_cores(const struct iwi_yaml_map *map, const struct 
     }
     if (s->system.is_extrapolated) {
         return iwi_yaml_fail(map->yaml, spare->line, IW_ERR_FORMAT,
-                             "'spare-cores' takes sources out of a recording, of which 'extrapolate' makes "
-                             "laws; leave one of them out");
+                             "'spare-cores' needs recorded sources, but 'extrapolate' replaces them by laws; "
+                             "remove one of the two");
     }
     return s->needs_files || s->system.spare_cores < cores
                ? IW_OK
                : iwi_yaml_refuse(spare, IW_ERR_RANGE,
-                                 "a node has %" PRIu32 " cores here, ranks times cores per rank, and at "
-                                 "least one has to compute; add 'ranks-per-node'",
+                                 "a node has %" PRIu32 " cores (ranks times cores per rank), and at least "
+                                 "one must compute; add 'ranks-per-node'",
                                  cores);
 }
 
@@ -265,8 +265,8 @@ static iw_status check_name(const struct iwi_study_reader *reader, const struct 
     for (size_t i = 0; i < reader->study.system_count; i++) {
         if (strcmp(reader->study.systems[i].name, s->system.name) == 0) {
             return iwi_yaml_fail(&reader->yaml, s->entry.line, IW_ERR_FORMAT,
-                                 "system '%s' is there already, in line %zu; give it another name",
-                                 s->system.name, reader->systems[i].line);
+                                 "system '%s' is already in line %zu; give it another name", s->system.name,
+                                 reader->systems[i].line);
         }
     }
     return IW_OK;

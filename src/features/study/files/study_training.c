@@ -153,8 +153,8 @@ iw_status iwi_study_training_on(const iw_log *log, const iw_study_work *work, si
     each = replica_gpus(spec);
     if (!iwi_study_varies(work, "dp") && (gpus == 0 || gpus % each != 0)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "a replica takes %" PRIu64 " GPUs, and %" PRIu32
-                        " are no multiple of it; give it 'ranks' of its own",
+                        "a replica has %" PRIu64 " GPUs, and %" PRIu32
+                        " is not a multiple; give the program its own 'ranks'",
                         each, gpus);
     }
     if (!iwi_study_varies(work, "dp")) {
@@ -190,8 +190,7 @@ static iw_status check_value(const struct iwi_yaml_value *item, const iw_study_s
     for (size_t i = 0; i < setting->count; i++) {
         if (strcmp(setting->values[i], text) == 0) {
             return iwi_yaml_fail(item->yaml, item->line, IW_ERR_FORMAT,
-                                 "key '%s' has the value '%s' twice; each may be there once", setting->key,
-                                 text);
+                                 "key '%s' has the value '%s' twice; remove one", setting->key, text);
         }
     }
     if (strlen(text) > IWI_SETTING_BYTES || strpbrk(text, ";\n") != NULL) {
@@ -200,8 +199,7 @@ static iw_status check_value(const struct iwi_yaml_value *item, const iw_study_s
     }
     return setting->count < MOST_VALUES
                ? IW_OK
-               : iwi_yaml_refuse(item, IW_ERR_RANGE, "there are more than %d values; take larger steps",
-                                 MOST_VALUES);
+               : iwi_yaml_refuse(item, IW_ERR_RANGE, "more than %d values; use larger steps", MOST_VALUES);
 }
 
 /* `sources` of jitter, else NULL. */
@@ -263,8 +261,7 @@ static iw_status read_value(const struct iwi_yaml_value *item, struct axis *a)
 
     if (a->row->kind == IWI_SET_TIMES || a->row->kind == IWI_SET_COUNTS) {
         return iwi_yaml_refuse(item, IW_ERR_FORMAT,
-                               "it is a list by itself, and cannot be varied: put it into 'set', in a "
-                               "pattern of its own");
+                               "it is a list and cannot be varied: put it into 'set', in a separate pattern");
     }
     IW_TRY(iwi_yaml_string(item, &text));
     return a->row->kind == IWI_SET_COUNT ? append_counts(item, text, a) : append_text(item, text, a);
@@ -326,8 +323,8 @@ static iw_status find_source(const struct iwi_yaml_value *item, const char *sour
     }
     if (status != IW_OK) {
         status = iwi_yaml_fail(item->yaml, item->line, status,
-                               "jitter '%.100s': %s; write a ready source such as python-gc, a SPEC "
-                               "(in quotes within []), or a file beside the study",
+                               "jitter '%.100s': %s; use a predefined source such as python-gc, a SPEC (in "
+                               "quotes within []), or a file in the folder of the study",
                                source, keeper.text);
         free(*path_p);
     }
@@ -400,10 +397,10 @@ static iw_status read_axis(const struct iwi_yaml_value *value, void *at)
     iw_study_work *work = at;
 
     if (work->setting_count == IW_STUDY_SETTINGS_MAX) {
-        return iwi_yaml_fail(value->yaml, value->key_line, IW_ERR_RANGE,
-                             "'%s' is one setting too many to be varied: at most %d; put those with one "
-                             "value into 'set'",
-                             value->row->key, IW_STUDY_SETTINGS_MAX);
+        return iwi_yaml_fail(
+            value->yaml, value->key_line, IW_ERR_RANGE,
+            "'%s': too many settings are varied: at most %d; put those with one value into 'set'",
+            value->row->key, IW_STUDY_SETTINGS_MAX);
     }
     if (count == 0) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT, "the list is empty");
@@ -447,7 +444,7 @@ static iw_status count_gpus(const struct iwi_yaml *yaml, struct iwi_study_item *
 
     if (count > IWI_MOST_CELLS) {
         return iwi_yaml_fail(yaml, item->entry.line, IW_ERR_RANGE,
-                             "the settings of '%s' have more than %d combinations; take fewer values",
+                             "the settings of '%s' have more than %d combinations; use fewer values",
                              item->work.name, IWI_MOST_CELLS);
     }
     item->entry.gpus = iwi_new_array(yaml->log, count, sizeof *item->entry.gpus);
@@ -491,7 +488,7 @@ static iw_status load(const struct iwi_yaml_map *map, const char *text, struct i
     status = text[0] != '\0' && access(path, R_OK) == 0
                  ? load_program(map, path, item)
                  : iwi_yaml_fail(map->yaml, iwi_yaml_get(map, "training")->key_line, IW_ERR_IO,
-                                 "training program '%.200s': there is no such file beside the study", text);
+                                 "training program '%.200s': no such file in the folder of the study", text);
     free(path);
     return status;
 }

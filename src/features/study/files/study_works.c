@@ -21,7 +21,7 @@ static iw_status unknown_word(const struct iwi_yaml_value *value, const char *wh
     char hint[IWI_HINT_SIZE];
 
     return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                         "unknown %s '%.60s'%s%s 'idlewave schedule' can list all", what, nearest->word,
+                         "unknown %s '%.60s'%s%s for all, type: idlewave schedule", what, nearest->word,
                          iwi_nearest_hint(nearest, hint), nearest->best != NULL ? "" : ";");
 }
 
@@ -65,7 +65,7 @@ static iw_status read_operations(const struct iwi_yaml_value *value, void *at)
 
         if (length == 0 || length >= sizeof word) {
             return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                                 "'%.60s' is no pattern: write OP[:ALGORITHM], several joined by '+', for "
+                                 "'%.60s' is not a pattern: write OP[:ALGORITHM], several joined by '+', for "
                                  "example 'halo2d+allreduce:ring'",
                                  whole);
         }
@@ -194,7 +194,7 @@ static iw_status read_file(const struct iwi_yaml_value *value, void *at)
     return !reader->wants_files || (text[0] != '\0' && access(*path, R_OK) == 0)
                ? IW_OK
                : iwi_yaml_fail(value->yaml, value->line, IW_ERR_IO,
-                               "schedule '%.200s': there is no such file beside the study", text);
+                               "schedule '%.200s': no such file in the folder of the study", text);
 }
 
 static iw_status read_unit(const struct iwi_yaml_value *value, void *at)
@@ -285,7 +285,7 @@ static iw_status read_compute_scale(const struct iwi_yaml_value *value, void *at
     return strchr(text, '%') == NULL && iw_parse_share(NULL, text, factor) == IW_OK && *factor > 0
                ? IW_OK
                : iwi_yaml_refuse(value, IW_ERR_RANGE,
-                                 "'%.40s' is no factor: write 2 for computation that takes twice as long, "
+                                 "'%.40s' is not a factor: write 2 for computation that takes twice as long, "
                                  "0.5 for half",
                                  text);
 }
@@ -321,8 +321,8 @@ static iw_status open_trace(const struct iwi_yaml_value *value, const char *text
     if (text[0] == '\0' || access(trace->path, F_OK) != 0) {
         return iwi_yaml_fail(
             yaml, value->line, IW_ERR_IO,
-            "trace '%.200s': there is no such file or folder beside the study; 'mpirun -n 64 "
-            "idlewave trace -o DIR -- PROGRAM' makes one",
+            "trace '%.200s': no such file or folder in the folder of the study; make one with 'mpirun -n 64 "
+            "idlewave trace -o DIR -- PROGRAM'",
             text);
     }
     IW_TRY(iw_trace_open(iwi_yaml_log(yaml, value->line, "trace: "), trace->path, &trace->trace));

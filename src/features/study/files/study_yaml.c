@@ -78,10 +78,9 @@ void iw_study_free(iw_study *study)
 static iw_status read_threshold(const struct iwi_yaml_value *value, void *at)
 {
     IW_TRY(iwi_yaml_share(value, at));
-    return *(double *)at > 0
-               ? IW_OK
-               : iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
-                               "key 'threshold' must be above zero: 100%% is a run twice as long");
+    return *(double *)at > 0 ? IW_OK
+                             : iwi_yaml_fail(value->yaml, value->line, IW_ERR_RANGE,
+                                             "key 'threshold' must be above zero: 100%% means twice as long");
 }
 
 static const char *const formats[] = {"idlewave.study/1", NULL};
@@ -132,7 +131,7 @@ static iw_status count_parts(const struct iwi_yaml_value *list, size_t *count_p)
     return list == NULL || (list->node->type == YAML_SEQUENCE_NODE && *count_p > 0 && *count_p <= MOST_PARTS)
                ? IW_OK
                : iwi_yaml_fail(list->yaml, list->line, IW_ERR_FORMAT,
-                               "key '%s' needs a list of 1 to %d items, each behind a '-'", list->row->key,
+                               "key '%s' needs a list of 1 to %d items, each after a '-'", list->row->key,
                                MOST_PARTS);
 }
 
@@ -166,7 +165,7 @@ static iw_status read_parts(const struct iwi_yaml_map *map, struct iwi_study_rea
     }
     if (lists[0] == NULL || (lists[1] == NULL && lists[2] == NULL)) {
         return iwi_yaml_fail(map->yaml, map->line, IW_ERR_FORMAT,
-                             "key '%s' is missing; needed are systems, and patterns or schedules",
+                             "key '%s' is missing; a study needs systems, and patterns or schedules",
                              lists[0] == NULL ? "systems" : "patterns");
     }
     IW_TRY(make_room(reader, counts[0], counts[1] + counts[2]));

@@ -133,7 +133,7 @@ static void test_one_trial_claims_no_certainty(void **state)
 
     (void)state;
     sample.trials = 1;
-    assert_says(&sample, "So few trials do not show how sure this is.");
+    assert_says(&sample, "Too few trials for confidence intervals.");
     assert_says(&sample, "%</td><td>-</td></tr>"); /* a median, and no interval */
 }
 
@@ -175,7 +175,7 @@ static void test_a_study_without_cells_has_a_page(void **state)
     (void)state;
     results->expected = 12;
     page = page_of(results);
-    assert_non_null(strstr(page, "There is nothing yet: none of 12 cells has ended."));
+    assert_non_null(strstr(page, "No results yet: 0 of 12 cells finished."));
     free(page);
     iw_study_results_free(results);
 }

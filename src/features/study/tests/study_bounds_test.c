@@ -16,13 +16,13 @@ static void a_study_says_what_to_do_about_bounds(void **state)
 
     (void)state;
     iwi_append_bounds(text, &results);
-    assert_string_equal(text, " 1 of 2 cells is a lower bound: its recording cannot show what so many ranks "
-                              "meet; record 40 min for estimates.");
+    assert_string_equal(text, " 1 of 2 cells is a lower limit: the recording is too short for this many "
+                              "ranks; record 40 min for estimates.");
     text[0] = '\0';
     cells[0].recording.record_s = 1e8;
     iwi_append_bounds(text, &results);
     assert_non_null(
-        strstr(text, "; no recording of two weeks could: 'extrapolate: true' goes by fitted laws."));
+        strstr(text, "; even two weeks would be too short: 'extrapolate: true' uses fitted laws."));
 }
 
 static void a_study_names_each_law_once(void **state)
@@ -42,12 +42,13 @@ static void a_study_names_each_law_once(void **state)
     results.count = 3;
     iwi_append_extrapolated(text, &results);
     assert_string_equal(
-        text, " 2 of 3 cells are from laws fitted to the recording (poisson:1Hz,exp:1us), not from it.");
+        text, " 2 of 3 cells are extrapolated from laws fitted to the recording (poisson:1Hz,exp:1us).");
     text[0] = '\0';
     results.count = 6;
     iwi_append_extrapolated(text, &results);
-    assert_string_equal(text, " 5 of 6 cells are from laws fitted to the recording (poisson:1Hz,exp:1us; "
-                              "poisson:2Hz,exp:1us; poisson:3Hz,exp:1us; and others), not from it.");
+    assert_string_equal(
+        text, " 5 of 6 cells are extrapolated from laws fitted to the recording (poisson:1Hz,exp:1us; "
+              "poisson:2Hz,exp:1us; poisson:3Hz,exp:1us; and others).");
 }
 
 int main(void)

@@ -67,7 +67,7 @@ static void another_version_of_the_study_keeps_the_cells_that_are_the_same(void 
     (void)run(study, dir, 2);
     other.text = other_text;
     assert_ok(iw_study_run(&l.log, &other, dir, &opts, &outcome));
-    iwt_assert_logged(&l, "held another version of the study: 12 of 12 cells are the same and are kept");
+    iwt_assert_logged(&l, "has another version of the study: 12 of 12 cells are unchanged and kept");
     assert_int_equal(l.errors + l.warnings, 0);
     text = iwt_read_file(dir, "study.yaml");
     assert_string_equal(text, other_text);
@@ -88,7 +88,7 @@ static void a_study_of_somebody_else_is_not_overwritten(void **state)
     iwt_folder_make(dir);
     iwt_write_file(dir, "study.yaml", "mine\n");
     assert_status(iw_study_run(&l.log, study, dir, &opts, &outcome), IW_ERR_IO);
-    iwt_assert_logged(&l, "is another study, and its folder holds no results");
+    iwt_assert_logged(&l, "belongs to another study, and its folder has no results");
     text = iwt_read_file(dir, "study.yaml");
     assert_string_equal(text, "mine\n");
     lines = iwt_sorted_results(dir);

@@ -241,7 +241,7 @@ static void nothing_cannot_be_drawn(void **state)
 
     iwt_log_init(&l);
     assert_status(write_folder(&l.log, &results, *state), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "there is nothing to draw in this result");
+    iwt_assert_logged(&l, "this result has no picture");
 }
 
 int main(void)

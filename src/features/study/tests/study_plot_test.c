@@ -98,7 +98,7 @@ static void work_that_takes_no_time_is_shown(void **state)
     for (size_t i = 0; i < results->count; i++) {
         study_set_times(&results->cells[i], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     }
-    study_assert_says(results, "Noise takes over nowhere, up to 4 ranks.");
+    study_assert_says(results, "Noise does not take over up to 4 ranks.");
     study_assert_says(results, " 0 ns - all alike - ");
     iw_study_results_free(results);
 }

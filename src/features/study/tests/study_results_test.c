@@ -179,7 +179,7 @@ static void equal_lines_count_once_and_different_ones_are_refused(void **state)
     (void)iwt_scratch_write(&scratch, "results-2-of-2.jsonl", other);
     assert_status(iwi_cell_results_load(&l.log, scratch.dir, &cells, &count), IW_ERR_FORMAT);
     iwt_assert_logged(&l, "results-2-of-2.jsonl:1': cell ");
-    iwt_assert_logged(&l, "is there already with another result");
+    iwt_assert_logged(&l, "has two different results");
     assert_int_equal(l.errors, 1);
     free(other);
     iw_study_free(study);
@@ -245,7 +245,7 @@ static void what_the_study_does_not_list_is_left_out_with_one_warning(void **sta
     assert_int_equal(results->cells[0].ranks, 8);
     assert_string_equal(results->cells[0].system, "b"); /* it was called otherwise when it ran */
     assert_int_equal(l.warnings, 1);
-    iwt_assert_logged(&l, "2 results are left out, since its study.yaml does not list them (any more)");
+    iwt_assert_logged(&l, "ignoring 2 results that its study.yaml does not list (any more)");
     iw_study_results_free(results);
     iw_study_free(study);
     iwt_scratch_remove(&scratch);
@@ -331,9 +331,8 @@ static void folders_that_are_none_are_told(void **state)
     iwt_log_init(&l);
     iwt_scratch_make(&scratch);
     assert_status(iw_study_results_load(&l.log, scratch.dir, &results), IW_ERR_IO);
-    iwt_assert_logged(&l,
-                      "is not the folder of a study: there is no study.yaml in it; 'idlewave study FILE.yaml "
-                      "-o DIR' fills such a folder");
+    iwt_assert_logged(&l, "is not the folder of a study: it has no study.yaml; make one with 'idlewave study "
+                          "FILE.yaml -o DIR'");
     assert_status(iw_study_results_load(&l.log, "/nowhere", &results), IW_ERR_IO);
     iwt_assert_logged(&l, "'/nowhere' is not the folder of a study");
     (void)iwt_scratch_write(&scratch, "study.yaml", "ranks: x\n");
@@ -363,12 +362,12 @@ static void a_damaged_origin_is_left_out_with_a_warning(void **state)
     (void)iwt_scratch_write(&scratch, "origin.json", "{\"host\": ");
     results = load(&l, scratch.dir);
     assert_int_equal(l.warnings, 1);
-    iwt_assert_logged(&l, "/origin.json' is left out: ");
+    iwt_assert_logged(&l, "/origin.json': ");
     assert_string_equal(results->name, "mine");
     iw_study_results_free(results);
     (void)iwt_scratch_write(&scratch, "origin.json", "[1]");
     results = load(&l, scratch.dir);
-    iwt_assert_logged(&l, "/origin.json' is left out: it is not an object");
+    iwt_assert_logged(&l, "/origin.json': not an object");
     iw_study_results_free(results);
     iwt_scratch_remove(&scratch);
 }

@@ -273,7 +273,8 @@ static void a_cell_that_fails_is_named_and_what_is_done_stays(void **state)
     study->cells[16].ranks = 2;
     opts.threads = 1;
     assert_status(iw_study_run(&l.log, study, dir, &opts, &outcome), IW_ERR_DEADLOCK);
-    iwt_assert_logged(&l, "error: cell 17: system alpha, stuck, 2 ranks: 2 ranks cannot go on: rank 0 op 0");
+    iwt_assert_logged(&l,
+                      "error: cell 17: system alpha, stuck, 2 ranks: 2 ranks cannot continue: rank 0 op 0");
     assert_int_equal(l.errors, 1);
     lines = iwt_sorted_results(dir);
     assert_int_equal(count_lines(lines), 35);
@@ -312,7 +313,7 @@ static void there_is_no_ninth_of_eight_shards(void **state)
     iwt_log_init(&l);
     opts.shard = opts.shards = 8;
     assert_status(iw_study_run(&l.log, study, "/tmp/never-made", &opts, &outcome), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "there is no shard 9 of 8");
+    iwt_assert_logged(&l, "no shard 9 of 8");
     assert_int_equal(access("/tmp/never-made", F_OK), -1);
 }
 

@@ -176,8 +176,8 @@ static void what_does_not_fit_is_said_with_its_settings(void **state)
                    "'job' with pp=3: a replica takes 3 GPUs, and 8 are no multiple of it");
     expect_failure("chunks: [1, 2], schedule: [1f1b, gpipe]", "ranks: 8\n",
                    "'job' with chunks=2; schedule=gpipe: chunks 2 need pipeline stages");
-    expect_failure("pp: [3, 5]", "ranks: 8\n", "'job' has settings that do not fit together");
-    expect_failure("dp: 2, ranks: 8", "", "'dp' and 'ranks' both say how many GPUs");
+    expect_failure("pp: [3, 5]", "ranks: 8\n", "'job' has incompatible settings");
+    expect_failure("dp: 2, ranks: 8", "", "'dp' and 'ranks' both set the number of GPUs");
 }
 
 static void wrong_values_are_refused(void **state)
@@ -187,7 +187,7 @@ static void wrong_values_are_refused(void **state)
     expect_failure("microbatches: 0", "ranks: 8\n", "key 'microbatches'");
     expect_failure("schedule: []", "ranks: 8\n", "the list is empty");
     expect_failure("schedule: [gpip]", "ranks: 8\n", "one of 1f1b, gpipe");
-    expect_failure("forward: [1ms, 2ms]", "ranks: 8\n", "is a list by itself");
+    expect_failure("forward: [1ms, 2ms]", "ranks: 8\n", "is a list and cannot be varied");
     expect_failure("jitter: [none, periodic:10Hz,1ms]", "ranks: 8\n", "in quotes within []");
     expect_failure("jitter: python-gc@hots", "ranks: 8\n", "'hots' is no place of jitter");
     expect_failure("slow: 'a;b'", "ranks: 8\n", "without ';'");

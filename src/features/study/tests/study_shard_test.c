@@ -315,7 +315,7 @@ static void a_folder_without_results_is_refused(void **state)
     struct parts *parts = *state;
 
     parts->dirs[1] = "/nonexistent";
-    assert_refused(parts, SHARDS, "'/nonexistent' holds no results of a study", "");
+    assert_refused(parts, SHARDS, "'/nonexistent' has no results of a study", "");
 }
 
 static void damaged_lines_are_refused_with_their_place(void **state)

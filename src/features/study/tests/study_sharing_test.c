@@ -277,7 +277,7 @@ static void without_locks_and_numbers_nothing_is_run(void **state)
     iwt_folder_make(dir);
     has_no_locks = true;
     assert_status(iw_study_run(&l.log, study, dir, &opts, &outcome), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "it is not known how many there are: give each its part (`shard`)");
+    iwt_assert_logged(&l, "give each process its part (`shard`)");
     iwt_log_init(&l);
     opts.process = 0;
     assert_ok(iw_study_run(&l.log, study, dir, &opts, &outcome));

@@ -24,7 +24,9 @@ static void verdict_names_the_first_and_the_worst(void **state)
     study_assert_says(results, " ranks on (chic: allreduce:dissemination, 1 B). The worst case (chic: "
                                "allreduce:dissemination, 1 B, 1,048,576 ranks) takes ");
     study_assert_says(results, "160 cells of 1,000 trials.");
-    study_assert_says(results, "at least 2 times as long as without noise, from there on; between");
+    study_assert_says(
+        results,
+        "at least 2x as long as without noise, here and on all larger numbers of ranks; values in between");
     iw_study_results_free(results);
 }
 
@@ -46,7 +48,7 @@ static void a_quiet_study_is_called_so(void **state)
     for (size_t i = 0; i < results->count; i++) {
         study_set_times(&results->cells[i], 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4);
     }
-    study_assert_says(results, "Noise takes over nowhere, up to 16 ranks.");
+    study_assert_says(results, "Noise does not take over up to 16 ranks.");
     study_assert_says(results, " is not slower than without noise (mean; median 0.00 %).");
     study_assert_silent(results, "- noise takes over -");
     iw_study_results_free(results);
@@ -60,7 +62,7 @@ static void a_series_may_be_above_from_its_first_cell_on(void **state)
     for (size_t i = 0; i < results->count; i++) {
         study_set_times(&results->cells[i], 1e4, 1e4, 1e4, 3e4, 3e4, 3e4, 3e4, 3e4);
     }
-    study_assert_says(results, "Noise takes over from 2 or fewer on (chic: ");
+    study_assert_says(results, "Noise takes over from 2 ranks or fewer (chic: ");
     iw_study_results_free(results);
 }
 
@@ -74,9 +76,9 @@ static void interval_may_be_open(void **state)
 
         study_set_times(&results->cells[i], 1e4, 1e4, 1e4, 1e4, ns, ns, ns, ns);
     }
-    study_assert_says(results, "from 11 ranks on 11 to 11 4.000x");
+    study_assert_says(results, "from 11 ranks 11 to 11 4.000x");
     results->cells[3].makespan_ns.median_low = 1e4;
-    study_assert_says(results, "from 11 ranks on 11 or more 4.000x");
+    study_assert_says(results, "from 11 ranks 11 or more 4.000x");
     results->cells[3].makespan_ns.median = results->cells[3].makespan_ns.mean = 1.5e4;
     study_assert_says(results, "not up to 16 ranks 11 or more 50.0 %");
     iw_study_results_free(results);
@@ -240,8 +242,7 @@ static void missing_cells_are_counted(void **state)
     (void)state;
     study_assert_silent(results, "missing");
     results->expected = 41;
-    study_assert_says(
-        results, "This study is not finished: 37 of 41 cells are missing. Running it again continues it.");
+    study_assert_says(results, "The study is not finished: 37 of 41 cells are missing. Rerun it to resume.");
     study_sample_rename(&results->attributes[0].name, "command");
     study_sample_rename(&results->attributes[0].value, "idlewave study a.yaml -o b");
     study_assert_says(results, "37 of 41 cells are missing. 'idlewave study a.yaml -o b' continues it.");
@@ -255,7 +256,7 @@ static void nothing_yet_is_no_error(void **state)
 
     (void)state;
     results.expected = 3;
-    study_assert_says(&results, "There is nothing yet: none of 3 cells has ended.");
+    study_assert_says(&results, "No results yet: 0 of 3 cells finished.");
     study_assert_silent(&results, "Noise");
 }
 

@@ -170,11 +170,10 @@ static void faults_are_told_with_their_lines(void **state)
         const char *message;
     } faults[] = {
         {"{trace: nothing}", IW_ERR_IO,
-         "/s.yaml:4': trace 'nothing': there is no such file or folder beside"},
+         "/s.yaml:4': trace 'nothing': no such file or folder in the folder of the study"},
         {"{trace: s.yaml}", IW_ERR_FORMAT, "/s.yaml:4': trace: "},
         {"{trace: run-0.txt, ranks: [2, 7]}", IW_ERR_RANGE,
-         "/s.yaml:4': 'run-0' was traced on 2 ranks, which can be replicated to a multiple of that, not to "
-         "7"},
+         "/s.yaml:4': 'run-0' was traced on 2 ranks, which can be replicated to multiples only, not to 7"},
         {"trace: run-0.txt\n    ranks: 5", IW_ERR_RANGE, "/s.yaml:5': 'run-0' was traced on 2 ranks"},
         {"trace: run-0.txt\n    bytes: 5", IW_ERR_FORMAT, "/s.yaml:5': a trace has sizes of its own"},
         {"{trace: run-0.txt, dims: 2x2}", IW_ERR_FORMAT, "/s.yaml:4': unknown key 'dims'"},
@@ -185,15 +184,15 @@ static void faults_are_told_with_their_lines(void **state)
         {"{trace: run-0.txt, compute-scale: 0}", IW_ERR_RANGE,
          "/s.yaml:4': key 'compute-scale': '0' is no factor"},
         {"{trace: run-0.txt, compute-clock: cup}", IW_ERR_FORMAT,
-         "/s.yaml:4': key 'compute-clock': 'cup' is none of auto, wall, cpu; did you mean 'cpu'?"},
+         "/s.yaml:4': key 'compute-clock': unknown value 'cup': use auto, wall, cpu; did you mean 'cpu'?"},
         {"{trace: run-0.txt, replica-compute: copies}", IW_ERR_FORMAT,
-         "/s.yaml:4': key 'replica-compute': 'copies' is none of resample, copy"},
+         "/s.yaml:4': key 'replica-compute': unknown value 'copies': use resample, copy"},
         {"{trace: run-0.txt, compute-clock: cpu}", IW_ERR_FORMAT,
          "/s.yaml:4': 'run-0': the trace has no CPU times"},
         {"{trace: run-0.txt, async: never}", IW_ERR_FORMAT,
-         "/s.yaml:4': key 'async': 'never' is none of wait, calls, thread"},
+         "/s.yaml:4': key 'async': unknown value 'never': use wait, calls, thread"},
         {"{trace: run-0.txt, no-p2p: maybe}", IW_ERR_FORMAT,
-         "/s.yaml:4': key 'no-p2p': 'maybe' is none of false, true"},
+         "/s.yaml:4': key 'no-p2p': unknown value 'maybe': use false, true"},
     };
     struct iwt_scratch scratch;
 

@@ -98,11 +98,10 @@ static void read_array(struct study_share *share)
         share->processes = 1;
     }
     if (study_share_is_first(share)) {
-        ui_error(
-            share->ui,
-            "note: task %s of a Slurm array shares the cells with all that run this study in this folder "
-            "(--shard I/N would run a part by itself)",
-            slurm.id);
+        ui_error(share->ui,
+                 "note: task %s of a Slurm array shares the cells with all processes that run this study in "
+                 "this folder (to run a fixed part, use --shard I/N)",
+                 slurm.id);
     }
 }
 
@@ -154,22 +153,22 @@ struct merge_opts {
 
 static const struct opt merge_rows[] = {
     OPT_ROW(struct merge_opts, "output", OPT_STRING, dir, "DIR",
-            "the folder of all results; may be one of DIR...", .letter = 'o'),
+            "folder of all results; may be one of DIR...", .letter = 'o'),
 };
 
-static const struct opt_group merge_groups[] = {OPT_GROUP("What is merged", merge_rows, 0)};
+static const struct opt_group merge_groups[] = {OPT_GROUP("Result", merge_rows, 0)};
 
 static const struct merge_opts merge_defaults = {.dir = NULL};
 
 static const char *const merge_synopsis[] = {"-o DIR DIR...", NULL};
 
 static const char merge_description[] =
-    "Joins the results of folders that hold parts of one study. Cells that several folders hold must be "
-    "equal. The order of the folders does not matter.";
+    "Joins results of folders with parts of one study. Cells that several folders have must be equal. The "
+    "order of the folders does not matter.";
 
 static const struct example merge_examples[] = {
-    {"two machines ran a half each", "idlewave study merge part1 part2 -o all"},
-    {"the files of all shards in a folder as one", "idlewave study merge four -o four"},
+    {"two machines ran half of the cells each", "idlewave study merge part1 part2 -o all"},
+    {"join the files of all shards in a folder", "idlewave study merge four -o four"},
     {NULL, NULL},
 };
 
@@ -182,8 +181,8 @@ static iw_status tell_merged(struct ui *ui, const char *dir)
         (void)printf("Merged: all %zu cells are in '%s'.\nNext: idlewave report %s -o report.html\n",
                      results->count, dir, dir);
     } else if (status == IW_OK) {
-        (void)printf("Merged: %zu of %zu cells are in '%s'; the others are still to be run.\n",
-                     results->count, results->expected, dir);
+        (void)printf("Merged: %zu of %zu cells are in '%s'; run the others next.\n", results->count,
+                     results->expected, dir);
     }
     iw_study_results_free(results);
     return status;
@@ -195,10 +194,10 @@ static int run_merge(struct ui *ui, const void *values, const struct opt_args *a
     iw_status status;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which folders? idlewave study merge DIR... -o DIR");
+        return ui_usage(ui, "no folders given; type: idlewave study merge DIR... -o DIR");
     }
     if (opts->dir == NULL) {
-        return ui_usage(ui, "into which folder? -o DIR");
+        return ui_usage(ui, "no output folder given: add -o DIR");
     }
     status = iw_study_merge(&ui->log, args->values, args->count, opts->dir);
     if (status == IW_OK) {
@@ -234,21 +233,21 @@ struct study_opts {
 
 #define ROW(...) OPT_ROW(struct study_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only list the cells and estimate what they will take"),
+    ROW("dry-run", OPT_FLAG, is_dry_run, "", "only list the cells and estimate time and memory"),
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
     ROW("shard", OPT_STRING, shard, "I/N",
-        "run the I-th of N equal shares, for folders or machines that share nothing (default all)"),
+        "run the I-th of N equal shares, for machines without a common folder (default all)"),
     ROW("threads", OPT_COUNT, threads, "N", "threads per process (default one per allowed CPU)", .min = 1,
         .max = 1024, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct study_opts, dir, "DIR",
-                     "the folder of results (default the name of FILE without .yaml)"),
+                     "folder of results (default the name of FILE without .yaml)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What runs", run_rows, 0),
+    OPT_GROUP("Run", run_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
     SHOWN_JSON_GROUP("Output", offsetof(struct study_opts, shown)),
 };
@@ -259,24 +258,24 @@ static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...
 
 static const char description[] =
     "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
-    "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, and is on disk "
-    "before the next one begins.\nAfter an interruption at any moment, the same command resumes with what is "
-    "missing and ends with the same lines as an uninterrupted run. After a change to the file, only cells "
-    "that changed are run.\nAny number of processes may run one study in one folder, started by mpirun or "
+    "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, on disk before "
+    "the next one begins.\nAfter an interruption, the same command runs the missing cells "
+    "and gives the same lines as an uninterrupted run. After a change to the file, it runs only the cells "
+    "that changed.\nAny number of processes may run one study in one folder, started by mpirun or "
     "srun, as a job array, or by hand. Each takes the next free cell, including those of processes that "
     "died.";
 
 static const struct example examples[] = {
-    {"what would it take?", "idlewave study four-systems.yaml --dry-run"},
-    {"run it, and look at it",
+    {"time and memory it would need", "idlewave study four-systems.yaml --dry-run"},
+    {"run it and write a page",
      "idlewave study four-systems.yaml -o four\n  idlewave report four -o four.html"},
-    {"on all cores of eight nodes, in a folder that all see",
+    {"on all cores of eight nodes, in a shared folder",
      "mpirun -n 8 --map-by node idlewave study four-systems.yaml -o four\n"
      "  srun -N 8 idlewave study four-systems.yaml -o four\n"
      "  sbatch --array=1-8 --wrap 'idlewave study four-systems.yaml -o four'"},
-    {"on two machines that share nothing", "idlewave study four-systems.yaml -o part1 --shard 1/2\n"
-                                           "  idlewave study four-systems.yaml -o part2 --shard 2/2\n"
-                                           "  idlewave study merge part1 part2 -o four"},
+    {"on two machines without a shared folder", "idlewave study four-systems.yaml -o part1 --shard 1/2\n"
+                                                "  idlewave study four-systems.yaml -o part2 --shard 2/2\n"
+                                                "  idlewave study merge part1 part2 -o four"},
     {NULL, NULL},
 };
 
@@ -304,7 +303,7 @@ static int check_dir(const struct ui *ui, const char *given, const char *dir)
     struct stat info;
 
     if (given == NULL && stat(dir, &info) == 0 && !S_ISDIR(info.st_mode)) {
-        return ui_usage(ui, "'%s' is a file: where shall the results go? -o DIR", dir);
+        return ui_usage(ui, "'%s' is a file: name a folder for the results with -o DIR", dir);
     }
     return UI_DONE;
 }
@@ -349,7 +348,7 @@ static bool step(void *arg, const iw_progress_now *now)
     if (interrupt_has_come() && watcher->is_first && !watcher->has_told) {
         watcher->has_told = true;
         progress_wipe(watcher->progress);
-        ui_hint(NULL, "ends with the cells that are running; interrupt again to end at once");
+        ui_hint(NULL, "finishing the running cells; interrupt again to stop at once");
     }
     return !interrupt_has_come();
 }
@@ -400,7 +399,7 @@ static int tell_outcome(struct ui *ui, const struct shown_opts *shown, const iw_
         write_next(outcome);
     }
     if (outcome->is_stopped) {
-        ui_error(ui, "interrupted: %zu of %zu cells are done; run the same command to resume",
+        ui_error(ui, "interrupted: %zu of %zu cells finished; rerun to resume",
                  outcome->found + outcome->run + outcome->others, outcome->cells);
         code = UI_ERROR;
     }
@@ -471,7 +470,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code = study_share_begin(&share, ui, opts->shard);
 
     if (code == UI_DONE && args->count == 0) {
-        code = ui_usage(ui, "which study? idlewave study FILE.yaml");
+        code = ui_usage(ui, "no study given; type: idlewave study FILE.yaml");
     }
     if (code == UI_DONE) {
         dir = choose_dir(opts->dir, args->values[0]);
@@ -492,7 +491,7 @@ const struct verb verb_study = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "the study (YAML)",
+    .argument_help = "study (YAML)",
     VERB_GROUPS(groups),
     .most_used = "dry-run shard output",
     .examples = examples,

@@ -29,11 +29,11 @@ bool shard_parse(const char *text, struct shard *shard, char fault[SHARD_FAULT_S
 
     if (!read_number(text, '/', &index, &rest) || *rest != '/' ||
         !read_number(rest + 1, '\0', &count, &rest) || *rest != '\0') {
-        snprintf(fault, SHARD_FAULT_SIZE, "'%.60s' is not a shard: write 3/8 for the third of eight", text);
+        snprintf(fault, SHARD_FAULT_SIZE, "'%.60s' is not a shard: for the third of eight write 3/8", text);
         return false;
     }
     if (count < 1 || count > MOST_SHARDS) {
-        snprintf(fault, SHARD_FAULT_SIZE, "'%.60s': there can be 1 to %d shards", text, MOST_SHARDS);
+        snprintf(fault, SHARD_FAULT_SIZE, "'%.60s': the number of shards must be 1 to %d", text, MOST_SHARDS);
         return false;
     }
     if (index < 1 || index > count) {
@@ -70,18 +70,19 @@ bool shard_of_slurm(const struct shard_slurm *slurm, struct shard *shard, char f
     if (!read_variable(slurm->id, &id) || !read_variable(slurm->min, &min) ||
         !read_variable(slurm->max, &max) || (slurm->step != NULL && !read_variable(slurm->step, &step)) ||
         step == 0 || max < min || id < min || id > max) {
-        snprintf(fault, SHARD_FAULT_SIZE,
-                 "SLURM_ARRAY_TASK_ID is set, but what belongs to it is not: give --shard I/N");
+        snprintf(
+            fault, SHARD_FAULT_SIZE,
+            "SLURM_ARRAY_TASK_ID is set, but the other variables of the array are not: give --shard I/N");
         return false;
     }
     count = (max - min) / step + 1;
     if (slurm->count != NULL && (!read_variable(slurm->count, &count) || count != (max - min) / step + 1)) {
         snprintf(fault, SHARD_FAULT_SIZE,
-                 "the Slurm array is a list with holes, so its tasks are not numbered: give --shard I/N");
+                 "the Slurm array has gaps, so its tasks have no numbers: give --shard I/N");
         return false;
     }
     if ((id - min) % step != 0 || count > MOST_SHARDS) {
-        snprintf(fault, SHARD_FAULT_SIZE, "task %.30s is none of the Slurm array's: give --shard I/N",
+        snprintf(fault, SHARD_FAULT_SIZE, "task %.30s is not in the Slurm array: give --shard I/N",
                  slurm->id);
         return false;
     }

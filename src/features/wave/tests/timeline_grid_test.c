@@ -160,7 +160,7 @@ static void windows_outside_are_refused(void **state)
     (void)state;
     iwt_log_init(&log);
     assert_status(iwi_timeline_clip(&log.log, timeline, &no_rank, &clipped), IW_ERR_RANGE);
-    iwt_assert_logged(&log, "there is no rank 18: the timeline has 18 ranks");
+    iwt_assert_logged(&log, "no rank 18: the timeline has 18 ranks");
     assert_status(iwi_timeline_clip(&log.log, timeline, &too_late, &clipped), IW_ERR_RANGE);
     assert_ok(iwi_timeline_clip(&log.log, timeline, &too_many, &clipped));
     assert_int_equal(clipped.rank_count, 2);

@@ -76,7 +76,7 @@ static void waves_are_told_and_listed(void **state)
     assert_in(page, "at 322.6 ranks/s");
     assert_in(page, ">322.6&nbsp;+-&nbsp;3.2");
     assert_in(page, ">2.50&nbsp;+-&nbsp;0.03");
-    assert_in(page, ">us lost a rank<");
+    assert_in(page, ">us lost per rank<");
     assert_in(page, ">border<");
     assert_null(strstr(page, "nan"));
     assert_in(page, "every step of every rank");
@@ -95,7 +95,7 @@ static void a_page_without_waves_says_so(void **state)
     free(page);
     run.max_steps = 0;
     page = page_of(&run, NULL, "run.h5");
-    assert_in(page, "Nobody looked for waves");
+    assert_in(page, "Waves not searched");
     free(page);
 }
 

@@ -71,12 +71,12 @@ static void why_no_waves_are_shown_is_told(void **state)
     iw_trace_summary summary = summary_of(8);
 
     (void)state;
-    assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "there are too few steps for it");
+    assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "too few steps");
     assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT,
-                 "No idle wave can be followed over 3 ranks or more; 'idlewave wave' shows how far\n"
+                 "No idle wave extends over 3 ranks or more; 'idlewave wave' shows how far\n"
                  "the 2 delays get.");
     summary.ranks = 3;
-    assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT, "Idle waves need more ranks");
+    assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT, "Idle waves need at least");
     (void)snprintf(summary.origin, sizeof summary.origin, "liballprof");
     assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "have clocks of\ntheir own");
 }

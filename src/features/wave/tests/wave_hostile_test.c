@@ -95,7 +95,8 @@ static void too_few_steps_of_a_trace_may_be_a_matter_of_the_gap(void **state)
     (void)state;
     halo.steps = 2;
     halo.is_traced = true;
-    assert_refused(iwt_made_halo(&halo, NULL), "too few to tell a wave from what is ordinary; a shorter gap");
+    assert_refused(iwt_made_halo(&halo, NULL),
+                   "too few to distinguish a wave from ordinary waiting; a shorter gap");
 }
 
 static void partners_beyond_half_of_the_ranks_are_refused(void **state)
@@ -146,7 +147,7 @@ static void a_raster_alone_is_refused(void **state)
 
     (void)state;
     opts.max_steps = 0;
-    assert_refused(iwt_made_halo(&halo, &opts), "no exact steps, only its raster");
+    assert_refused(iwt_made_halo(&halo, &opts), "only a raster and no exact steps");
 }
 
 static void steps_that_take_no_time_have_no_waves(void **state)

@@ -300,7 +300,7 @@ static void of_more_waves_than_wanted_those_of_the_longest_delays_are_kept(void 
     iwt_log_init(&log);
     opts.max_waves = 3;
     assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));
-    iwt_assert_logged(&log, "only the waves of the 2 longest of 10 delays are followed");
+    iwt_assert_logged(&log, "followed only the waves of the 2 longest of 10 delays");
     assert_int_equal(waves->wave_count, 3);
     assert_int_equal(waves->waves[0].origin_rank, 25);
     assert_int_equal(waves->waves[2].origin_rank, 85);
@@ -336,7 +336,7 @@ static void the_last_delay_s_other_wave_is_missed_aloud(void **state)
 
     (void)state;
     assert_int_equal(find_one(true, &log), 1);
-    iwt_assert_logged(&log, "there are more waves than the 1 that are followed");
+    iwt_assert_logged(&log, "followed 1 waves only");
     assert_int_equal(find_one(false, &log), 0);
 }
 

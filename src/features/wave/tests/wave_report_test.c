@@ -102,11 +102,11 @@ static void the_verdict_on_none(void **state)
     halo.delays = &last; /* nobody receives from it */
     assert_says(&halo, "No idle wave: there is 1 delay of 750.0 us or more, but no neighbour waited for it");
     halo.delay_count = 0;
-    assert_says(&halo, "No idle wave: there is no delay of 750.0 us or more.");
+    assert_says(&halo, "No idle wave: no delay of 750.0 us or more.");
     halo.is_traced = true;
-    assert_says(&halo, "No idle wave: no rank alone computes longer than usual by 1.500 ms or more.");
+    assert_says(&halo, "No idle wave: no single rank computes at least 1.500 ms longer than usual.");
     assert_says(&halo, "A trace does not distinguish delays from work");
-    assert_says(&halo, "the timeline does not say how");
+    assert_says(&halo, "the timeline lacks");
 }
 
 static void many_waves(void **state)
@@ -250,7 +250,7 @@ static void what_is_expected_needs_an_interval_within_the_margin(void **state)
         {{325.0, 300.0, 355.0},
          "(95 % CI 300.0 to 355.0), as expected (within 10 % of sigma d / T = 327.9);"},
         {{325.0, 290.0, 355.0},
-         ", cannot tell whether within 10 % of what is expected (sigma d / T = 327.9; needs about"},
+         ", too uncertain to compare with the expected speed (sigma d / T = 327.9; needs about"},
         {{200.0, 20.0, INFINITY}, "at about 200.0 ranks/s, cannot tell whether"},
         {{327.0, NAN, NAN}, "; needs 3 or more steps of the wave, here 11)"},
         {{310.0, 308.0, 312.0}, ", as expected (within 10 % of sigma d / T = 327.9), though 5.45 % slower;"},
@@ -290,11 +290,11 @@ static void the_points_are_those_of_the_means(void **state)
     struct iwt_halo halo = paper(true, false);
 
     (void)state;
-    assert_says(&halo, "a mean over 4 to 11 steps of a wave, decay one over 4 to 11 ranks.");
+    assert_says(&halo, "a mean over 4 to 11 steps of a wave, decay over 4 to 11 ranks.");
     assert_says(&halo, "95 % interval for the law of such waves");
     halo.is_bidirectional = false;
     halo.ranks = 9;
-    assert_says(&halo, "a mean over 2 steps of a wave, decay one over 2 ranks.");
+    assert_says(&halo, "a mean over 2 steps of a wave, decay over 2 ranks.");
     assert_says(&halo, "1 wave has too few points for");
 }
 

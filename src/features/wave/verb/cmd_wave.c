@@ -22,8 +22,7 @@ struct wave_opts {
 #define ROW(...) OPT_ROW(struct wave_opts, __VA_ARGS__)
 static const struct opt wave_rows[] = {
     ROW("threshold", OPT_TIME, threshold_ps, "TIME",
-        "waiting counts as part of a wave if it is longer than usual by TIME (default depends on the usual "
-        "waiting)"),
+        "least extra waiting that counts as part of a wave (default depends on the usual waiting)"),
     ROW("least-delay", OPT_TIME, least_delay_ps, "TIME",
         "ignore shorter delays (default a quarter of a step's computation, a half for traces, and longer "
         "than noise)"),
@@ -37,9 +36,8 @@ static const struct opt wave_rows[] = {
 };
 static const struct opt trace_rows[] = {
     ROW("step-gap", OPT_TIME, gap_ps, "TIME",
-        "a step begins where a rank computes for at least TIME between two calls (default chosen from the "
-        "gaps)"),
-    ROW("periodic", OPT_FLAG, is_periodic, "", "the last rank and the first are neighbours"),
+        "start a step where a rank computes for at least TIME between two calls (default from the gaps)"),
+    ROW("periodic", OPT_FLAG, is_periodic, "", "treat the last and the first rank as neighbours"),
 };
 #undef ROW
 
@@ -54,13 +52,14 @@ static const struct wave_opts defaults = {.distance = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "A rank that is late makes its neighbours wait, and these make theirs wait in the next step: a wave of "
-    "idle time runs through the program. This verb finds the delays in a timeline, follows the waves in each "
-    "direction from rank to rank, and reports their speed (compared with sigma d / T, where d is the "
-    "distance of partners and T the length of a step), how much noise takes from them per rank, and where "
-    "they end: at the border, around the ring, at each other, or in noise.\nTimelines come from 'idlewave "
-    "simulate --timeline'. In a trace of a real run, computation on a single rank that is far longer than "
-    "usual counts as a delay.";
+    "A late rank makes its neighbours wait, and these make theirs wait in the next step: a wave of idle time "
+    "runs through the program. This verb finds the delays in a timeline and follows the waves in "
+    "each direction. It reports their speed, compared with sigma d / T (d: distance of partners, T: length "
+    "of a "
+    "step), their loss per rank to noise, and their end: at the border, around the ring, at another wave, or "
+    "in noise.\nTimelines come from 'idlewave simulate --timeline'. In a trace of a real run, unusually long "
+    "computation on a single rank "
+    "counts as a delay.";
 
 static const struct example examples[] = {
     {"A delay of 13.5 ms runs through a ring of 18 ranks",
@@ -85,7 +84,7 @@ static iw_status load(struct ui *ui, const struct wave_opts *opts, const char *p
     }
     if (!iw_trace_is_trace(path)) {
         ui_error(ui, "'%s' is neither a timeline nor a trace", path);
-        ui_hint(ui, "a timeline comes from 'idlewave simulate --timeline FILE'");
+        ui_hint(ui, "make a timeline with 'idlewave simulate --timeline FILE'");
         return IW_ERR_FORMAT;
     }
     made.about.is_periodic = opts->is_periodic;
@@ -128,11 +127,11 @@ static int check(struct ui *ui, const struct wave_opts *opts, const char *path)
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         if (times[i].is_zero) {
-            return ui_usage(ui, "%s has to be above 0", times[i].name);
+            return ui_usage(ui, "%s must be above 0", times[i].name);
         }
     }
     if (opt_typed(opts, gap_ps) && iw_timeline_is_file(path)) {
-        return ui_usage(ui, "--step-gap is for traces: '%s' is a timeline, which has its steps", path);
+        return ui_usage(ui, "--step-gap is for traces: '%s' is a timeline with known steps", path);
     }
     return 0;
 }
@@ -142,7 +141,7 @@ static int check_neighbours(struct ui *ui, const struct wave_opts *opts, const c
                             const iw_timeline *timeline)
 {
     if (opts->is_periodic && iw_timeline_describe(timeline)->distance > 0) {
-        return ui_usage(ui, "--periodic is for traces: '%s' is a timeline that knows its neighbours", path);
+        return ui_usage(ui, "--periodic is for traces: '%s' is a timeline with known neighbours", path);
     }
     return 0;
 }
@@ -155,7 +154,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int wrong;
 
     if (args->count == 0) {
-        return ui_usage(ui, "waves in what? idlewave wave FILE");
+        return ui_usage(ui, "no timeline given; type: idlewave wave FILE");
     }
     wrong = check(ui, opts, args->values[0]);
     if (wrong != 0) {
@@ -179,7 +178,7 @@ const struct verb verb_wave = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE|TRACE",
-    .argument_help = "a timeline (HDF5), or a trace as 'idlewave trace' makes it",
+    .argument_help = "a timeline (HDF5), or a trace of 'idlewave trace'",
     VERB_GROUPS(groups),
     .most_used = "threshold distance periodic format plot",
     .examples = examples,

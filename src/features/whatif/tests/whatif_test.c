@@ -301,7 +301,7 @@ static void a_set_that_the_user_names_is_tried(void **state)
     iwt_assert_logged(&l, "no source 'corn'");
     opts.sets = &none;
     assert_status(iw_whatif_run(&l.log, set, &opts, &whatif), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "names no source");
+    iwt_assert_logged(&l, "matches no source");
     iw_noise_set_free(set);
 }
 

@@ -36,30 +36,31 @@ static const char *const engines[] = {"auto", "event", "flow", "window", NULL};
 #define ROW(...) OPT_ROW(struct whatif_opts, __VA_ARGS__)
 static const struct opt change_rows[] = {
     ROW("without", OPT_LIST, without, "SOURCE[,SOURCE...]",
-        "also try removing these together: names, classes or class/name, with * and ? as wildcards, or one "
-        "SPEC as given to --noise; may be repeated"),
+        "also try removing these together: names, classes or class/name, with wildcards * and ?, or a SPEC "
+        "of --noise; may be repeated"),
     ROW("target", OPT_STRING, target, "SHARE",
         "find the smallest set of sources whose removal brings the slowdown below SHARE, for example 2%"),
     ROW("cores-per-node", OPT_COUNT, cores_per_node, "N",
-        "also try leaving one of N cores to the operating system: gain, price, and from how many ranks on it "
-        "pays",
+        "also try leaving one of N cores to the operating system: gain, price, and from how many ranks it "
+        "pays off",
         .min = 2, .max = 1u << 20, .is_setting = true),
     ROW("spare-cores", OPT_COUNT, spare_cores, "N",
-        "the same with N cores; without --cores-per-node of as many as the ranks of a node have (default 1)",
+        "leave N cores instead of one; without --cores-per-node, out of the cores that a node's ranks use "
+        "(default 1)",
         .min = 1, .max = 1u << 20),
     ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
         "nodes that compute at different speeds: normal:SIGMA, slow:COUNT,FACTOR or a file with a factor for "
         "each node"),
-    ROW("replace-nodes", OPT_COUNT, replace_nodes, "N", "also try replacing the N slowest of these nodes",
-        .min = 1, .max = UINT32_MAX),
-    ROW("top", OPT_COUNT, top, "N", "try N sources one by one, the others together (default 8)", .min = 1,
-        .max = 256, .is_setting = true),
+    ROW("replace-nodes", OPT_COUNT, replace_nodes, "N", "also try replacing the N slowest nodes", .min = 1,
+        .max = UINT32_MAX),
+    ROW("top", OPT_COUNT, top, "N", "try the N largest sources one by one, the others together (default 8)",
+        .min = 1, .max = 256, .is_setting = true),
 };
 static const struct opt run_rows[] = {
     ROW("trials", OPT_COUNT, trials, "N", "simulate each change N times, in pairs (default 40)", .min = 2,
         .max = 1u << 20, .is_setting = true),
     ROW("redraws", OPT_COUNT, redraws, "N",
-        "resample the recordings N times, at least 2, so that intervals account for their length; 0: do not "
+        "resample the recordings N times, at least 2, so that intervals allow for their length; 0: never "
         "(default 24)",
         .max = 10000, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
@@ -67,7 +68,7 @@ static const struct opt run_rows[] = {
         .is_setting = true),
     ROW("engine", OPT_CHOICE, engine, "",
         "flow is fast, window runs graphs, event handles every program (default auto)", .choices = engines),
-    ROW("dry-run", OPT_FLAG, is_dry, "", "only report what would be simulated, and what it would take"),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only estimate time and memory"),
 };
 static const struct opt output_rows[] = {
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress and no time estimate on stderr", .letter = 'q'),
@@ -106,30 +107,30 @@ static const char *const synopsis[] = {"[options] --noise NOISE --pattern OP --r
                                        "[options] --noise NOISE FILE", NULL};
 
 static const char description[] =
-    "Estimates what noise costs a job, and how much of that each source, each class of sources and any set "
-    "you name accounts for. The same job is simulated with the noise of a recording and without these "
-    "sources, in pairs with the same seeds, phases and trials, at the number of ranks you ask for.\nDetours "
-    "of a removed source vanish; those of others stay where they were. The result equals, to the picosecond, "
+    "Estimates what noise costs a job, and what removing a source, a class of sources or a set of your "
+    "choice would save. It simulates the same job with recorded noise and without these "
+    "sources, in pairs with the same seeds and phases.\nDetours of a removed source vanish; all others stay "
+    "in place. The result equals, to the picosecond, "
     "a simulation with the output of 'idlewave noise cut --drop SOURCE'. Savings have 95 % intervals, which "
-    "account for the trials and for the length of the recordings. Savings do not add up; the answer states "
-    "by how much.\nIt also reports what co-scheduling would save (all nodes disturbed at the same time) and, "
-    "with --cores-per-node, what leaving a core to the operating system would save.";
+    "cover the trials and the length of the recordings. Savings do not add up; the report says by how "
+    "much.\nThe report also has the savings of co-scheduling (noise on all nodes at the same time) "
+    "and, with --cores-per-node, of a core left to the operating system.";
 
 static const struct example examples[] = {
-    {"what to switch off first on the nodes of a job of 8192 ranks, 16 on a node",
+    {"what to switch off first for a job of 8192 ranks, 16 per node",
      "idlewave whatif --noise node.h5 --ranks-per-node 16 --pattern halo3d+allreduce \\\n"
      "      --ranks 8192 --bytes 8 --compute 1ms --repeat 100"},
-    {"what has to go for a slowdown below 2 %, and whether a core for the OS would pay",
+    {"what to remove to stay below 2 %, and whether a core for the OS pays off",
      "idlewave whatif --noise node.h5 --ranks-per-node 64 --pattern allreduce \\\n"
      "      --ranks 64Ki --compute 500us --repeat 50 --target 2% --cores-per-node 64"},
-    {"how long would that take?",
+    {"time and memory it would need",
      "idlewave whatif --noise node.h5 --pattern allreduce --ranks 64Ki --compute 1ms \\\n"
      "      --repeat 100 --dry-run"},
-    {"two daemons at once, for a traced application",
+    {"removing two daemons at once, for a traced application",
      "idlewave whatif run --ranks 4096 --noise node.h5 --without nscd,snmpd"},
-    {"what jitter costs a training program, and each change of it saves, as a page",
+    {"what jitter costs a training program and what each change saves, as a page",
      "idlewave whatif job.yaml --cost 2.50/h --format html > bill.html"},
-    {"a page to hand on", "idlewave whatif run --noise node.h5 --format html > whatif.html"},
+    {"a report as a page", "idlewave whatif run --noise node.h5 --format html > whatif.html"},
     {NULL, NULL},
 };
 
@@ -199,13 +200,12 @@ static void release_sets(struct named_sets *named)
 static int refuse_no_noise(const struct ui *ui, const struct opt_args *args)
 {
     if (args->count == 1 && ui_ends_with(args->values[0], ".h5")) {
-        return ui_usage(
-            ui,
-            "'%s' is taken as the program; if it is a recording, name a job to ask about: idlewave "
-            "whatif --pattern allreduce --ranks 1024 --compute 1ms --repeat 20 --noise %s",
-            args->values[0], args->values[0]);
+        return ui_usage(ui,
+                        "'%s' is read as the program; if it is a recording, type: idlewave whatif --pattern "
+                        "allreduce --ranks 1024 --compute 1ms --repeat 20 --noise %s",
+                        args->values[0], args->values[0]);
     }
-    return ui_usage(ui, "no noise is given: add --noise FILE, a recording of 'idlewave record'");
+    return ui_usage(ui, "no noise given: add --noise FILE, a recording of 'idlewave record'");
 }
 
 static int check_options(struct ui *ui, const struct whatif_opts *opts, const struct opt_args *args,
@@ -223,13 +223,13 @@ static int check_options(struct ui *ui, const struct whatif_opts *opts, const st
         return UI_USAGE;
     }
     if (opts->replace_nodes > 0 && opts->node_speed == NULL) {
-        return ui_usage(ui, "--replace-nodes replaces nodes that are slower than others: add --node-speed");
+        return ui_usage(ui, "--replace-nodes needs nodes of different speeds: add --node-speed");
     }
     for (size_t i = 0; i < opts->without.count; i++) {
         const char *text = opts->without.items[i];
 
         if (text[strspn(text, ",")] == '\0') {
-            return ui_usage(ui, "--without '%s' names no source", text);
+            return ui_usage(ui, "--without '%s' matches no source", text);
         }
     }
     if (opts->target != NULL) {
@@ -278,7 +278,7 @@ static void announce(const struct ui *ui, const iw_whatif_plan *plan)
     char text[24];
 
     if (plan->seconds >= LONG_S) {
-        ui_error(ui, "note: that will take about %s (details: --dry-run)",
+        ui_error(ui, "note: about %s (details: --dry-run)",
                  iw_format_time((iw_time)(fmin(plan->seconds, MOST_S) * IW_PS_PER_S), text, sizeof text));
     }
 }
@@ -396,7 +396,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
         return answer_training(ui, opts, args->values[0]);
     }
     if (for_training != NULL) {
-        return ui_usage(ui, "--%s is about training programs: give one, FILE.yaml", for_training);
+        return ui_usage(ui, "--%s is for training programs: give one, FILE.yaml", for_training);
     }
     code = check_options(ui, opts, args, &target);
 

@@ -201,7 +201,7 @@ static void other_suffixes_are_refused(void **state)
     (void)state;
     iwt_log_init(&log);
     assert_status(iwi_sheet_check(&log.log, "a.gif"), IW_ERR_USAGE);
-    iwt_assert_logged(&log, "pictures are .svg, .png or .pdf, scripts .gp");
+    iwt_assert_logged(&log, "use .svg, .png or .pdf for pictures, .gp for scripts");
     assert_ok(iwi_sheet_check(NULL, "a.b.svg"));
 }
 

@@ -94,17 +94,17 @@ static iw_status read_name(const struct iwi_yaml_value *value, void *at)
     name = *name_p;
     if (!iwi_collected_name_is_good(name)) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                             "name '%.80s': a name has small letters, digits and hyphens, at most %d", name,
+                             "name '%.80s': use at most %d lower-case letters, digits and hyphens", name,
                              IWI_COLLECTED_NAME_BYTES);
     }
     if (collected_name_is_taken(name)) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                             "name '%s' is that of a built-in network; choose another one", name);
+                             "name '%s' belongs to a built-in network; choose another", name);
     }
     for (size_t i = 0; i + 1 < all->count; i++) {
         if (strcmp(all->entries[i].name, name) == 0) {
             return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                                 "name '%s' is there already; choose another one", name);
+                                 "name '%s' is taken; choose another", name);
         }
     }
     return IW_OK;
@@ -118,8 +118,8 @@ static iw_status read_path(const struct iwi_yaml_value *value, void *at)
     return is_good_path(*file_p)
                ? IW_OK
                : iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                               "file '%.80s': a path below the folder of the index, of letters, digits and "
-                               "'-_./', without '..' and hidden names",
+                               "file '%.80s': use a path below the folder of the index, with letters, digits "
+                               "and '-_./', without '..' and hidden names",
                                *file_p);
 }
 
@@ -145,7 +145,7 @@ static iw_status check_content(const struct iwi_yaml_map *map, const iw_collecte
 
         if (is_spec && (is_there || entry->kind != IW_COLLECTED_NOISE)) {
             return iwi_yaml_fail(map->yaml, iwi_yaml_get(map, "spec")->line, IW_ERR_FORMAT,
-                                 "key 'spec' stands for noise, in place of 'file', 'bytes' and 'sha256'");
+                                 "key 'spec' is for noise, and excludes 'file', 'bytes' and 'sha256'");
         }
         if (!is_spec && !is_there) {
             return iwi_yaml_fail(map->yaml, map->line, IW_ERR_FORMAT, "key '%s' is missing", of_files[i]);
@@ -415,14 +415,14 @@ static iw_status check_bytes(const iw_log *log, const char *path, const iw_colle
     IW_TRY(iwi_sha256_of_file(log, path, &sha256, &bytes));
     if (bytes != entry->bytes) {
         status = iwi_fail(log, IW_ERR_FORMAT,
-                          "'%s' has %" PRIu64 " bytes where the index says %" PRIu64
-                          ": it is damaged, or another file",
+                          "'%s' has %" PRIu64 " bytes, but the index says %" PRIu64
+                          ": it is damaged or another file",
                           path, bytes, entry->bytes);
     } else if (strcmp(sha256, entry->sha256) != 0) {
-        status = iwi_fail(log, IW_ERR_FORMAT,
-                          "'%s' has another checksum (%.12s...) than the index says (%.12s...): it is "
-                          "damaged, or another file",
-                          path, sha256, entry->sha256);
+        status = iwi_fail(
+            log, IW_ERR_FORMAT,
+            "'%s' has the checksum %.12s..., but the index says %.12s...: it is damaged or another file",
+            path, sha256, entry->sha256);
     }
     free(sha256);
     return status;

@@ -385,8 +385,8 @@ static void warn_synchronous(const iw_log *log, const struct iwi_schedule *sched
         count += (schedule->nodes[node].flags & IWI_NODE_SYNCHRONOUS) != 0;
     }
     if (count > 0) {
-        iwi_warn(log, "'%s': %" PRIu64 " synchronous sends became ordinary ones: GOAL has no others", path,
-                 count);
+        iwi_warn(log, "'%s': %" PRIu64 " synchronous sends became ordinary sends, the only ones in GOAL",
+                 path, count);
     }
 }
 
@@ -412,7 +412,7 @@ static iw_status write_schedule(const iw_log *log, const iw_program *program,
         warn_synchronous(log, schedule, path);
     }
     if (status == IW_OK && program->compute_bytes > 0) {
-        iwi_warn(log, "'%s' does not say that each compute phase moves %" PRIu64 " bytes: GOAL cannot", path,
+        iwi_warn(log, "'%s': GOAL cannot store that each compute phase moves %" PRIu64 " bytes", path,
                  program->compute_bytes);
     }
     return status;

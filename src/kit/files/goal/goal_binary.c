@@ -460,7 +460,7 @@ static iw_status read_all(struct goal_reader *reader)
     reader->is_in_order = reader->source->wants_program;
     IW_TRY(read_ranks(reader, &position));
     if (position < reader->source->size - IWI_GOAL_BASE) {
-        iwi_warn(reader->log, "'%s' at byte %" PRIu64 ": what follows the last rank is ignored",
+        iwi_warn(reader->log, "'%s' at byte %" PRIu64 ": ignoring data after the last rank",
                  reader->source->name, position + IWI_GOAL_BASE);
     }
     return IW_OK;

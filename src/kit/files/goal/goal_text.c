@@ -140,7 +140,7 @@ static iw_status goal_read_blocks(struct iwi_goal_text *text)
             return IW_OK;
         }
         if (text->ranks > 0 && text->builder.block_count == text->ranks) {
-            iwi_warn(scan->log, "'%s:%" PRIu64 "': what follows the last rank's block is ignored", scan->file,
+            iwi_warn(scan->log, "'%s:%" PRIu64 "': ignoring text after the last rank's block", scan->file,
                      scan->line);
             text->is_over = true;
             return IW_OK;
@@ -191,7 +191,7 @@ static void warn(const struct iwi_goal_text *text, const bool *is_seen)
     if (text->repeated_labels > 0) {
         iwi_warn(scan->log,
                  "'%s:%" PRIu64 "': rank %" PRIu32
-                 ": label '%.*s' is defined again, its first meaning is kept (%" PRIu64 " in all)",
+                 ": label '%.*s' is defined twice; using the first (%" PRIu64 " in all)",
                  scan->file, text->repeated.line, text->repeated.rank,
                  IWI_GOAL_WORD_ARGS(text->repeated.label), text->repeated_labels);
     }
@@ -203,7 +203,7 @@ static void warn(const struct iwi_goal_text *text, const bool *is_seen)
         }
         iwi_warn(scan->log,
                  "'%s': %" PRIu64 " of %" PRIu64
-                 " ranks have no block and do nothing, the first is rank %" PRIu64,
+                 " ranks have no block and do nothing; the first is rank %" PRIu64,
                  scan->file, missing, text->ranks, first);
     }
 }

@@ -167,8 +167,7 @@ static iw_status wait_for(const struct iwi_import *in, const char *library, cons
                         message[0] != '\0' ? message : iw_status_text((iw_status)-code));
     }
     return iwi_fail(in->log, IW_ERR_FORMAT,
-                    "'%s' is damaged: %s, which decodes it, %s on it (in a process of its own, so nothing "
-                    "else is harmed)",
+                    "'%s' is damaged: its decoder %s %s (in a separate process, with no other effect)",
                     in->path, library,
                     WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU ? "found no end" : "crashed");
 }

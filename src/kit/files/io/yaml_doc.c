@@ -120,7 +120,7 @@ static iw_status unknown_key(const struct iwi_yaml_map *map, size_t line, const 
         return iwi_yaml_fail(map->yaml, line, IW_ERR_FORMAT, "unknown key '%.60s'%s", text,
                              iwi_nearest_hint(&nearest, hint));
     }
-    return iwi_yaml_fail(map->yaml, line, IW_ERR_FORMAT, "unknown key '%.60s'%s%s known are %s", text,
+    return iwi_yaml_fail(map->yaml, line, IW_ERR_FORMAT, "unknown key '%.60s'%s%s keys are %s", text,
                          iwi_nearest_hint(&nearest, hint), nearest.best != NULL ? "" : ";", known);
 }
 
@@ -159,7 +159,7 @@ static iw_status take_pair(struct iwi_yaml_map *map, const yaml_node_t *node, co
         return unknown_key(map, line, text);
     }
     if (map->found[i].node != NULL) {
-        return iwi_yaml_fail(map->yaml, line, IW_ERR_FORMAT, "key '%s' is given again, first in line %zu",
+        return iwi_yaml_fail(map->yaml, line, IW_ERR_FORMAT, "key '%s' is already in line %zu",
                              map->rows[i].key, map->found[i].key_line);
     }
     map->found[i] = (struct iwi_yaml_value){map->yaml, &map->rows[i], value, iwi_yaml_line(value), line};
@@ -332,7 +332,7 @@ iw_status iwi_yaml_index(const struct iwi_yaml_value *value, const char *const *
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", names[i]);
         iwi_nearest_offer(&nearest, names[i]);
     }
-    return iwi_yaml_refuse(value, IW_ERR_FORMAT, "'%.60s' is none of %s%s", text, known,
+    return iwi_yaml_refuse(value, IW_ERR_FORMAT, "unknown value '%.60s': use %s%s", text, known,
                            iwi_nearest_hint(&nearest, hint));
 }
 

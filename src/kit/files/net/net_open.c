@@ -35,7 +35,7 @@ static iw_status take_level(const iw_log *log, const char *level, iw_net *net)
     uint32_t index = 0;
 
     if (net->inner_count == 0) {
-        return iwi_fail(log, IW_ERR_USAGE, "'%s' has no levels; files of 'idlewave net' have", net->name);
+        return iwi_fail(log, IW_ERR_USAGE, "'%s' has no levels: use a file of 'idlewave net'", net->name);
     }
     while (index < net->inner_count && strcmp(net->inner[index].name, level) != 0) {
         index++;

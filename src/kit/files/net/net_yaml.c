@@ -50,9 +50,9 @@ static iw_status read_overhead(const struct iwi_yaml_value *value, void *at)
 static iw_status read_gap_per_byte(const struct iwi_yaml_value *value, void *at)
 {
     return iwi_yaml_is(value, IWI_YAML_UNKNOWN)
-               ? iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                               "G is unknown: a network of one size says nothing about others; write what a "
-                               "byte takes")
+               ? iwi_yaml_fail(
+                     value->yaml, value->line, IW_ERR_FORMAT,
+                     "G is unknown: a network measured at one size does not give it; add the time per byte")
                : iwi_yaml_per_byte(value, at);
 }
 
@@ -200,9 +200,10 @@ static void warn_of_unknown_overhead(const struct iwi_yaml_map *map)
         const struct iwi_yaml_value *value = iwi_yaml_get(map, keys[i]);
 
         if (value != NULL && iwi_yaml_is(value, IWI_YAML_UNKNOWN)) {
-            iwi_warn(map->yaml->log,
-                     "'%s:%zu': %s is unknown and counts as 0; if it is more, noise costs more than is said",
-                     map->yaml->file, value->key_line, keys[i]);
+            iwi_warn(
+                map->yaml->log,
+                "'%s:%zu': %s is unknown and counts as 0; if it is larger, noise costs more than predicted",
+                map->yaml->file, value->key_line, keys[i]);
         }
     }
 }
@@ -231,8 +232,7 @@ static iw_status read_nics_node(const struct iwi_yaml_value *value, void *at)
             return IW_OK;
         }
     }
-    return iwi_yaml_refuse(value, IW_ERR_FORMAT,
-                           "there is no level '%.60s' with 'ranks' whose groups could have NICs", text);
+    return iwi_yaml_refuse(value, IW_ERR_FORMAT, "no level '%.60s' with 'ranks' for NICs", text);
 }
 
 static iw_status read_bandwidth(const struct iwi_yaml_value *value, void *at)
@@ -260,13 +260,13 @@ static iw_status read_nics(const struct iwi_yaml_value *value, iw_net *net)
 
     if (net->inner_count == 0) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                             "NICs need a level that is their node: give 'ranks' to all levels but the last");
+                             "NICs need a level for the node: add 'ranks' to all levels but the last");
     }
     IW_TRY(iwi_yaml_find(value->yaml, value->node, IWI_YAML_ROWS(nics_rows), &map));
     if (iwi_yaml_get(&map, "count") == NULL ||
         (iwi_yaml_get(&map, "G") == NULL) == (iwi_yaml_get(&map, "bandwidth") == NULL)) {
         return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                             "NICs need the key 'count', and either 'bandwidth' or 'G' of one of them");
+                             "NICs need the key 'count', and either 'bandwidth' or 'G' of a single one");
     }
     net->nics.node_level = net->inner_count - 1;
     IW_TRY(iwi_yaml_read(&map, net));
@@ -289,13 +289,14 @@ static iw_status read_level(struct iwi_yaml *yaml, const yaml_node_t *node, stru
     IW_TRY(iwi_yaml_find(yaml, node, IWI_YAML_ROWS(rows), &map));
     if (iwi_yaml_get(&map, "name") == NULL || iwi_yaml_get(&map, "levels") != NULL) {
         return iwi_yaml_fail(yaml, map.line, IW_ERR_FORMAT,
-                             "a level needs the key 'name' and has no levels of its own");
+                             "a level needs the key 'name' and cannot contain levels");
     }
     IW_TRY(check_places(&map, LEVEL));
     IW_TRY(read_parameters(&map, part));
     for (size_t i = 0; i < levels->count; i++) {
         if (strcmp(levels->parts[i].net.name, part->net.name) == 0) {
-            return iwi_yaml_fail(yaml, map.line, IW_ERR_FORMAT, "level '%s' is given again", part->net.name);
+            return iwi_yaml_fail(yaml, map.line, IW_ERR_FORMAT, "level '%s' is defined twice",
+                                 part->net.name);
         }
     }
     levels->count++;
@@ -312,8 +313,8 @@ static iw_status unknown_level(const struct iwi_yaml *yaml, size_t line, const s
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
                                  levels->parts[i].net.name);
     }
-    return iwi_yaml_fail(yaml, line, IW_ERR_USAGE, "there is no level '%.60s' in this network; it has %s",
-                         wanted, known);
+    return iwi_yaml_fail(yaml, line, IW_ERR_USAGE, "unknown level '%.60s': this network has %s", wanted,
+                         known);
 }
 
 /* One level as a network of its own. */
@@ -341,7 +342,7 @@ static iw_status join_levels(const struct iwi_yaml *yaml, size_t line, const str
 
     if (parts[last].taper > 0.0) {
         return iwi_yaml_fail(yaml, line, IW_ERR_FORMAT,
-                             "level '%s' is the last, which nothing leads out of: leave its taper out",
+                             "level '%s' is the outermost, so no traffic leaves it: remove its taper",
                              parts[last].net.name);
     }
     while (sized < last && parts[sized].ranks > 0) {
@@ -413,8 +414,8 @@ static iw_status read_levels(const struct iwi_yaml_map *map, const char *wanted,
 
     IW_TRY(read_placement(iwi_yaml_get(map, "placement"), &placement));
     if (count == 0 || count > MOST_LEVELS) {
-        return iwi_yaml_fail(map->yaml, list->line, IW_ERR_RANGE, "there are %zu levels; 1 to %d are read",
-                             count, MOST_LEVELS);
+        return iwi_yaml_fail(map->yaml, list->line, IW_ERR_RANGE, "%zu levels: use 1 to %d", count,
+                             MOST_LEVELS);
     }
     for (size_t i = 0; i < count; i++) {
         IW_TRY(read_level(map->yaml, iwi_yaml_nth(list, i).node, &levels));
@@ -441,7 +442,7 @@ static iw_status read_flat(const struct iwi_yaml_map *map, const char *level, st
     IW_TRY(read_parameters(map, part));
     if (level != NULL) {
         return iwi_yaml_fail(map->yaml, map->line, IW_ERR_USAGE,
-                             "there is no level '%.60s': this network has no levels", level);
+                             "no level '%.60s': this network has no levels", level);
     }
     return noise == NULL ? IW_OK : iwi_net_read_noise(noise, &part->net);
 }
@@ -540,7 +541,7 @@ static iw_status read_foreign(const iw_log *log, const struct iwi_net_reader *re
     iw_net net;
 
     if (level != NULL) {
-        return iwi_fail(log, IW_ERR_USAGE, "there is no level '%.60s' in '%s': %s has no levels", level, path,
+        return iwi_fail(log, IW_ERR_USAGE, "no level '%.60s' in '%s': %s has no levels", level, path,
                         reader->what);
     }
     IW_TRY(reader->read(log, path, data, size, &net));

@@ -28,7 +28,7 @@ static iw_status split_item(const struct iwi_yaml_value *item, const char *what,
     IW_TRY(iwi_yaml_string(item, &text));
     star = strchr(text, '*');
     it->times = 1;
-    snprintf(it->subject, sizeof it->subject, "key '%s': '%.40s' is no %s: ", item->row->key, text, what);
+    snprintf(it->subject, sizeof it->subject, "key '%s': '%.40s' is not a %s: ", item->row->key, text, what);
     snprintf(it->text, sizeof it->text, "%.*s", star == NULL ? 47 : (int)iwi_min(star - text, 47), text);
     return star == NULL
                ? IW_OK
@@ -44,8 +44,8 @@ static iw_status read_point(const struct iwi_yaml_value *pair, iw_net_noise_poin
 
     if (iwi_yaml_items(pair) != 2) {
         return iwi_yaml_refuse(pair, IW_ERR_FORMAT,
-                               "write pairs of a share of messages and what they are delayed by at most, for "
-                               "instance [0.99, 3us], or {series: [0*20, 1.5us], every: 4us}");
+                               "write pairs of a share of messages and their largest delay, for instance "
+                               "[0.99, 3us], or {series: [0*20, 1.5us], every: 4us}");
     }
     share = iwi_yaml_nth(pair, 0);
     delay = iwi_yaml_nth(pair, 1);
@@ -87,7 +87,7 @@ static iw_status read_delay(const struct iwi_yaml_value *item, struct delays *de
     IW_TRY(split_item(item, "delay, for instance 1.5us, or 1.5us*20 for 20 of them", &it));
     IW_TRY(iw_parse_time(iwi_yaml_log(item->yaml, item->line, it.subject), it.text, &delay));
     if (it.times > IW_NET_SERIES_MAX - delays->count) {
-        return iwi_yaml_refuse(item, IW_ERR_RANGE, "there may be up to 2^20 delays");
+        return iwi_yaml_refuse(item, IW_ERR_RANGE, "at most 2^20 delays");
     }
     IW_TRY(iwi_grow(item->yaml->log, (void **)&delays->ps, &delays->capacity,
                     delays->count + (size_t)it.times, sizeof *delays->ps));
@@ -120,8 +120,8 @@ static iw_status read_series(const struct iwi_yaml_value *value, iw_net *net)
     IW_TRY(iwi_yaml_find(value->yaml, value->node, IWI_YAML_ROWS(rows), &map));
     if (iwi_yaml_get(&map, "series") == NULL || iwi_yaml_get(&map, "every") == NULL) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT,
-                               "a series needs its delays and how long each of them holds, for instance "
-                               "{series: [0*20, 1.5us], every: 4us}");
+                               "a series needs its delays and the duration of each, for instance {series: "
+                               "[0*20, 1.5us], every: 4us}");
     }
     status = iwi_yaml_read(&map, &delays);
     if (status == IW_OK) {
@@ -151,7 +151,7 @@ static iw_status read_node(const struct iwi_yaml_value *item, size_t *capacity, 
         return iwi_yaml_refuse(item, IW_ERR_RANGE, "nodes have numbers from 0 to %u", IW_NODES_MAX - 1);
     }
     if (it.times > MOST_RANKS - list->count) {
-        return iwi_yaml_refuse(item, IW_ERR_RANGE, "there may be up to 2^26 ranks");
+        return iwi_yaml_refuse(item, IW_ERR_RANGE, "at most 2^26 ranks");
     }
     IW_TRY(iwi_grow(item->yaml->log, (void **)&list->nodes, capacity, list->count + it.times,
                     sizeof *list->nodes));
@@ -179,13 +179,13 @@ iw_status iwi_net_read_list(const struct iwi_yaml_value *value, iw_net *net)
     iw_status status = IW_OK;
 
     if (net->inner_count == 0) {
-        return iwi_yaml_fail(value->yaml, value->line, IW_ERR_FORMAT,
-                             "a list of nodes needs a level that is the node: give 'ranks' to all levels but "
-                             "the last");
+        return iwi_yaml_fail(
+            value->yaml, value->line, IW_ERR_FORMAT,
+            "a list of nodes needs a level for the node: add 'ranks' to all levels but the last");
     }
     if (items == 0) {
         return iwi_yaml_refuse(value, IW_ERR_FORMAT,
-                               "the list is empty; it has the node of each rank, from rank 0 on");
+                               "the list is empty: give the node of each rank, from rank 0");
     }
     placed.list = (iw_node_list){.level = iwi_node_level(net)};
     placed.placement = IW_PLACEMENT_LIST;

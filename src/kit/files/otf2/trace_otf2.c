@@ -80,7 +80,7 @@ static iw_status put_ranks(struct iwi_otf2 *in, FILE *out, struct iwi_otf2_head 
 
     if (OTF2_Reader_OpenEvtFiles(in->reader) != OTF2_SUCCESS) {
         return iwi_fail(in->log, IW_ERR_IO,
-                        "cannot read the events of '%s': are the files beside it complete?", in->path);
+                        "cannot read the events of '%s': check that all files beside it are there", in->path);
     }
     for (uint32_t r = 0; r < in->rank_count && status == IW_OK; r++) {
         status = put_rank(in, r, out, head);
@@ -140,7 +140,7 @@ static iw_status work(const struct iwi_import *import, FILE *out)
     (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     in.reader = OTF2_Reader_Open(import->path);
     if (in.reader == NULL) {
-        return iwi_fail(in.log, IW_ERR_FORMAT, "'%s' is damaged: it is no anchor file of an OTF2 archive",
+        return iwi_fail(in.log, IW_ERR_FORMAT, "'%s' is damaged: not an anchor file of an OTF2 archive",
                         in.path);
     }
     (void)OTF2_Reader_SetSerialCollectiveCallbacks(in.reader);

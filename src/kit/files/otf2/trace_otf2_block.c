@@ -143,7 +143,7 @@ static iw_status take_comms(const iw_log *log, const char *path, struct cursor *
         const uint32_t *members = head != NULL ? next(cursor, head->member_count, sizeof *members) : NULL;
 
         if (members == NULL || (head->member_count != 0 && head->member_count != head->size)) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: its communicators make no sense", path);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: invalid communicators", path);
         }
         trace->comms[c].size = head->size;
         (void)snprintf(trace->comms[c].name, sizeof trace->comms[c].name, "%.*s", (int)sizeof head->name - 1,
@@ -167,7 +167,7 @@ static iw_status take_sizes(const iw_log *log, const char *path, struct cursor *
     const struct iwi_sent_piece *parts = lists != NULL ? next(cursor, head->part_count, sizeof *parts) : NULL;
 
     if (parts == NULL || head->size_list_count > UINT32_MAX - 1) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: its lists of sizes make no sense", path);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: invalid lists of sizes", path);
     }
     trace->size_lists = iwi_new_array(log, head->size_list_count, sizeof *lists);
     trace->parts = iwi_new_array(log, head->part_count, sizeof *parts);
@@ -202,8 +202,7 @@ static iw_status take_all(const iw_log *log, const char *path, struct cursor *cu
     trace->comm_count = head->comm_count;
     for (uint32_t r = 0; r < trace->rank_count; r++) {
         if (!take_rank(cursor, trace, r)) {
-            return iwi_fail(log, IW_ERR_FORMAT,
-                            "'%s' is damaged: the events of rank %" PRIu32 " make no sense", path, r);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: invalid events of rank %" PRIu32, path, r);
         }
     }
     if (head->comms_at != cursor->at) {
@@ -241,7 +240,7 @@ iw_status iwi_otf2_take(const iw_log *log, const char *path, void *bytes, size_t
 
     if (head == NULL || memcmp(head->magic, MAGIC, sizeof MAGIC) != 0 || head->rank_count > size ||
         head->comm_count > size) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: libotf2 made nothing of it", path);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is damaged: libotf2 cannot read it", path);
     }
     trace = iwi_trace_new(log, head->rank_count);
     if (trace == NULL) {

@@ -54,7 +54,7 @@ static iw_status to_ps(struct iwi_otf2_events *e, uint64_t ticks, iw_time *ps_p)
     }
     ps = ((wide)ticks - (wide)e->in->offset_ticks) * IW_PS_PER_S / (wide)e->in->resolution_hz;
     if (ps < -(wide)IW_TIME_INPUT_MAX || ps > IW_TIME_INPUT_MAX) {
-        return otf2_refuse(e, "its time is more than 10 days from the beginning, in ticks:", ticks);
+        return otf2_refuse(e, "its time is more than 10 days after the start, in ticks:", ticks);
     }
     if (ps < e->last_ps) {
         iwi_build_note(e->builder, IWI_GAP_CLOCK, NULL);
@@ -280,7 +280,7 @@ static iw_status find_sizes(struct iwi_otf2_events *e, const OTF2_AttributeList 
     }
     found = iwi_defs_find(&e->in->size_lists, (uint64_t)e->builder->rank << 32 | number.uint32);
     if (found == NULL) {
-        return otf2_refuse(e, "there is no list of sizes", number.uint32);
+        return otf2_refuse(e, "missing list of sizes", number.uint32);
     }
     event->sizes = (uint32_t)(found - (const struct iwi_def_sizes *)e->in->size_lists.items) + 1;
     event->flags |= IWI_FN_SIZED;

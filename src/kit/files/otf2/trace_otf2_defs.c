@@ -639,10 +639,10 @@ iw_status iwi_otf2_resolve(struct iwi_otf2 *in)
 
     if (in->rank_count == 0) {
         return iwi_fail(in->log, IW_ERR_FORMAT,
-                        "'%s' has no MPI processes: was the program traced with its MPI calls?", in->path);
+                        "'%s' has no MPI processes: trace the program with its MPI calls", in->path);
     }
     if (in->resolution_hz == 0) {
-        return iwi_fail(in->log, IW_ERR_FORMAT, "'%s' does not tell the unit of its times", in->path);
+        return iwi_fail(in->log, IW_ERR_FORMAT, "'%s' does not state the unit of its times", in->path);
     }
     resolve_regions(in, &is_eztrace);
     resolve_origin(in, is_eztrace);

@@ -130,8 +130,8 @@ static iw_status tell_others(const iw_log *log, const iw_folder *folder, const c
 {
     if (folder->count == 0) {
         return iwi_fail(log, IW_ERR_FORMAT,
-                        "folder '%s' holds no noise file: record one on each node, for example with "
-                        "srun --ntasks-per-node 1 sh -c 'idlewave record -o %s/$(hostname).h5'",
+                        "folder '%s' has no noise files: record one on each node, for example with srun "
+                        "--ntasks-per-node 1 sh -c 'idlewave record -o %s/$(hostname).h5'",
                         path, path);
     }
     if (folder->skipped > 0) {

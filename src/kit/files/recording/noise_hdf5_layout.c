@@ -263,7 +263,7 @@ iw_status iwi_h5_read_numbers(const struct iwi_h5 *h5, const char *where, const 
 
     IW_TRY(open_attribute(h5, where, name, &attribute));
     if (!has_type(attribute, iwi_h5_file_type(kind)) || element_count(attribute) != (hssize_t)count) {
-        iwi_error(h5->log, "'%s': attribute '%s' of %s must hold %s, so many: %zu", h5->path, name, where,
+        iwi_error(h5->log, "'%s': attribute '%s' of %s must hold %s, %zu in number", h5->path, name, where,
                   iwi_h5_kinds[kind].name, count);
         status = IW_ERR_FORMAT;
     } else if (H5Aread(attribute, iwi_h5_memory_type(kind), values) < 0) {

@@ -38,14 +38,14 @@ iw_status iwi_h5_require(const struct iwi_h5 *h5, const char *where)
         memcpy(step, where, i);
         step[i] = '\0';
         if (H5Lexists(h5->file, step, H5P_DEFAULT) == 0) {
-            return iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': there is no %s", h5->path, step);
+            return iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': missing %s", h5->path, step);
         }
         if (H5Lget_info(h5->file, step, &link, H5P_DEFAULT) < 0) {
             return iwi_h5_fail(h5, IW_ERR_FORMAT, "cannot read %s", step);
         }
         if (link.type != H5L_TYPE_HARD) {
             return iwi_fail(h5->log, IW_ERR_FORMAT,
-                            "'%s': %s is a link to elsewhere, which is not followed: copy what it leads to",
+                            "'%s': %s is a link to another file, which is not supported: copy its target",
                             h5->path, step);
         }
     }
@@ -79,15 +79,16 @@ static const char *layout_fault(hid_t properties)
         if (H5Pget_chunk(properties, 1, &chunk) != 1 || chunk > MOST_CHUNK_ELEMENTS) {
             return "has chunks of more than 1 Mi elements: write it with smaller ones";
         }
-        return has_known_filters(properties) ? NULL
-                                             : "is packed with a filter other than deflate and shuffle: "
-                                               "unpack it with h5repack";
+        return has_known_filters(properties)
+                   ? NULL
+                   : "uses a filter other than deflate and shuffle: remove it with h5repack";
     }
     if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT) {
         return "has a layout that is not supported: store it in chunks";
     }
-    return H5Pget_external_count(properties) == 0 ? NULL
-                                                  : "keeps its data in another file: copy them into it";
+    return H5Pget_external_count(properties) == 0
+               ? NULL
+               : "stores its data in another file: copy them into this one";
 }
 
 struct shape {
@@ -146,7 +147,7 @@ static iw_status allocate(struct iwi_h5 *h5, const char *where, const struct sha
     uint64_t bytes;
 
     if (count > shape->count) {
-        return iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': %s has %" PRIu64 " elements, but should have %" PRIu64,
+        return iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': %s has %" PRIu64 " elements instead of %" PRIu64,
                         h5->path, where, shape->count, count);
     }
     if (__builtin_mul_overflow(count, element_bytes, &bytes)) {
@@ -398,7 +399,7 @@ static iw_status list_cpus(struct cpu_list *list)
     (void)H5Pget_link_creation_order(properties, &tracked);
     if (H5Literate(group, tracked != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, NULL, list_cpu,
                    list) < 0) {
-        list->status = iwi_h5_fail(h5, IW_ERR_FORMAT, "cannot read what is in /cpu");
+        list->status = iwi_h5_fail(h5, IW_ERR_FORMAT, "cannot read the contents of /cpu");
     }
     (void)H5Pclose(properties);
     (void)H5Gclose(group);
@@ -406,7 +407,7 @@ static iw_status list_cpus(struct cpu_list *list)
         iwi_sort(list->cpus, list->count, iwi_compare_u32);
     }
     if (list->status == IW_OK && list->count == 0) {
-        list->status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': /cpu holds no CPU", h5->path);
+        list->status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': /cpu has no CPUs", h5->path);
     }
     return list->status;
 }
@@ -458,7 +459,7 @@ enum { READ_ATTEMPTS = 20 };
 static const struct iwi_h5_words noise_words = {
     .format = IWI_H5_FORMAT,
     .kind = "noise",
-    .not_hdf5 = "recording: convert it first, with 'idlewave noise convert IN OUT.h5'",
+    .not_hdf5 = "recording: convert it first with 'idlewave noise convert IN OUT.h5'",
 };
 
 static const unsigned char signature[SIGNATURE_BYTES] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -519,8 +520,7 @@ static iw_status check_head(const iw_log *log, const char *path, const struct iw
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s': %s", path, fault);
     }
     if (!is_hdf5(head)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not an HDF5 file, so it holds no %s", path,
-                        words->not_hdf5);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not an HDF5 file, so not a %s", path, words->not_hdf5);
     }
     if (head->size < HEAD_BYTES) {
         return iwi_fail(log, IW_ERR_FORMAT, "'%s' ends within its first %d bytes", path, HEAD_BYTES);
@@ -546,7 +546,7 @@ static iw_status open_file(struct iwi_h5 *h5, const struct head *head)
     if (iwi_h5_forgo_locks(access) < 0 ||
         H5Pset_metadata_read_attempts(access, is_unfinished ? READ_ATTEMPTS : 1) < 0 ||
         (h5->file = H5Fopen(h5->path, flags, access)) < 0) {
-        status = iwi_h5_fail(h5, IW_ERR_FORMAT, "the file is damaged or cut short");
+        status = iwi_h5_fail(h5, IW_ERR_FORMAT, "the file is damaged or truncated");
     }
     (void)H5Pclose(access);
     return status;
@@ -576,7 +576,7 @@ static iw_status read_choice(struct iwi_h5 *h5, const char *attribute, const cha
     }
     status = *number_p <= last
                  ? IW_OK
-                 : iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': attribute '%s' of / is '%.80s', which is unknown",
+                 : iwi_fail(h5->log, IW_ERR_FORMAT, "'%s': attribute '%s' of / has the unknown value '%.80s'",
                             h5->path, attribute, text);
     free(text);
     return status;
@@ -598,8 +598,8 @@ static iw_status check_format(struct iwi_h5 *h5, const struct iwi_h5_words *word
     }
     IW_TRY(iwi_h5_read_text(h5, "/", "format", &text));
     if (strcmp(text, words->format) != 0) {
-        status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s' is of format '%.80s', but only '%s' can be read",
-                          h5->path, text, words->format);
+        status = iwi_fail(h5->log, IW_ERR_FORMAT, "'%s' has format '%.80s': only '%s' is supported", h5->path,
+                          text, words->format);
     }
     free(text);
     return status;

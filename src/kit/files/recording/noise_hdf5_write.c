@@ -244,8 +244,7 @@ static iw_status start(struct iwi_noise_writer *writer, const iw_recording *head
     char reopen_name[IWI_OUTPUT_NAME_SIZE];
 
     if (writer->is_live && !iwi_output_reopen_name(&writer->output, reopen_name)) {
-        iwi_warn(writer->h5.log, "without /proc, '%s' is written only when the recording ends",
-                 writer->h5.path);
+        iwi_warn(writer->h5.log, "no /proc: '%s' is written only when the recording ends", writer->h5.path);
         writer->is_live = false;
     }
     IW_TRY(reserve(writer, 0));

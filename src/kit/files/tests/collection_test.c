@@ -56,9 +56,9 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {HEAD "- {name: Tick, kind: noise}\n", "name 'Tick': a name has small letters"},
         {HEAD "- {name: a/b, kind: noise}\n", "name 'a/b': a name has small letters"},
         {HEAD "- {name: chic, kind: net}\n", "name 'chic' is that of a built-in network"},
-        {HEAD "- {name: tick, kind: file}\n", "key 'kind': 'file' is none of net, noise"},
+        {HEAD "- {name: tick, kind: file}\n", "key 'kind': unknown value 'file': use net, noise"},
         {HEAD NOISE NOISE, "'index.yaml:4': name 'tick' is there already"},
-        {HEAD "- {name: m, kind: net, spec: 'periodic:1Hz,1us', " WORDS "}\n", "key 'spec' stands for noise"},
+        {HEAD "- {name: m, kind: net, spec: 'periodic:1Hz,1us', " WORDS "}\n", "key 'spec' is for noise"},
         {HEAD "- {name: m, kind: net, file: ../m, bytes: 1, " SHA ", " WORDS "}\n",
          "file '../m': a path below"},
         {HEAD "- {name: m, kind: net, file: a/../m, bytes: 1, " SHA ", " WORDS "}\n", "a path below"},
@@ -211,7 +211,7 @@ static void damaged_files_are_not_copied(void **state)
     iwt_log_init(&l);
     write_file(f->from, "m.yaml", "L: 2us\no: 1us\ng: 1us\nG: 1ns\n"); /* of the same size */
     assert_status(iw_collection_copy(&l.log, f->from, &all->entries[0], f->to), IW_ERR_FORMAT);
-    iwt_assert_logged(&l, "has another checksum");
+    iwt_assert_logged(&l, "has the checksum");
     write_file(f->from, "m.yaml", NET_TEXT "\n");
     assert_status(iw_collection_copy(&l.log, f->from, &all->entries[0], f->to), IW_ERR_FORMAT);
     iwt_assert_logged(&l, "has 29 bytes where the index says 28");

@@ -200,7 +200,7 @@ static void bytes_behind_the_last_rank_give_a_warning(void **state)
     (void)state;
     memcpy(bytes, tiny_bytes, sizeof tiny_bytes);
     assert_ok(read_blob(&l, bytes, sizeof bytes, &s));
-    iwt_assert_logged(&l, "warning: 't.goal' at byte 238: what follows the last rank is ignored");
+    iwt_assert_logged(&l, "warning: 't.goal' at byte 238: ignoring data after the last rank");
     iwi_schedule_free(s);
 }
 

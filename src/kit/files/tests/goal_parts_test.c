@@ -160,7 +160,7 @@ static void a_second_block_and_too_many_blocks_are_told(void **state)
     struct iwt_log l;
 
     (void)state;
-    (void)snprintf(expected, sizeof expected, "'t.goal:%llu': what follows the last rank's block is ignored",
+    (void)snprintf(expected, sizeof expected, "'t.goal:%llu': ignoring text after the last rank's block",
                    (unsigned long long)w.line);
     put_block(&w, 3);
     assert_ok(read_blob(&l, w.text, w.used, &schedule));

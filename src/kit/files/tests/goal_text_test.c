@@ -211,8 +211,7 @@ static void a_repeated_label_keeps_its_first_meaning_with_a_warning(void **state
     assert_int_equal(s->deps[0].node, 0);
     assert_int_equal(s->first_dep[3] - s->first_dep[2], 1);
     iwt_assert_logged(&l,
-                      "warning: 't.goal:4': rank 0: label 'x' is defined again, its first meaning is kept "
-                      "(2 in all)");
+                      "warning: 't.goal:4': rank 0: label 'x' is defined twice; using the first (2 in all)");
     assert_int_equal(l.warnings, 1);
     iwi_schedule_free(s);
 }
@@ -246,7 +245,7 @@ static void what_follows_the_last_block_is_ignored_with_a_warning(void **state)
 
     (void)state;
     assert_ok(read_text(&l, "num_ranks 1\nrank 0 {\n}\nanything {{\n", &s));
-    iwt_assert_logged(&l, "'t.goal:4': what follows the last rank's block is ignored");
+    iwt_assert_logged(&l, "'t.goal:4': ignoring text after the last rank's block");
     iwi_schedule_free(s);
 }
 

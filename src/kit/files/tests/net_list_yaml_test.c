@@ -70,10 +70,10 @@ static void faults_are_told_with_file_and_line(void **state)
     } faults[] = {
         {"placement: []\n" LEVELS, IW_ERR_FORMAT, "'dir/my.yaml:1': key 'placement': the list is empty"},
         {"name: x\nplacement: [0, x]\n" LEVELS, IW_ERR_FORMAT,
-         "'dir/my.yaml:2': key 'placement': 'x' is no number of a node"},
-        {"placement: [0, 1*x]\n" LEVELS, IW_ERR_FORMAT, "'1*x' is no number of a node"},
+         "'dir/my.yaml:2': key 'placement': 'x' is not a number of a node"},
+        {"placement: [0, 1*x]\n" LEVELS, IW_ERR_FORMAT, "'1*x' is not a number of a node"},
         {"placement: [16777216]\n" LEVELS, IW_ERR_RANGE, "nodes have numbers from 0 to 16777215"},
-        {"placement: [0*67108865]\n" LEVELS, IW_ERR_RANGE, "there may be up to 2^26 ranks"},
+        {"placement: [0*67108865]\n" LEVELS, IW_ERR_RANGE, "at most 2^26 ranks"},
         {"placement: [0*17]\n" LEVELS, IW_ERR_RANGE,
          "'dir/my.yaml:1': network 'my': the list places more than 16 ranks on rack 0, rank 16 is one too "
          "many"},
@@ -83,7 +83,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"placement: cyclic\n" LEVELS, IW_ERR_FORMAT,
          "neither 'block' nor 'round-robin' nor a list of nodes"},
         {"placement: [0]\nlevels: [{name: node, " COSTS "}]\n", IW_ERR_FORMAT,
-         "a list of nodes needs a level that is the node"},
+         "a list of nodes needs a level for the node"},
         {"placement: [0]\nL: 1us\no: 1us\ng: 1us\nG: 1ns\n", IW_ERR_FORMAT,
          "key 'placement' belongs to a network with levels"},
     };

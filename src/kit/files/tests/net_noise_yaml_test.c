@@ -74,7 +74,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {NEEDED "noise: {series: [], every: 1us}\n", IW_ERR_RANGE, "the series of its noise is empty"},
         {NEEDED "noise: {series: [1us], every: 0}\n", IW_ERR_RANGE,
          "must last from 1 ps per delay to 10 days"},
-        {NEEDED "noise: {series: [0*1048576, 0], every: 1us}\n", IW_ERR_RANGE, "up to 2^20 delays"},
+        {NEEDED "noise: {series: [0*1048576, 0], every: 1us}\n", IW_ERR_RANGE, "at most 2^20 delays"},
         {NEEDED "noise: {series: [1us, 2h], every: 1us}\n", IW_ERR_RANGE,
          "delay 2 in the series of its noise must be from 0 to 1 h"},
         {NEEDED "noise: {series: [1us], every: 1us, spacing: 2us}\n", IW_ERR_FORMAT, "'spacing'"},

@@ -168,7 +168,7 @@ static void segments_out_of_order_or_absurd_are_named(void **state)
 {
     iw_net nets[5];
     static const char *const messages[] = {
-        "network 'n': segments must begin at rising sizes of at least 2 bytes, but number 1 begins at 1",
+        "network 'n': segments must begin at ascending sizes of at least 2 bytes, but number 1 begins at 1",
         "but number 2 begins at 101",
         "network 'n': L is negative",
         "network 'n': a message of 101 bytes, where segment 1 begins, must not take less time",
@@ -281,7 +281,7 @@ static void parts_of_a_rank_are_refused(void **state)
     iwt_log_init(&l);
     net.memory = (iw_memory){.ranks = 32, .core_bytes_per_s = 1, .domain_bytes_per_s = 2};
     assert_status(iw_net_resize_nodes(&l.log, &net, 5), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "cannot have 5 ranks on a node: a memory domain has 32 of its 128");
+    iwt_assert_logged(&l, "cannot have 5 ranks per node: a memory domain has 32 of its 128");
     assert_int_equal(net.inner[1].ranks, 128);
     assert_status(iw_net_resize_nodes(&l.log, &net, 0), IW_ERR_RANGE);
     net = *iw_net_builtin("chic");

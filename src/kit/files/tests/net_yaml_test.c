@@ -92,7 +92,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {"- L\n- o\n", IW_ERR_FORMAT, "'dir/my.net.yaml:1': expected a mapping"},
         {"just text", IW_ERR_FORMAT, "expected a mapping"},
         {NEEDED "latency: 1us\n", IW_ERR_FORMAT,
-         "'dir/my.net.yaml:5': unknown key 'latency'; known are L, o, o_s, o_r, g, G, O, S, name, format, "
+         "'dir/my.net.yaml:5': unknown key 'latency'; keys are L, o, o_s, o_r, g, G, O, S, name, format, "
          "S_at_least, progress, origin, segments, memory, noise, levels, placement, nics, ranks, taper, "
          "L_half_round_trip, "
          "S_receiver_in_mpi, S_receiver_in_mpi_at_least, measured"},
@@ -104,8 +104,8 @@ static void faults_are_told_with_file_and_line(void **state)
          "S: unknown\nS_at_least: unknown\nsegments: [{from: unknown, L: 1us, o: 1us, g: 1us, G: 1ns}]\n",
          IW_ERR_RANGE, "segment"},
         {NEEDED "[a, b]: 1us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': expected a key"},
-        {NEEDED "g: 2us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': key 'g' is given again, first in line 3"},
-        {"L: 1us\no_s: 1us\no_send: 1us\n", IW_ERR_FORMAT, "my.net.yaml:3': key 'o_s' is given again"},
+        {NEEDED "g: 2us\n", IW_ERR_FORMAT, "'dir/my.net.yaml:5': key 'g' is already in line 3"},
+        {"L: 1us\no_s: 1us\no_send: 1us\n", IW_ERR_FORMAT, "my.net.yaml:3': key 'o_s' is already in line"},
         {NEEDED "o_s: 1us\n", IW_ERR_FORMAT, "my.net.yaml:2': key 'o' excludes 'o_s' and 'o_r'"},
         {"o: 1us\ng: 1us\nG: 1ns\n", IW_ERR_FORMAT,
          "key 'L' is missing; needed are L, o (or o_s and o_r), g, G"},
@@ -255,9 +255,9 @@ static void a_level_that_is_not_there_is_told_with_those_that_are(void **state)
 
     (void)state;
     assert_status(read_level(&l, LEVELS, "rack", &net), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "there is no level 'rack' in this network; it has node, network");
+    iwt_assert_logged(&l, "unknown level 'rack': this network has node, network");
     assert_status(read_level(&l, NEEDED, "node", &net), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "there is no level 'node': this network has no levels");
+    iwt_assert_logged(&l, "no level 'node': this network has no levels");
 }
 
 static void levels_with_sizes_are_one_network(void **state)
@@ -295,26 +295,26 @@ static void faults_of_segments_and_levels_are_told_with_file_and_line(void **sta
          "'dir/my.net.yaml:6': a segment needs the key 'from'"},
         {NEEDED "segments: [{from: 5, L: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT, ":5': key 'o' is missing"},
         {NEEDED "segments: [{from: 5, S: 1, L: 1us, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT,
-         ":5': unknown key 'S'; known are L, o, o_s, o_r, g, G, O, from"},
+         ":5': unknown key 'S'; keys are L, o, o_s, o_r, g, G, O, from"},
         {NEEDED "segments: [{from: many, L: 1us, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_FORMAT,
          ":5': key 'from': "},
         {NEEDED "segments: [{from: 5, L: 0, o: 1us, g: 1us, G: 1ns}]\n", IW_ERR_RANGE,
          "a message of 5 bytes, where segment 1 begins, must not take less time"},
         {NEEDED "segments:\n", IW_ERR_FORMAT, ":5': expected a mapping such as '{L: ...}'"},
-        {"levels: []\n", IW_ERR_RANGE, ":1': there are 0 levels; 1 to 6 are read"},
+        {"levels: []\n", IW_ERR_RANGE, ":1': 0 levels: use 1 to 6"},
         {"levels: [{name: a, memory: none}]\n", IW_ERR_FORMAT, "belongs beside the levels, not into one"},
         {"L: 1us\no: 1us\ng: 1us\nG: 1ns\nmemory: ranks=2,core=1GB/s\n", IW_ERR_FORMAT,
          ":5': key 'memory': 'ranks=2,core=1GB/s' does not say what cores share"},
         {"levels: [{L: 1us}]\n", IW_ERR_FORMAT, ":1': a level needs the key 'name'"},
-        {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "has no levels of its own"},
+        {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "cannot contain levels"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us}\n", IW_ERR_FORMAT, ":2': key 'G' is missing"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: a, L: 1us, o: 1us, g: 1us, G: "
          "1ns}\n",
-         IW_ERR_FORMAT, ":3': level 'a' is given again"},
+         IW_ERR_FORMAT, ":3': level 'a' is defined twice"},
         {"levels:\n  - {name: a, ranks: 8, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: b, ranks: 12, L: 1us, "
          "o: "
          "1us, g: 1us, G: 1ns}\n  - {name: c, L: 1us, o: 1us, g: 1us, G: 1ns}\n",
-         IW_ERR_RANGE, "level 'b' has groups of 12 ranks, which must be a multiple of 8, and more"},
+         IW_ERR_RANGE, "level 'b' has groups of 12 ranks: use a larger multiple of 8"},
         {"levels:\n  - {name: a, ranks: 8, L: 1us, o: 1us, g: 1us, G: 1ns}\n  - {name: b, ranks: 16, L: 1us, "
          "o: "
          "1us, g: 1us, G: 1ns}\n",

@@ -116,7 +116,7 @@ static void a_folder_without_noise_files_says_what_to_do(void **state)
     const struct iwt_folder *folder = *state;
 
     write_text(folder, "README", "text");
-    assert_folder_refused(folder->path, IW_ERR_FORMAT, "holds no noise file: record one on each node");
+    assert_folder_refused(folder->path, IW_ERR_FORMAT, "has no noise files: record one on each node");
 }
 
 /* A node that is left out would make the others look like all. */

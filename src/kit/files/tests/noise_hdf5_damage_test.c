@@ -68,7 +68,7 @@ static void a_file_cut_short_is_refused(void **state)
         expect_refused(folder->file, IW_ERR_FORMAT, "");
     }
     put_bytes(folder->file, &bytes, bytes.size - 1);
-    expect_refused(folder->file, IW_ERR_FORMAT, "the file is damaged or cut short: truncated file");
+    expect_refused(folder->file, IW_ERR_FORMAT, "the file is damaged or truncated: truncated file");
 }
 
 static void a_damaged_byte_is_noticed_or_does_not_matter(void **state)

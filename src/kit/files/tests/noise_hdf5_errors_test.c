@@ -69,7 +69,7 @@ static void what_is_missing_is_named(void **state)
     }
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         snprintf(where, sizeof where, "/cpu/9/%s", columns[i]);
-        snprintf(advice, sizeof advice, "there is no /cpu/9/%s", columns[i]);
+        snprintf(advice, sizeof advice, "missing /cpu/9/%s", columns[i]);
         expect_fault(folder, &(struct fault){.where = where, .advice = advice});
     }
 }
@@ -101,7 +101,7 @@ static void columns_of_other_types_and_shapes_are_refused(void **state)
         {"/cpu/0/start_ns", "/cpu/0/start_ns does not hold 64-bit integers", H5T_NATIVE_DOUBLE, 40, reals},
         {"/cpu/0/source", "/cpu/0/source does not hold unsigned 32-bit", H5T_NATIVE_INT64, 40, numbers},
         {"/cpu/0/sample", "/cpu/0/sample does not hold 64-bit floating", H5T_NATIVE_FLOAT, 0, reals},
-        {"/cpu/0/duration_ns", "has 39 elements, but should have 40", H5T_NATIVE_INT64, 39, numbers},
+        {"/cpu/0/duration_ns", "has 39 elements instead of 40", H5T_NATIVE_INT64, 39, numbers},
         {"/sources", "/sources does not hold sources", H5T_NATIVE_INT64, 3, numbers},
     };
 
@@ -230,8 +230,9 @@ static void impossible_attributes_are_refused(void **state)
     expect_attribute_refused(*state, "/", "format", variable, 1, &pointer, "must be a text of fixed length");
     expect_attribute_refused(*state, "/", "format", H5T_NATIVE_INT64, 1, &minus_one,
                              "must be a text of fixed");
-    expect_attribute_refused(*state, "/", "probe", of_5, 1, word, "'probe' of / is 'guess'");
-    expect_attribute_refused(*state, "/", "rung", of_5, 1, word, "'rung' of / is 'guess'");
+    expect_attribute_refused(*state, "/", "probe", of_5, 1, word,
+                             "'probe' of / has the unknown value 'guess'");
+    expect_attribute_refused(*state, "/", "rung", of_5, 1, word, "'rung' of / has the unknown value 'guess'");
     expect_attribute_refused(*state, "/", "quantum_ns", H5T_NATIVE_INT64, 1, &minus_one, "quantum of -1 ns");
     expect_attribute_refused(*state, "/", "quantum_ns", H5T_NATIVE_INT64, 2, two, "so many: 1");
     expect_attribute_refused(*state, "/cpu/0", "length_ns", H5T_NATIVE_INT64, 1, &minus_one, "length -1 ns");
@@ -299,7 +300,7 @@ static void strange_layouts_are_refused(void **state)
     expect_layout_refused(*state, properties, 1, size, "a filter other than deflate and shuffle");
     properties = new_properties(0);
     MUST(H5Pset_external(properties, "/etc/passwd", 0, 320));
-    expect_layout_refused(*state, properties, 1, size, "keeps its data in another file");
+    expect_layout_refused(*state, properties, 1, size, "stores its data in another file");
     properties = new_properties(0);
     space = H5Screate_simple(1, size, NULL);
     MUST(H5Pset_virtual(properties, space, "other.h5", "/x", space));
@@ -353,7 +354,7 @@ static void names_of_cpus_are_numbers(void **state)
     MUST(H5Ldelete(file, "/cpu/0", H5P_DEFAULT));
     MUST(H5Ldelete(file, "/cpu/9", H5P_DEFAULT));
     MUST(H5Fclose(file));
-    expect_refused(folder->file, IW_ERR_FORMAT, "/cpu holds no CPU");
+    expect_refused(folder->file, IW_ERR_FORMAT, "/cpu has no CPUs");
 }
 
 int main(void)

@@ -124,14 +124,14 @@ static void assert_refused(const char *text, iw_status status, const char *messa
 static void errors_name_the_line(void **state)
 {
     (void)state;
-    assert_refused("", IW_ERR_TRUNCATED, "'rules:1': the file ends where the number of collectives");
-    assert_refused("1\n7\n", IW_ERR_TRUNCATED, "'rules:3': the file ends where the number of communicator");
+    assert_refused("", IW_ERR_TRUNCATED, "'rules:1': the file ends before the number of collectives");
+    assert_refused("1\n7\n", IW_ERR_TRUNCATED, "'rules:3': the file ends before the number of communicator");
     assert_refused("1\nbcast\n", IW_ERR_FORMAT, "'rules:2': the number of a collective must be a whole");
     assert_refused("99\n", IW_ERR_FORMAT, "'rules:1': the number of collectives is above 22");
     assert_refused("1\n22\n", IW_ERR_FORMAT, "is above 21");
     assert_refused("1 7 1 8 1\n0 10 0 0\n", IW_ERR_FORMAT,
                    "'rules:2': Open MPI has no algorithm 10 of bcast");
-    assert_refused("0\n\n7\n", IW_ERR_FORMAT, "'rules:3': more follows after the last of 0 collectives");
+    assert_refused("0\n\n7\n", IW_ERR_FORMAT, "'rules:3': unexpected text after the last of 0 collectives");
     assert_refused("rule-file-version-3\n0\n", IW_ERR_FORMAT, "version of the file is above 2");
     assert_refused("99999999999999999999999\n", IW_ERR_FORMAT, "is above 22");
 }

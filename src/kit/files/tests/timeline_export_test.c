@@ -171,7 +171,7 @@ static void ranks_outside_the_exact_window_are_refused(void **state)
     iwt_log_init(&log);
     assert_status(iw_timeline_write_perfetto(&log.log, timeline, &wanted, stderr), IW_ERR_RANGE);
     iwt_assert_logged(&log,
-                      "ranks 1 to 3 are not all known exactly: the window is 4 of 6 ranks, from rank 4");
+                      "ranks 1 to 3 are not all known exactly: the window has 4 of 6 ranks, from rank 4");
     iw_timeline_free(timeline);
     opts.max_steps = 0;
     timeline = made(&opts, STEPS, 0);
@@ -237,9 +237,9 @@ static void windows_without_steps_are_refused(void **state)
     (void)state;
     iwt_log_init(&log);
     assert_status(iw_timeline_write_perfetto(&log.log, timeline, &late, stderr), IW_ERR_RANGE);
-    iwt_assert_logged(&log, "no step of these ranks is in that time");
+    iwt_assert_logged(&log, "no step of these ranks in this time");
     assert_status(iw_timeline_write_perfetto(&log.log, timeline, &beyond, stderr), IW_ERR_RANGE);
-    iwt_assert_logged(&log, "there is no rank 6: the timeline has 6 ranks");
+    iwt_assert_logged(&log, "no rank 6: the timeline has 6 ranks");
 #if IW_HAVE_OTF2
     assert_status(iw_timeline_write_otf2(&log.log, timeline, &late, "/tmp/iw_none/archive"), IW_ERR_RANGE);
 #endif

@@ -244,7 +244,7 @@ static void a_file_cut_short_is_refused(void **state)
         expect_refused(folder->file, IW_ERR_FORMAT, "");
     }
     put_bytes(folder->file, bytes, size - 1);
-    expect_refused(folder->file, IW_ERR_FORMAT, "the file is damaged or cut short: truncated file");
+    expect_refused(folder->file, IW_ERR_FORMAT, "the file is damaged or truncated: truncated file");
     free(bytes);
 }
 
@@ -316,13 +316,13 @@ static void attributes_that_cannot_be_are_refused(void **state)
         const char *part;
     } cases[] = {
         {"/", "ranks", 0, "it has no ranks"},
-        {"/", "ranks", 6, "the window in /exact has more ranks than there are"},
+        {"/", "ranks", 6, "the window in /exact has more ranks than the run"},
         {"/", "ranks", UINT32_MAX, "the shape of /raster/0 does not fit the run"},
         {"/exact", "first_rank", 20, "the window in /exact has more ranks"},
         {"/raster/0", "rows", 19, "the shape of /raster/0 does not fit the run"},
         {"/raster/0", "columns", 0, "the shape of /raster/0 does not fit the run"},
         {"/raster/0", "columns", UINT32_MAX, "the shape of /raster/0 does not fit the run"},
-        {"/raster/0", "columns", 30000, "elements, but should have"},
+        {"/raster/0", "columns", 30000, "elements instead of"},
         {"/raster/0", "ranks_per_row", 0, "the shape of /raster/0 does not fit the run"},
     };
     const struct folder *folder = *state;
@@ -386,9 +386,9 @@ static void columns_that_cannot_be_are_refused(void **state)
     change_number(folder, "/exact/start", 7, INT64_MAX);
     expect_refused(folder->file, IW_ERR_FORMAT, "/exact claims more steps");
     change_number(folder, "/exact/first_step", 3, INT64_MAX);
-    expect_refused(folder->file, IW_ERR_FORMAT, "/exact/first_step has a number that is beyond the steps");
+    expect_refused(folder->file, IW_ERR_FORMAT, "/exact/first_step has a number beyond the steps");
     change_number(folder, "/exact/first_step", 3, 300); /* 20 ranks, 15 steps */
-    expect_refused(folder->file, IW_ERR_FORMAT, "/exact/first_step has a number that is beyond the steps");
+    expect_refused(folder->file, IW_ERR_FORMAT, "/exact/first_step has a number beyond the steps");
     change_number(folder, "/exact/begin_ps", 4, 17);
     expect_refused(folder->file, IW_ERR_FORMAT, "begins before the one before it ends");
     change_number(folder, "/exact/wait_ps", 4, -1);
@@ -399,7 +399,7 @@ static void columns_that_cannot_be_are_refused(void **state)
     file = H5Fopen(folder->file, H5F_ACC_RDWR, H5P_DEFAULT);
     MUST(H5Ldelete(file, "/raster/0/max_wait", H5P_DEFAULT));
     MUST(H5Fclose(file));
-    expect_refused(folder->file, IW_ERR_FORMAT, "there is no /raster/0/max_wait");
+    expect_refused(folder->file, IW_ERR_FORMAT, "missing /raster/0/max_wait");
 }
 
 static void a_grid_of_another_size_is_read_as_a_line(void **state)

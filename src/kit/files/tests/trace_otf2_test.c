@@ -218,8 +218,8 @@ static void calls_of_threads_are_put_in_order(void **state)
     assert_int_equal(trace->ranks[0].calls[2].compute_wall_ps, 90 * IW_PS_PER_NS);
     assert_int_equal(trace->ranks[0].calls[3].kind, IWI_CALL_WAIT);
     assert_int_equal(trace->ranks[0].calls[3].call_ps, 10 * IW_PS_PER_NS);
-    iwt_assert_logged(&log_, "rank 0 called MPI from 2 threads; their calls are put in one sequence, so the "
-                             "prediction is too long where they overlapped");
+    iwt_assert_logged(&log_, "rank 0 called MPI from 2 threads; their calls are treated as sequential, so "
+                             "the prediction is too long where they overlapped");
     assert_int_equal(trace->threaded.ranks, 1);
     assert_int_equal(log_.warnings, 1);
     end(trace);
@@ -482,7 +482,7 @@ static void time_while_recording_was_off_is_left_out(void **state)
     assert_int_equal(trace->ranks[0].calls[1].kind, IWI_CALL_OPAQUE);
     assert_int_equal(trace->ranks[0].calls[1].compute_wall_ps, 60 * IW_PS_PER_NS);
     assert_int_equal(trace->ranks[0].calls[1].call_ps, 30 * IW_PS_PER_NS);
-    iwt_assert_logged(&log_, "places where recording was switched off: 1");
+    iwt_assert_logged(&log_, "gaps where recording was switched off: 1");
     end(trace);
 }
 

@@ -54,7 +54,7 @@ static iw_status check_some(const iw_log *log, const struct iwi_exact_window *wi
             return IW_OK;
         }
     }
-    return iwi_fail(log, IW_ERR_RANGE, "no step of these ranks is in that time");
+    return iwi_fail(log, IW_ERR_RANGE, "no step of these ranks in this time");
 }
 
 static iw_status choose_ranks(const iw_log *log, const iw_timeline_window *wanted,
@@ -65,7 +65,7 @@ static iw_status choose_ranks(const iw_log *log, const iw_timeline_window *wante
                    begin = iw_timeline_exact_rank(window->timeline, 0);
 
     if (wanted->first_rank >= ranks) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
+        return iwi_fail(log, IW_ERR_RANGE, "no rank %" PRIu32 ": the timeline has %" PRIu32 " ranks",
                         wanted->first_rank, ranks);
     }
     (void)iw_timeline_exact_index(window->timeline, wanted->first_rank, &window->first);
@@ -73,8 +73,7 @@ static iw_status choose_ranks(const iw_log *log, const iw_timeline_window *wante
     if ((uint64_t)window->first + window->count > exact && (exact < ranks || window->count > ranks)) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "ranks %u to %" PRIu64
-                        " are not all known exactly: the window is %u of %u ranks, from "
-                        "rank %u on",
+                        " are not all known exactly: the window has %u of %u ranks, from rank %u",
                         wanted->first_rank, ((uint64_t)wanted->first_rank + wanted->rank_count - 1) % ranks,
                         exact, ranks, begin);
     }
@@ -89,7 +88,7 @@ static iw_status exact_window_open(const iw_log *log, const iw_timeline *timelin
 
     if (exact == 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "the timeline has only a raster: what is exported must be in its exact window");
+                        "the timeline has only a raster: only its exact window can be exported");
     }
     *window = (struct iwi_exact_window){timeline, 0, exact, 0, INT64_MAX};
     if (exact == ranks) { /* all of them: in their order, wherever the window begins */
@@ -101,7 +100,7 @@ static iw_status exact_window_open(const iw_log *log, const iw_timeline *timelin
     window->from_ps = wanted->from_ps;
     window->to_ps = wanted->to_ps != 0 ? wanted->to_ps : INT64_MAX;
     if (window->from_ps < 0 || window->to_ps <= window->from_ps) {
-        return iwi_fail(log, IW_ERR_RANGE, "what is to be exported ends before it begins");
+        return iwi_fail(log, IW_ERR_RANGE, "the end of the export is before its start");
     }
     if (wanted->rank_count != 0) {
         IW_TRY(choose_ranks(log, wanted, window));

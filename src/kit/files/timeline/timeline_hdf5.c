@@ -20,7 +20,7 @@ enum { TIMELINE_PATH_BYTES = 64 };
 static const struct iwi_h5_words timeline_words = {
     .format = TIMELINE_FORMAT,
     .kind = "timeline",
-    .not_hdf5 = "timeline: 'idlewave simulate' can write one",
+    .not_hdf5 = "timeline: make one with 'idlewave simulate'",
 };
 
 /* Sums of numbers of steps do not overflow below it. */
@@ -130,7 +130,7 @@ static iw_status check_first_steps(const struct iwi_h5 *h5, const struct iwi_exa
 {
     for (uint32_t i = 0; i < exact->rank_count; i++) {
         if (exact->first_steps[i] > steps - (exact->starts[i + 1] - exact->starts[i])) {
-            return bad(h5, "/exact/first_step has a number that is beyond the steps of the run");
+            return bad(h5, "/exact/first_step has a number beyond the steps of the run");
         }
     }
     return IW_OK;
@@ -189,7 +189,7 @@ static iw_status read_window(struct iwi_h5 *h5, const iw_timeline_about *about, 
     IW_TRY(read_column(h5, "/exact/first_step", IWI_H5_U64, UINT64_MAX, &array, &ranks));
     exact->first_steps = array;
     if (exact->first_rank >= about->ranks || ranks > about->ranks) {
-        return bad(h5, "the window in /exact has more ranks than there are");
+        return bad(h5, "the window in /exact has more ranks than the run");
     }
     exact->rank_count = (uint32_t)ranks;
     IW_TRY(read_column(h5, "/exact/start", IWI_H5_U64, ranks + 1, &array, &ranks));

@@ -54,8 +54,8 @@ static iw_status read_number(struct reader *r, const char *what, uint64_t most, 
 
     skip_blanks(r);
     if (r->p == r->end) {
-        return iwi_fail(r->log, IW_ERR_TRUNCATED, "'%s:%" PRIu64 "': the file ends where %s should be",
-                        r->name, r->line, what);
+        return iwi_fail(r->log, IW_ERR_TRUNCATED, "'%s:%" PRIu64 "': the file ends before %s", r->name,
+                        r->line, what);
     }
     for (begin = r->p; r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++) {
         if (__builtin_mul_overflow(number, 10, &number) ||
@@ -165,8 +165,8 @@ static iw_status read_all(struct reader *r)
     skip_blanks(r);
     if (r->p < r->end) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
-                        "'%s:%" PRIu64 "': more follows after the last of %" PRIu64 " collectives", r->name,
-                        r->line, collectives);
+                        "'%s:%" PRIu64 "': unexpected text after the last of %" PRIu64 " collectives",
+                        r->name, r->line, collectives);
     }
     return IW_OK;
 }
@@ -182,11 +182,10 @@ iw_status iwi_ompi_rules_read_memory(const iw_log *log, const char *name, const 
         return status;
     }
     if (r.has_skipped) {
-        iwi_warn(
-            log,
-            "'%s': rules of v-forms, reduce_scatter_block and neighbour collectives are left out; traces "
-            "do not tell these from the plain operations",
-            name);
+        iwi_warn(log,
+                 "'%s': ignoring rules of v-forms, reduce_scatter_block and neighbour collectives, which "
+                 "traces do not distinguish from the plain operations",
+                 name);
     }
     *set_p = (struct iwi_rule_set){.name = "file",
                                    .summary = "",

@@ -253,7 +253,7 @@ static const char *allprof_read_line(const char *at, const char *end, int64_t *b
     memcpy(line->name, field.at, iwi_piece_size(field));
     line->function = iwi_function_of(line->name, strlen(line->name));
     if (!next_field(&rest, ':', &field) || !read_time(field, base_us, &line->has_start, &line->start_ps)) {
-        return "has no time behind the name, in us";
+        return "has no time after the name, in us";
     }
     last = rest.at != NULL ? memrchr(rest.at, ':', iwi_piece_size(rest)) : NULL;
     field = (struct iwi_piece){last != NULL ? last + 1 : rest.at, end};
@@ -267,7 +267,7 @@ static const char *allprof_read_line(const char *at, const char *end, int64_t *b
     if (layout != NULL) {
         rest.end = last != NULL ? last : rest.at;
         line->is_understood = read_arguments(layout->arguments, has_request, &rest, line);
-        return line->is_understood ? NULL : "has arguments that make no sense for this function";
+        return line->is_understood ? NULL : "has invalid arguments for this function";
     }
     return NULL;
 }

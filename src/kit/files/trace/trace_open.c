@@ -39,9 +39,9 @@ struct foreign {
     const char *way;       /* how a trace comes about instead, or NULL: by 'idlewave trace' */
 };
 
-static const char score_p_way[] = "it has sums, not the sequence of calls; run the program with "
-                                  "SCOREP_ENABLE_TRACING=true and give traces.otf2";
-static const char gpu_way[] = "it tells of GPUs and one process, not of messages between ranks";
+static const char score_p_way[] =
+    "it has sums only; run the program with SCOREP_ENABLE_TRACING=true and give traces.otf2";
+static const char gpu_way[] = "it has no messages between ranks";
 
 /* A name alone is enough where no other tool uses it. */
 static const struct foreign formats[] = {
@@ -153,12 +153,12 @@ static const struct foreign *foreign_of(const char *path)
 /* Logs what it is and which formats are read; returns IW_ERR_UNSUPPORTED. */
 static iw_status trace_refuse_foreign(const iw_log *log, const char *path, const struct foreign *foreign)
 {
-    return iwi_fail(
-        log, IW_ERR_UNSUPPORTED,
-        "'%s' is %s, which is not read: %s%sread are OTF2 archives (traces.otf2 of 'idlewave trace', "
-        "Score-P, EZTrace), texts of liballprof, and what 'idlewave explain' reads of training; "
-        "'mpirun -n N idlewave trace -o DIR -- PROGRAM' records one",
-        path, foreign->what, foreign->way != NULL ? foreign->way : "", foreign->way != NULL ? "; " : "");
+    return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                    "'%s' is %s, an unsupported format: %s%suse OTF2 archives (traces.otf2 of 'idlewave "
+                    "trace', Score-P, EZTrace), texts of liballprof, or profiles of training for 'idlewave "
+                    "explain'; to record a trace, type: mpirun -n N idlewave trace -o DIR -- PROGRAM",
+                    path, foreign->what, foreign->way != NULL ? foreign->way : "",
+                    foreign->way != NULL ? "; " : "");
 }
 
 /* ---- what a traced run has left that did not end ---- */
@@ -253,14 +253,12 @@ static iw_status trace_refuse_unfinished(const iw_log *log, const char *path)
         return iwi_fail(log, IW_ERR_IO, "cannot read '%s'", path);
     }
     if (mpi[0] == '\0' || iw_mpi_plugin_path(NULL, mpi, finisher, command, sizeof command) != IW_OK) {
-        return iwi_fail(
-            log, IW_ERR_TRUNCATED,
-            "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it (the "
-            "command is beside the tracer, in lib/idlewave/%s)",
-            path, finisher, run, mpi[0] != '\0' ? mpi : "<MPI>");
+        return iwi_fail(log, IW_ERR_TRUNCATED,
+                        "'%s' holds an unfinished trace; to finish it, run '%s %s' (the command is in "
+                        "lib/idlewave/%s, beside the tracer)",
+                        path, finisher, run, mpi[0] != '\0' ? mpi : "<MPI>");
     }
-    return iwi_fail(log, IW_ERR_TRUNCATED,
-                    "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it", path,
+    return iwi_fail(log, IW_ERR_TRUNCATED, "'%s' holds an unfinished trace; to finish it, run '%s %s'", path,
                     command, run);
 }
 
@@ -449,9 +447,9 @@ static iw_status list_files(const iw_log *log, const char *path, struct files *f
     (void)closedir(dir);
     for (size_t i = 0; status == IW_OK && i < files->count; i++) {
         if (files->names[i] == NULL) {
-            status =
-                iwi_fail(log, IW_ERR_TRUNCATED, "'%s' is one of %zu files, but that of rank %zu is missing",
-                         path, files->count, i);
+            status = iwi_fail(log, IW_ERR_TRUNCATED,
+                              "'%s' is one of %zu files, but the file of rank %zu is missing", path,
+                              files->count, i);
         }
     }
     return status;
@@ -509,7 +507,7 @@ static iw_status refuse(const iw_log *log, const char *path, bool is_dir)
             (size_t)snprintf(others + used, sizeof others - used, " and no %s", iwi_trace_readers[i]->what);
     }
     return iwi_fail(log, IW_ERR_FORMAT, "'%s' %s (an OTF2 anchor file, a text of liballprof)%s", path,
-                    is_dir ? "holds no trace of an MPI program" : "is no trace of an MPI program", others);
+                    is_dir ? "has no trace of an MPI program" : "is not a trace of an MPI program", others);
 }
 
 iw_status iw_trace_open(const iw_log *log, const char *path, iw_trace **trace_p)

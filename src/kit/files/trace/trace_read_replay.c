@@ -16,27 +16,24 @@ struct text {
 
 /* Those of messages and of threads have functions of their own. */
 static const struct text texts[IWI_GAPS] = {
-    [IWI_GAP_OPAQUE] =
-        {"calls of one-sided communication, files, processes or other things that are not followed",
-         "their time counts as work, their communication is not simulated"},
+    [IWI_GAP_OPAQUE] = {"calls of one-sided communication, files, processes and others are not simulated",
+                        "their time counts as work"},
     [IWI_GAP_NO_EVENT] =
         {"point-to-point calls without a message in the trace",
          "if their partner was not MPI_PROC_NULL, these messages are lost; their time counts as "
          "work"},
     [IWI_GAP_COLLECTIVE] = {"collective calls without their communicator in the trace",
-                            "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_INTERCOMM] = {"collective calls on intercommunicators",
-                           "their time counts as work, their communication is not simulated"},
-    [IWI_GAP_MEMBERS] = {"calls on communicators whose members the trace does not tell",
-                         "their time counts as work, their communication is not simulated"},
+                            "their time counts as work"},
+    [IWI_GAP_INTERCOMM] = {"collective calls on intercommunicators", "their time counts as work"},
+    [IWI_GAP_MEMBERS] = {"calls on communicators with unknown members", "their time counts as work"},
     [IWI_GAP_SOURCE] = {"receives without their source in the trace",
-                        "each was given a message to its rank, in an order in which they can have been sent"},
+                        "each gets a message to its rank, in a possible order"},
     [IWI_GAP_COMPLETION] = {"waits and tests without the requests that they completed",
-                            "requests were taken as completed in the order in which they were made"},
-    [IWI_GAP_NEVER_COMPLETED] = {"requests that are never completed in the trace", "nothing waits for them"},
-    [IWI_GAP_UNKNOWN_REQUEST] = {"completions of requests that were never made in the trace",
-                                 "they are left out"},
-    [IWI_GAP_SIZES] = {"collective calls without their sizes in the trace", "they are taken as empty"},
+                            "requests are assumed to complete in the order of their creation"},
+    [IWI_GAP_NEVER_COMPLETED] = {"requests that are never completed in the trace", "no call waits for them"},
+    [IWI_GAP_UNKNOWN_REQUEST] = {"completions of requests that the trace does not create",
+                                 "they are ignored"},
+    [IWI_GAP_SIZES] = {"collective calls without their sizes in the trace", "they count as empty"},
     [IWI_GAP_MEANS] =
         {"collective calls with a size for each rank, which the trace lacks (made by idlewave 0.2, or by "
          "another tracer)",
@@ -49,9 +46,9 @@ static const struct text texts[IWI_GAPS] = {
                        "their time counts as work"},
     [IWI_GAP_MIXED_WAIT] = {"waits for messages together with files, one-sided or partitioned communication",
                             "only the messages are simulated"},
-    [IWI_GAP_CLOCK] = {"events earlier than the one before them", "they are taken as simultaneous"},
-    [IWI_GAP_OFF] = {"places where recording was switched off",
-                     "what happened then is missing, its time is left out"},
+    [IWI_GAP_CLOCK] = {"events earlier than the one before them", "they count as simultaneous"},
+    [IWI_GAP_OFF] = {"gaps where recording was switched off",
+                     "these events are missing, and their time is not counted"},
 };
 
 void iwi_gap_note(struct iwi_gaps *gaps, enum iwi_trace_gap gap, uint32_t rank, uint64_t call,
@@ -96,8 +93,8 @@ static void log_threads(const iw_log *log, const char *path, const struct iwi_th
     }
     iwi_warn(log,
              "'%s': rank %" PRIu32 " called MPI from %" PRIu32
-             " threads%s; their calls are put in one sequence, so "
-             "the prediction is too long where they overlapped",
+             " threads%s; their calls are treated as sequential, so the prediction is too long where they "
+             "overlapped",
              path, threaded->first, threaded->threads, others);
 }
 

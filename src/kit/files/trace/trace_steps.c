@@ -155,14 +155,13 @@ void iwi_trace_steps(const struct iw_trace *trace, iw_time gap_ps, const iw_step
 static iw_status check(const iw_log *log, const char *path, const struct iw_trace *trace)
 {
     if (strcmp(trace->origin, "liballprof") == 0) {
-        return iwi_fail(
-            log, IW_ERR_UNSUPPORTED,
-            "'%s': the ranks of liballprof's traces have clocks of their own, which cannot be laid "
-            "side by side; OTF2 traces can ('idlewave trace' writes them)",
-            path);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                        "'%s': ranks in liballprof traces have separate clocks and cannot be aligned; use an "
+                        "OTF2 trace ('idlewave trace')",
+                        path);
     }
     if (count_gaps(trace) == 0) {
-        return iwi_fail(log, IW_ERR_UNSUPPORTED, "'%s': there is no MPI call in it", path);
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "'%s': no MPI calls", path);
     }
     return IW_OK;
 }

@@ -132,11 +132,11 @@ static void looks_programs_up_in_path(void **state)
     assert_ok(iw_mpi_of_program(NULL, "app", &name));
     assert_string_equal(name, "mpich");
     assert_status(iw_mpi_of_program(&log.log, "appp", &name), IW_ERR_IO);
-    iwt_assert_logged(&log, "there is no program 'appp' in PATH");
+    iwt_assert_logged(&log, "no program 'appp' in PATH");
     assert_int_equal(setenv("PATH", "/nonexistent", 1), 0);
     assert_int_equal(chdir(*state), 0);
     assert_status(iw_mpi_of_program(&log.log, "app", &name), IW_ERR_IO);
-    iwt_assert_logged(&log, "'app' is not in PATH: write './app'");
+    iwt_assert_logged(&log, "'app' is not in PATH: for the one in this folder, type ./app");
     assert_int_equal(chdir("/"), 0);
 }
 
@@ -166,10 +166,9 @@ static void refuses_a_launcher_of_the_other_mpi(void **state)
 {
     require_both();
     start_by("mpich");
-    assert_refused(
-        put_app(*state, "libmpi.so.40"), IW_ERR_USAGE,
-        "app' is a program of openmpi, but a launcher of mpich has started this: each process would be "
-        "alone; use openmpi's own (on Debian mpirun.openmpi), or srun --mpi=pmix");
+    assert_refused(put_app(*state, "libmpi.so.40"), IW_ERR_USAGE,
+                   "app' is a program of openmpi, but was started by a launcher of mpich: each process would "
+                   "be alone; use the launcher of openmpi (on Debian mpirun.openmpi), or srun --mpi=pmix");
 }
 
 static void warns_where_srun_connects_nothing(void **state)
@@ -201,7 +200,7 @@ static void refuses_where_nothing_tells_the_mpi(void **state)
 {
     iwt_write_file(iwt_path(*state, "script"), "#!/bin/sh\n", 10);
     assert_refused(iwt_path(*state, "script"), IW_ERR_UNSUPPORTED,
-                   "script' needs no MPI that could be seen, and no launcher of an MPI has started this");
+                   "script' does not seem to use MPI, and no MPI launcher started it");
 }
 
 static void refuses_an_mpi_of_another_interface_than_the_part_s(void **state)

@@ -65,7 +65,7 @@ static void refuses_mpis_that_it_was_not_built_for(void **state)
     (void)state;
     iwt_log_init(&log);
     assert_status(iw_mpi_plugin_path(&log.log, "lam", "x", path, sizeof path), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&log, "idlewave was built without a part for lam");
+    iwt_assert_logged(&log, "idlewave was built without support for lam");
 }
 
 static void says_where_it_has_looked(void **state)
@@ -77,7 +77,7 @@ static void says_where_it_has_looked(void **state)
     require_openmpi();
     iwt_log_init(&log);
     assert_status(iw_mpi_plugin_path(&log.log, "openmpi", "none.so", path, sizeof path), IW_ERR_IO);
-    iwt_assert_logged(&log, "the part of idlewave for openmpi is missing: there is no 'none.so' in '/");
+    iwt_assert_logged(&log, "the part of idlewave for openmpi is missing: no 'none.so' in '/");
     iwt_assert_logged(&log, "/../lib/idlewave/openmpi'");
 }
 

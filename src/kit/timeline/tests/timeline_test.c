@@ -146,7 +146,7 @@ static void steps_that_do_not_fit_leave_out_the_last_ranks_in_any_order(void **s
         feed(timeline, RANKS, STEPS, is_backwards);
         assert_ok(iw_timeline_finish(&log.log, timeline));
         assert_int_equal(log.warnings, 1);
-        iwt_assert_logged(&log, "at most 163 steps exactly: the last 7 of 11 ranks are only in its raster");
+        iwt_assert_logged(&log, "at most 163 exact steps: the last 7 of 11 ranks are only in its raster");
         assert_int_equal(iw_timeline_exact_ranks(timeline), 4);
         assert_false(iw_timeline_is_whole(timeline));
         assert_steps(timeline, 0, 8, 0, STEPS);
