@@ -376,7 +376,7 @@ static void say_part(struct iwi_document *doc, const char *source, const char *w
 
 static const char *ahead_words(iw_training_where where)
 {
-    return where == IW_TRAINING_LOADER ? "hidden: batches were ahead" : "hidden: host was ahead";
+    return where == IW_TRAINING_LOADER ? "batches were ahead" : "host was ahead";
 }
 
 static void training_say_absorbed(struct iwi_document *doc, const iw_training_result *result)
@@ -395,14 +395,12 @@ static void training_say_absorbed(struct iwi_document *doc, const iw_training_re
             i < result->source_count ? result->sources[i].where : IW_TRAINING_DEVICE;
         const double longest_ns = row->longest_ns.value;
 
-        iwi_row(doc, row->source, "lost per rank, mean", training_time(doc, row->taken_ns), "", "");
-        say_part(doc, "", "lost by the hardest-hit rank", row->longest_ns, longest_ns);
+        iwi_row(doc, row->source, "a rank loses, mean", training_time(doc, row->taken_ns), "", "");
+        say_part(doc, "", "hardest-hit rank loses", row->longest_ns, longest_ns);
         if (where == IW_TRAINING_HOST || where == IW_TRAINING_LOADER) {
             say_part(doc, "", ahead_words(where), row->ahead_ns, longest_ns);
         }
-        say_part(doc, "",
-                 where == IW_TRAINING_NETWORK ? "hidden: delayed no collective"
-                                              : "hidden: GPUs waited anyway",
+        say_part(doc, "", where == IW_TRAINING_NETWORK ? "delayed no collective" : "GPUs waited anyway",
                  row->slack_ns, longest_ns);
         say_part(doc, "", "lengthens the step", row->reaches_ns, longest_ns);
     }
