@@ -483,8 +483,7 @@ static const struct iwi_field source_fields[] = {
     IWI_ENUM(iw_training_source, scope, "scope", scope_name),
     IWI_TIME(iw_training_source, skew_ps, "skew_ns",
              .about = "largest shift of the same pause between ranks"),
-    IWI_VALUE(iw_training_source, factor,
-              .about = "factor by which everything is slower while it lasts; 0: everything stops"),
+    IWI_VALUE(iw_training_source, factor, .about = "factor on all times while it lasts; 0: everything stops"),
     IWI_VALUE(iw_training_source, is_of_loader, .about = "caused by data loaders"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_training_source, source_fields);
