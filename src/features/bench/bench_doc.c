@@ -223,7 +223,7 @@ static void say_injected(struct iwi_document *doc, const iw_bench_injection *inj
                    iwi_percent(doc, injection->injected_share), iwi_percent(doc, injection->planned_share));
     iwi_doc_append(doc, ".");
     iwi_item(doc,
-             "%s of the noise's detours, with %s of their time, kept place and duration; others were merged, "
+             "%s of the noise's detours (%s of their time) kept place and duration; others were merged, "
              "because they are shorter than %s or too close to the one before.",
              iwi_percent(doc, injection->as_recorded_event_share),
              iwi_percent(doc, injection->as_recorded_share), iwi_ns(doc, injection->floor_ns));
@@ -234,7 +234,7 @@ static void say_injected(struct iwi_document *doc, const iw_bench_injection *inj
     if (injection->cut_short_count > 0) {
         iwi_doc_append(doc,
                        " In %" PRIu64 " blocks of a rank a detour lasted too long and was ended, with no "
-                                      "more detours after it: these blocks have less noise than planned.",
+                       "more detours after it: these blocks have less noise than planned.",
                        injection->cut_short_count);
     }
 }
