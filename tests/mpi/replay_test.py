@@ -161,12 +161,12 @@ class Failures(replay_run.Case):
             self.skipTest("SCHED_FIFO is not for us")
         offset = "struct.calcsize('QIIi16iIIIII')"
         self.assert_runs_on(self.spoil(f"os.kill(struct.unpack('i', os.pread(page, 4, {offset}))[0], 9); time.sleep(0.1)",
-                                       "--back-end", "fifo"), "the injector process is gone")
+                                       "--back-end", "fifo"), "the injector process has ended")
 
     def test_a_program_that_takes_our_signal_keeps_it(self):
         done = self.replay(1, [self.program("replay_signals")])
         self.assertEqual((done.returncode, done.stdout), (0, "signals: 0 foreign, 1 own\n"), done.stderr)
-        self.assertIn("no more noise: the program has taken signal", done.stderr)
+        self.assertIn("no more noise: the program now uses signal", done.stderr)
 
     def test_without_the_right_to_fifo_nothing_is_run(self):
         if os.geteuid() != 0:
