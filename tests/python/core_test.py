@@ -281,7 +281,7 @@ class Errors(Scratch):
 
     def test_another_kind_than_expected(self):
         self.pretend(f"cat {SOURCE}/tests/data/results/whatif.json")
-        with self.assertRaisesRegex(idlewave.SchemaError, "Simulate was expected, not Whatif"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "expected a result of kind Simulate, not Whatif"):
             idlewave.simulate(**JOB)
 
     def test_older_files_are_read(self):
