@@ -87,12 +87,13 @@ static const char *bench_op_text(struct iwi_document *doc, const iw_bench_result
                                                             iw_bench_op_name(samples->op), samples->bytes);
 }
 
-/* "3.90 % to 4.70 %"; "" if it is not known. */
+/* "3.90 % to 4.70 %"; "" if it is not known, or a point. */
 static const char *bench_interval(struct iwi_document *doc, iw_estimate slowdown)
 {
     char range[IWI_RANGE_SIZE];
+    const bool is_known = isfinite(slowdown.low) && isfinite(slowdown.high);
 
-    return isfinite(slowdown.low) && isfinite(slowdown.high) && slowdown.low < slowdown.high
+    return is_known && strcmp(iwi_slower(doc, slowdown.low), iwi_slower(doc, slowdown.high)) != 0
                ? iwi_doc_printf(doc, "%s",
                                 iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
                : "";
