@@ -26,7 +26,7 @@ PLAIN = PROGRAMS.parent / "plain"
 BINDING = {"openmpi": ["--bind-to", "core:overload-allowed"], "mpich": ["-bind-to", "core"]}[MPI]
 # The command refuses to begin if others leave it too little of the CPU in that time: then more of it helps.
 CALIBRATIONS = ("50ms", "500ms", "5s")
-TOO_BUSY = "by themselves: the CPU is too busy"
+TOO_BUSY = "undisturbed detours: the CPU is too busy"
 MADE = re.compile(r"(\d+) detours injected on (\d+) of (\d+) ranks")
 
 

@@ -128,7 +128,7 @@ class Failures(trace_run.Case):
                   f"ls {self.trace}")
         done = run_mpi.run(["unshare", "-m", "sh", "-c", script], cwd=self.folder)
         self.assertEqual(len(self.warnings(done)), 1, done.stderr)
-        self.assertIn("could not be written (is the disk full?)", done.stderr)
+        self.assertIn("could not be written (disk full?)", done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[:2], ["sum 2", "code 0"])
         self.assertRegex(lines[2], r"^2 of 2 ranks and \d+ calls in ")
@@ -198,7 +198,7 @@ class Deaths(trace_run.Case):
         done = self.run_command()
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("sum", done.stdout)
-        self.assertEqual(done.stderr.count(f"{trace_run.FINISH} {self.trace}' makes a trace"), 1, done.stderr)
+        self.assertEqual(done.stderr.count(f"recover the trace with '{trace_run.FINISH} {self.trace}'"), 1, done.stderr)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
 
     def test_the_command_overwrites_an_unfinished_trace(self):
