@@ -454,7 +454,7 @@ class Verdicts(unittest.TestCase):
         verdict, agreement = again["verdict"], again["simulated"]["agreement"]
         self.assertEqual("; they agree (" in verdict, agreement == "agrees", verdict)
         self.assertEqual("; they do not agree" in verdict, agreement == "differs", verdict)
-        for what, value in ((r"it takes [^:]*: it", answer["slowdown"]["value"]), (r"the same noise, it", answer["simulated"]["slowdown"]["value"])):
+        for what, value in ((r"sync \w+\) it", answer["slowdown"]["value"]), (r"the same noise, it", answer["simulated"]["slowdown"]["value"])):
             said = re.search(rf"{what} (?:is (not slower)|is {NUMBER} % slower|takes {NUMBER}(?: times|x) as long)", verdict)
             self.assertIsNotNone(said, verdict)
             number = 0 if said.group(1) else float(said.group(2)) / 100 if said.group(2) else float(said.group(3)) - 1

@@ -122,9 +122,9 @@ static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
     }
     iw_nodes_text(injection->ranks_per_node, 1, injection->recorded_cpus,
                   injection->cpus[0] != '\0' ? injection->cpus : NULL, nodes);
-    iwi_doc_append(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
-                   iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),
-                   slower_than(doc, result->slowdown, "without"));
+    iwi_doc_append(doc, "%s%s, sync %s) it %s, %s per phase.", nodes[0] != '\0' ? ", " : "", nodes,
+                   iwi_sync_name(injection->sync), slower_than(doc, result->slowdown, "without"),
+                   iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value));
 }
 
 static void say_prediction(struct iwi_document *doc, const iw_bench_result *result)

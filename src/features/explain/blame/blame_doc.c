@@ -70,16 +70,14 @@ static const struct iwi_field blame_fields[] = {
     IWI_VALUE(iw_blame, path_computing_ns, .about = "critical path, which is as long as the run: computing"),
     IWI_VALUE(iw_blame, path_calls_ns, .about = "critical path: inside calls"),
     IWI_VALUE(iw_blame, path_lost_ns, .about = "critical path: lost to detours"),
-    IWI_VALUE(iw_blame, path_jumps,
-              .about = "how often it goes from a rank that waited to the one that was waited for"),
+    IWI_VALUE(iw_blame, path_jumps, .about = "changes from a waiting rank to the rank it waited for"),
     IWI_VALUE(iw_blame, last_rank, .about = "that ended last"),
     IWI_ESTIMATE(iw_blame, without_all_ns, .about = "the run without any detour"),
     IWI_VALUE(iw_blame, unexplained_share,
               .about = "of computing: by how much it was slower than the same computation at its best, "
                        "without a detour; null if none was repeated"),
     IWI_VALUE(iw_blame, unordered,
-              .about =
-                  "waits that ended before what they waited for began, by the clocks; they are not followed"),
+              .about = "waits that by the clocks ended before the awaited event began; not followed"),
     IWI_CHARS(iw_blame, rung, .about = "source of kernel events: `tracefs` or `perf`"),
     IWI_VALUE(iw_blame, clock_error_ns,
               .about = "maximum difference between the clocks of calls and kernel events"),

@@ -49,7 +49,7 @@ static void say_dearest(struct iwi_document *doc, const iw_waits *waits)
         const iw_waits_cost *cost = &waits->costs[i];
 
         if (is_everywhere(cost) && strcmp(cost->cause, "all pauses") != 0 && cost->share.value > 0.0) {
-            iwi_paragraph(doc, "Without %s%s%s a step would be %s shorter", cost->cause,
+            iwi_paragraph(doc, "Without %s%s%s, a step would be %s shorter", cost->cause,
                           cost->culprits[0] != '\0' ? " on " : "", cost->culprits,
                           iwi_percent_short(doc, cost->share.value));
             if (strcmp(interval(doc, &cost->share), "-") != 0) {

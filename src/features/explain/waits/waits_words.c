@@ -379,13 +379,12 @@ static void say_test(struct iwi_document *doc, const iw_waits *waits)
     if (waits->rank_count < 2 || waits->block_count == 0) {
         return;
     }
-    iwi_item(
-        doc,
-        "A rank is named if it was busy (neither waiting nor transferring) longer than its peers by at least "
-        "%s of the run, and in more of %" PRIu32 " parts of the run than is likely for equal ranks (error "
-        "rate 1 %%). Peers make as many visits of each kind. A rank without peers is compared with all, and "
-        "may be named because it has more to do by design.",
-        iwi_percent_short(doc, waits->least_share), waits->block_count);
+    iwi_item(doc,
+             "A rank is named if it was busy (neither waiting nor transferring) longer than its peers by at "
+             "least %s of the run, and in significantly many of its %" PRIu32
+             " parts (error rate 1 %%). Peers make as many visits of each kind. A rank without peers is "
+             "compared with all, and may be named because it has more to do by design.",
+             iwi_percent_short(doc, waits->least_share), waits->block_count);
     if (waits->computing_ns == 0.0) {
         iwi_item(doc,
                  "The files do not show when ranks compute. At most one rank is named, since those that it "
