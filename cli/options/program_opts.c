@@ -36,16 +36,16 @@ static const char *operation_name(size_t index)
 
 const struct opt program_rows[] = {
     ROW("pattern", OPT_LIST, patterns, "OP[:ALGORITHM]",
-        "run a pattern: barrier, bcast, allreduce:ring, halo2d, ...; join several with '+' to run one after "
+        "run a pattern: barrier, bcast, allreduce:ring, halo2d, ...; several, joined by '+', run one after "
         "the other ('idlewave schedule --list' lists all)",
         .known = operation_name),
-    ROW("number of ranks; for a trace a multiple of its ranks", OPT_COUNT, ranks, "N",
-        "number of ranks; a multiple of those of a trace", .min = 1, .max = UINT64_C(1) << 30),
+    ROW("ranks", OPT_COUNT, ranks, "N", "number of ranks; a multiple of those of a trace", .min = 1,
+        .max = UINT64_C(1) << 30),
     ROW("bytes", OPT_COUNT, bytes, "SIZE", "data per rank, as MPI's count x type (default 1)"),
     ROW("repeat", OPT_COUNT, repeat, "N", "run the operations N times (default 1)", .min = 1),
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank before each repetition (default 0)"),
     ROW("compute-bytes", OPT_COUNT, compute_bytes, "SIZE",
-        "data that each of these phases moves from and to memory, during the work (default 0); needs "
+        "what each of these phases moves from and to memory, at the same time as the work (default 0); needs "
         "--memory"),
     ROW("root", OPT_COUNT, root, "RANK", "root of bcast, reduce, gather, scatter (default 0)"),
     ROW("segment", OPT_COUNT, segment_bytes, "SIZE", "segment size of pipelined algorithms", .min = 1),
@@ -59,15 +59,15 @@ _Static_assert(sizeof program_rows / sizeof program_rows[0] == PROGRAM_ROW_COUNT
 
 const struct opt halo_rows[] = {
     ROW("dims", OPT_STRING, dims, "XxY[xZ]", "ranks in each direction (default: as square as possible)"),
-    ROW("whether to wrap around at the edges (default periodic)", OPT_CHOICE, boundary, "",
-        "wrap around at the edges, or not (default periodic)", .choices = boundaries),
+    ROW("boundary", OPT_CHOICE, boundary, "", "wrap around at the edges, or not (default periodic)",
+        .choices = boundaries),
     ROW("direction", OPT_CHOICE, direction, "",
         "exchange with both neighbours, or send up and receive from below (default bi)",
         .choices = directions),
-    ROW("halo1d: partners up to N ranks away (default 1)", OPT_COUNT, distance, "N",
-        "halo1d: partners up to N ranks away (default 1)", .min = 1, .max = UINT32_MAX),
+    ROW("distance", OPT_COUNT, distance, "N", "halo1d: partners up to N ranks away (default 1)", .min = 1,
+        .max = UINT32_MAX),
     ROW("exchange", OPT_CHOICE, exchange, "",
-        "wait for all neighbours at once, or for one direction after the other (default joint)",
+        "wait for all neighbours at once, or for each direction in turn (default joint)",
         .choices = exchanges),
 };
 _Static_assert(sizeof halo_rows / sizeof halo_rows[0] == HALO_ROW_COUNT, "count of rows in the header");
@@ -91,8 +91,7 @@ static int check_no_trace(const struct ui *ui, const struct program_opts *opts, 
 {
     const char *option = opt_first_typed(trace_rows, TRACE_ROW_COUNT, opts, others);
 
-    return option == NULL ? UI_DONE
-                          : ui_usage(ui, "--%s is for traces, but '%s' is not a trace", option, what);
+    return option == NULL ? UI_DONE : ui_usage(ui, "--%s is for traces, but '%s' is none", option, what);
 }
 
 static int check_file(const struct ui *ui, const struct program_opts *opts, const char *path, bool is_trace)
@@ -100,11 +99,11 @@ static int check_file(const struct ui *ui, const struct program_opts *opts, cons
     const char *option = typed_pattern_option(opts, is_trace);
 
     if (opts->patterns.count > 0) {
-        return ui_usage(ui, "'%s' and --pattern: drop one of the two", path);
+        return ui_usage(ui, "'%s' and --pattern: give a file or a pattern, not both", path);
     }
     option = option != NULL ? option : typed_halo_option(opts);
     if (option != NULL) {
-        return ui_usage(ui, "--%s describes a pattern, but '%s' already defines what runs", option, path);
+        return ui_usage(ui, "--%s describes a pattern, but '%s' says itself what runs", option, path);
     }
     if (opts->goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
@@ -117,15 +116,14 @@ static int check_pattern(const struct ui *ui, const struct program_opts *opts, c
     const char *option = typed_halo_option(opts);
 
     if (opts->ranks == 0) {
-        return ui_usage(ui, "--pattern needs a number of ranks: add --ranks N");
+        return ui_usage(ui, "--pattern needs the number of ranks: --ranks N");
     }
     if (option != NULL && strstr(operations, "halo") == NULL && strstr(operations, "sweep") == NULL) {
         return ui_usage(ui, "--%s is for halo and sweep patterns, not for '%s'", option, operations);
     }
     if (opts->root >= opts->ranks) {
-        return ui_usage(ui, "--root %llu is too large: the last of %llu ranks is %llu",
-                        (unsigned long long)opts->root, (unsigned long long)opts->ranks,
-                        (unsigned long long)opts->ranks - 1);
+        return ui_usage(ui, "--root %llu: the last of %llu ranks is %llu", (unsigned long long)opts->root,
+                        (unsigned long long)opts->ranks, (unsigned long long)opts->ranks - 1);
     }
     return check_no_trace(ui, opts, operations, "collectives");
 }

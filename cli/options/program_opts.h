@@ -11,7 +11,7 @@
 
 /* What stands as FILE in verbs that take any program. */
 #define PROGRAM_FILE_HELP \
-    "a trace (its folder or a file in it), a GOAL schedule (text or binary) or a training program"
+    "a trace (its folder or a file of it), a GOAL schedule (text or binary) or a training program"
 
 /* A job to try noise on, in commands that verbs suggest: ranks that work and meet. Without work every detour
  * would count whole, against the microseconds of a bare collective. */

@@ -68,7 +68,7 @@ static bool read_rank(struct ui *ui, const char *value, uint32_t *rank_p)
         return false;
     }
     if (rank > UINT32_MAX) {
-        ui_error(ui, "'%s' is too large for a rank number", value);
+        ui_error(ui, "'%s' is too large for a rank", value);
         return false;
     }
     *rank_p = (uint32_t)rank;
@@ -108,7 +108,7 @@ static bool read_delay(struct ui *ui, const char *text, iw_delay *delay)
         }
     }
     if (is_good && (*text != '\0' || !has_rank || !has_time)) {
-        ui_error(ui, "write rank=5,step=1,time=13.5ms (default step=1)");
+        ui_error(ui, "write rank=5,step=1,time=13.5ms (step may be left out: 1)");
         return false;
     }
     return is_good;

@@ -95,7 +95,7 @@ static int change_net(struct ui *ui, const struct net_opts *opts, uint64_t ranks
         append_to_name(net, text);
     }
     if (code == UI_DONE && opts->has_nic_queues && net->nics.count == 0) {
-        return ui_usage(ui, "--nic-queues: network '%s' has no NICs: add 'nics' to its file", net->name);
+        return ui_usage(ui, "--nic-queues: network '%s' has no NICs; write 'nics' into its file", net->name);
     }
     if (code == UI_DONE && opts->has_nic_queues) {
         net->nics.sharing = IW_NIC_QUEUES;
@@ -128,8 +128,8 @@ int simulate_check_net(const struct ui *ui, const struct net_opts *opts, const s
     }
     return info.is_on_gpus && !opt_given(opts, name_or_path) && !has_costs(opts)
                ? ui_usage(ui,
-                          "'%s' was traced on GPUs, which the default network does not connect: add --net "
-                          "gpu-node-nvlink or a file",
+                          "'%s' was traced on GPUs, and the default network connects none: name theirs, "
+                          "--net gpu-node-nvlink or a file",
                           source->path)
                : UI_DONE;
 }
@@ -178,7 +178,7 @@ int simulate_set_memory(struct ui *ui, const struct memory_opts *opts, const str
     iw_status status;
 
     if (opt_typed(opts, shared) && program->compute_bytes == 0) {
-        return ui_usage(ui, "--memory limits phases that move bytes: add --compute-bytes SIZE");
+        return ui_usage(ui, "--memory is what phases that move bytes share: add --compute-bytes SIZE");
     }
     if (opts->shared == NULL) {
         return UI_DONE;

@@ -31,16 +31,15 @@ static const char *net_name(size_t index)
 #define ROW(...) OPT_ROW(struct net_opts, __VA_ARGS__)
 const struct opt net_rows[NET_ROW_COUNT] = {
     ROW("net", OPT_STRING, name_or_path, "NAME|FILE",
-        "{}; another name that 'idlewave get' lists; a YAML file; or none, for messages that cost only what "
-        "the other options set (default " DEFAULT_NET ")",
+        "{}; another name that 'idlewave get' lists; a YAML file; or none, where messages cost only what the "
+        "other options set (default " DEFAULT_NET ")",
         .known = net_name, .lists = {iw_net_builtin_name}, .is_setting = true,
         .collected = OPT_COLLECTED_NET),
     ROW("net-level", OPT_STRING, level, "NAME",
-        "use one level as the whole network: node or network of measured ones (default all levels of known "
-        "size)",
+        "use one level as the whole network: node or network of measured ones (default all levels whose "
+        "sizes are known)",
         .is_setting = true, .unless = "net"),
-    ROW("make the network FACTOR times faster: divides L, g and G", OPT_FACTOR, scale, "FACTOR",
-        "make it FACTOR times faster: divides L, g and G"),
+    ROW("net-scale", OPT_FACTOR, scale, "FACTOR", "make it FACTOR times faster: divides L, g and G"),
     ROW("L", OPT_TIME, L_ps, "TIME", "latency"),
     ROW("o", OPT_TIME, o_ps, "TIME", "CPU time of a send and of a receive"),
     ROW("o-send", OPT_TIME, o_send_ps, "TIME", "CPU time of a send"),
@@ -53,16 +52,16 @@ const struct opt net_rows[NET_ROW_COUNT] = {
         "rendezvous at no cost, or with control messages that cost o and L (default ideal)",
         .choices = rendezvous_names, .is_setting = true),
     ROW("nic-queues", OPT_FLAG, has_nic_queues, "",
-        "let messages queue for the NICs of their nodes in time order (event engine only), instead of a "
-        "static share"),
+        "messages wait for the NICs of their nodes in the order of time, instead of a static share; the "
+        "event engine does that"),
 };
 #undef ROW
 
 #define ROW(...) OPT_ROW(struct memory_opts, __VA_ARGS__)
 const struct opt memory_rows[MEMORY_ROW_COUNT] = {
     ROW("memory", OPT_STRING, shared, "ranks=N,domain=RATE,core=RATE",
-        "every N ranks share the bandwidth of a memory domain, of which each core gets at most its own RATE: "
-        "ranks=10,domain=40GB/s,core=6.5GB/s (default from the network's file)",
+        "every N ranks share the bandwidth of a memory domain, of which a core takes at most its own RATE: "
+        "ranks=10,domain=40GB/s,core=6.5GB/s (default as the network's file says)",
         .is_setting = true),
 };
 #undef ROW
@@ -86,20 +85,20 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
         .choices = syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("align", OPT_CHOICE, align, "",
-        "nodes of a folder of recordings: independent of each other, or as at the same instant of the wall "
-        "clock (default none)",
+        "nodes of a folder of recordings: independent of each other, or as they were at the same instant of "
+        "the wall clock (default none)",
         .choices = aligns),
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks per node, which get its recorded CPUs in turn, then further copies of them (default the "
-        "number of CPUs of the recording). Nodes of a network with levels get as many, their parts in "
-        "proportion; without levels, node-aware algorithms use it",
+        "ranks on each node; they get its recorded CPUs in turn, and further copies of them (default the "
+        "number of CPUs of the recording). The nodes of a network with levels get as many, and their parts "
+        "in proportion; without levels, algorithms of patterns that use nodes go by it",
         .min = 1, .max = UINT32_MAX, .is_setting = true),
     ROW("cores-per-rank", OPT_COUNT, cores_per_rank, "N",
-        "cores on which each rank computes, each with its own noise; the first also handles messages "
+        "cores on which each rank computes, each with noise of its own; the first also serves messages "
         "(default 1)",
         .min = 1, .max = IW_CORES_PER_RANK_MOST, .is_setting = true),
     ROW("loop", OPT_CHOICE, loop, "",
-        "how these cores share a compute phase: each has its part, or takes the next piece when free "
+        "how these cores share a compute phase: each has its part, or whichever is free takes the next piece "
         "(default static)",
         .choices = loops, .is_setting = true),
     ROW("extrapolate", OPT_FLAG, is_extrapolated, "",
@@ -110,17 +109,16 @@ const struct opt noise_rows[NOISE_ROW_COUNT] = {
 
 #define ROW(...) OPT_ROW(struct run_opts, __VA_ARGS__)
 static const struct opt run_rows[] = {
-    ROW("number of trials (default 1; intervals need 6)", OPT_COUNT, sim.trials, "N",
-        "number of trials (default 1; intervals need 6)", .min = 1, .max = UINT64_C(1) << 40,
-        .is_setting = true),
+    ROW("trials", OPT_COUNT, sim.trials, "N", "number of trials (default 1; intervals need 6)", .min = 1,
+        .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("seed", OPT_COUNT, sim.seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
     ROW("spare-cores", OPT_COUNT, spare_cores, "N",
-        "leave N cores per node to the operating system: noise that can move there does, and the others do "
+        "leave N cores of each node to the operating system: noise that can go there does, and the others do "
         "all the work, which takes longer (default 0)",
         .is_setting = true),
     ROW("node-speed", OPT_STRING, node_speed, "SPEC|FILE",
-        "nodes of different speed: normal:SIGMA, for example normal:2%; slow:COUNT,FACTOR, so COUNT nodes "
-        "run FACTOR times slower; or a file with a factor for each node, one per line"),
+        "nodes that compute at different speeds: normal:SIGMA, for example normal:2%; slow:COUNT,FACTOR, so "
+        "many nodes take FACTOR times as long; or a file with a factor for each node, one a line"),
     ROW("first-trial", OPT_COUNT, sim.first_trial, "N",
         "number of the first trial, to split and join runs (default 0)", .max = INT64_MAX),
     ROW("engine", OPT_CHOICE, sim.engine, "",
@@ -130,17 +128,17 @@ static const struct opt run_rows[] = {
     ROW("threads", OPT_COUNT, sim.threads, "N", "threads per process; 0: one per CPU (default 0)",
         .max = 1024, .is_setting = true),
     ROW("parallel", OPT_CHOICE, sim.parallel, "",
-        "what to split over threads and processes: the trials, or the ranks of each trial (default auto: the "
-        "faster of the two)",
+        "what is split over threads and processes: the trials, or the ranks of each trial (default auto: "
+        "whichever takes less time)",
         .choices = parallels),
-    ROW("only report what the simulation needs, and how it would be split", OPT_FLAG, is_dry, "",
-        "only report what it would take, and how it would be split"),
+    ROW("dry-run", OPT_FLAG, is_dry, "", "only report what it would take, and how it would be split"),
     ROW("quiet", OPT_FLAG, is_quiet, "", "print no progress on stderr", .letter = 'q'),
     ROW("checkpoint", OPT_STRING, sim.checkpoint_dir, "FOLDER",
-        "write checkpoints to FOLDER, and resume from an existing one; removed when the simulation ends"),
+        "write restart points to FOLDER, and resume from the one found there; removed when the simulation "
+        "ends"),
     ROW("checkpoint-every", OPT_TIME, checkpoint_every_ps, "TIME",
-        "time between checkpoints (default 10min); longer where writing them would take more than 5 % of the "
-        "time"),
+        "time between restart points (default 10min); longer where writing them would take more than 5 % of "
+        "the time"),
     ROW("lanes", OPT_COUNT, sim.lanes, "N",
         "trials simulated side by side: 1, 2, 4, 8; 0: automatic (default 0)", .max = 8),
 };
@@ -151,29 +149,28 @@ static const struct opt output_rows[] = {
     ROW("explain", OPT_FLAG, wants_explain, "",
         "split the critical path by cause, for the median trial and on average, and show which detours hurt"),
     ROW("explain-trials", OPT_COUNT, explain_trials, "N",
-        "average over N trials; 0: as many as take a few seconds (default 0)", .max = UINT64_C(1) << 40),
-    ROW("write the end time of each rank, as CSV", OPT_STRING, end_times_path, "FILE",
-        "write when each rank ends, as CSV"),
+        "average over N trials; 0: as many as fit into a few seconds (default 0)", .max = UINT64_C(1) << 40),
+    ROW("end-times", OPT_STRING, end_times_path, "FILE", "write when each rank ends, as CSV"),
     ROW("timeline", OPT_STRING, timeline_path, "FILE",
         "write what each rank does when in the first trial, as HDF5, for 'wave' and 'report'"),
     ROW("timeline-ranks", OPT_STRING, timeline_ranks, "A-B",
-        "keep the steps of ranks A to B exactly (default all, or as many as fit, including the first delay's "
-        "rank)"),
+        "keep the steps of ranks A to B exactly (default: all, or as many as fit with the first delay's rank "
+        "among them)"),
     ROW("timeline-time", OPT_STRING, timeline_time, "FROM-TO",
-        "keep the steps that begin from FROM and before TO exactly, for example 10ms-1s (default all)"),
+        "keep the steps that begin from FROM on and before TO exactly, for example 10ms-1s (default all)"),
 };
 #undef ROW
 
 const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
-    {"What to run", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Memory, for --compute-bytes", memory_rows, offsetof(struct simulate_opts, memory)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
-    OPT_GROUP("How to run it", run_rows, offsetof(struct simulate_opts, run)),
-    SHOWN_GROUP("Output; csv has one line per trial", offsetof(struct simulate_opts, shown)),
-    OPT_GROUP("Output; csv has one line per trial", output_rows, offsetof(struct simulate_opts, output)),
+    OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
+    SHOWN_GROUP("Output; csv has a line for each trial", offsetof(struct simulate_opts, shown)),
+    OPT_GROUP("Output; csv has a line for each trial", output_rows, offsetof(struct simulate_opts, output)),
 };
 
 const struct simulate_opts simulate_defaults = {
@@ -194,7 +191,7 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
     const uint32_t lanes = opts->run.sim.lanes;
 
     if (lanes != 0 && (lanes & (lanes - 1)) != 0) {
-        return ui_usage(ui, "--lanes %u: use 1, 2, 4 or 8", (unsigned)lanes);
+        return ui_usage(ui, "--lanes %u: lanes are 1, 2, 4 or 8", (unsigned)lanes);
     }
     if (opts->run.sim.rules == IW_RULES_LOGGOPSIM && opts->run.sim.engine != IW_ENGINE_AUTO &&
         opts->run.sim.engine != IW_ENGINE_EVENT) {
@@ -207,31 +204,33 @@ int simulate_check(const struct ui *ui, const struct simulate_opts *opts)
         return UI_USAGE;
     }
     if (!opts->output.wants_explain && opts->output.explain_trials != 0) {
-        return ui_usage(ui, "--explain-trials needs --explain");
+        return ui_usage(ui, "--explain-trials is how many trials are explained: add --explain");
     }
     if (opts->output.timeline_path == NULL &&
         (opts->output.timeline_ranks != NULL || opts->output.timeline_time != NULL)) {
-        return ui_usage(ui, "%s needs --timeline FILE",
+        return ui_usage(ui, "%s is part of a timeline: add --timeline FILE",
                         opts->output.timeline_ranks != NULL ? "--timeline-ranks" : "--timeline-time");
     }
     if (opts->output.timeline_path != NULL && opts->run.sim.rules == IW_RULES_LOGGOPSIM) {
         return ui_usage(ui, "--timeline needs --rules idlewave: LogGOPSim's rules have no steps of ranks");
     }
     if (opts->run.sim.checkpoint_dir == NULL && opt_typed(&opts->run, checkpoint_every_ps)) {
-        return ui_usage(ui, "--checkpoint-every needs --checkpoint FOLDER");
+        return ui_usage(
+            ui, "--checkpoint-every is how often restart points are written: add --checkpoint FOLDER");
     }
     if (opts->run.sim.checkpoint_dir != NULL && opts->run.sim.parallel == IW_PARALLEL_TRIALS) {
         return ui_usage(ui, "--checkpoint needs --parallel ranks, or auto");
     }
     if (opts->run.spare_cores > 0 && opts->noise.is_extrapolated) {
-        return ui_usage(ui, "--spare-cores removes sources from a recording, but --extrapolate replaces the "
-                            "recording by laws: cut it first, with 'idlewave noise cut --drop'");
+        return ui_usage(ui,
+                        "--spare-cores takes sources out of a recording, of which --extrapolate makes laws: "
+                        "cut it first, with 'idlewave noise cut --drop'");
     }
     if (opts->run.is_dry && shown_check_no_csv(ui, &opts->shown, "--dry-run") != UI_DONE) {
         return UI_USAGE;
     }
     if (opts->program.patterns.count > 0 && opt_typed(&opts->program, goal_unit_ps)) {
-        return ui_usage(ui, "--goal-unit is for GOAL files, not for a pattern");
+        return ui_usage(ui, "--goal-unit is for GOAL files; a pattern has units of its own");
     }
     return UI_DONE;
 }

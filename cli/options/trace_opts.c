@@ -23,17 +23,18 @@ static const char *const asyncs[] = {"wait", "calls", "thread", NULL};
 const struct opt trace_rows[] = {
     ROW("collectives", OPT_STRING, trace.rules, "RULES",
         "algorithms of a trace's collectives: paper, ompi-4.1, ompi-5, mpich, nccl-ring, nccl, or a file of "
-        "Open MPI's rules (default paper); also for a pattern's operations without ALGORITHM (by name)",
+        "Open MPI's "
+        "rules (default paper); also of a pattern's operations without ALGORITHM (by name)",
         .known = iw_rules_name),
     ROW("algorithm", OPT_LIST, algorithms, "OP[>SIZE]=NAME",
-        "use another algorithm for one operation, for example 'bcast>64KiB=chain/8KiB' (in segments of 8 "
-        "KiB); may be repeated"),
+        "another algorithm for one operation, for example 'bcast>64KiB=chain/8KiB' (in segments of 8 KiB); "
+        "may be repeated"),
     ROW("no-p2p", OPT_FLAG, trace.drops_p2p, "", "leave out point-to-point messages and their waits"),
     ROW("no-collectives", OPT_FLAG, trace.drops_collectives, "", "leave out collectives"),
     ROW("compute-scale", OPT_FACTOR, trace.compute_scale, "FACTOR",
         "multiply traced computation by FACTOR; 0: communication only", .may_be_zero = true),
     ROW("compute-clock", OPT_CHOICE, trace.clock, "",
-        "measure computation as wall-clock time, which includes the noise of the traced run, or as CPU time "
+        "take computation as wall-clock time, which includes the noise of the traced run, or as CPU time "
         "(default auto: cpu if the trace has it)",
         .choices = clocks),
     ROW("replica-compute", OPT_CHOICE, trace.replica_compute, "",
@@ -41,14 +42,15 @@ const struct opt trace_rows[] = {
         "so that imbalance grows with the number of ranks, or all replicas copy it (default resample)",
         .choices = computes),
     ROW("async", OPT_CHOICE, trace.async, "",
-        "where nonblocking collectives progress: in the wait that completes them, in all calls of their "
-        "rank, or at any time by a thread on its own CPU (default wait)",
+        "where nonblocking collectives go on: in the wait that completes them, in all calls of their rank, "
+        "or "
+        "at any time by a thread on a CPU of its own (default wait)",
         .choices = asyncs),
     ROW("grow", OPT_STRING, trace.grow, "NAME",
         "on more ranks than were traced, groups with NAME in their name span all replicas; others are copied "
-        "(default those of data parallelism by their usual names)"),
-    ROW("seed of the replicas' draws (default 1)", OPT_COUNT, trace.replica_seed, "N",
-        "seed of what replicas draw (default 1)", .min = 1, .max = INT64_MAX),
+        "(default: those of data parallelism by their usual names)"),
+    ROW("replica-seed", OPT_COUNT, trace.replica_seed, "N", "seed of what replicas draw (default 1)",
+        .min = 1, .max = INT64_MAX),
 };
 #undef ROW
 _Static_assert(sizeof trace_rows / sizeof trace_rows[0] == TRACE_ROW_COUNT, "count of rows in the header");
@@ -127,8 +129,8 @@ void program_explain_deadlock(const struct ui *ui, const struct program_source *
         iw_trace_describe(source->trace, &info);
     }
     if (info.threaded_ranks > 0) {
-        ui_hint(ui, "ranks probably called MPI from several threads: their calls are put in one sequence, in "
-                    "which a call may wait for a later one");
+        ui_hint(ui, "the likely reason: ranks called MPI from several threads; their calls are put in one "
+                    "sequence, in which a call may wait for one that comes after it");
     }
 }
 

@@ -120,7 +120,7 @@ bool iwi_trace_folder_make(const char *folder, char *text, size_t size)
     if (is_fine && mkdirat(fd, "spool", 0777) != 0) {
         is_fine =
             refuse(text, size, folder,
-                   errno == EEXIST ? "it holds an unfinished trace; recover it with 'idlewave-trace-finish'"
+                   errno == EEXIST ? "it holds an unfinished trace; to finish it, run 'idlewave-trace-finish'"
                                    : strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
     }
     (void)close(fd);

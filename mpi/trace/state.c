@@ -51,7 +51,7 @@ void iwi_tell_how_to_finish(const char *what)
         (void)snprintf(place, sizeof place, "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname + 1),
                        info.dli_fname);
     }
-    iwi_tracer_message("%s; recover the trace with '%sidlewave-trace-finish %s'", what, place,
+    iwi_tracer_message("%s; to finish the trace, run '%sidlewave-trace-finish %s'", what, place,
                        iwi_tracer.folder);
 }
 

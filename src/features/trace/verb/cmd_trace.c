@@ -442,8 +442,8 @@ static int check_empty(struct node_log *node_log, const char *name, const char *
     (void)snprintf(path, sizeof path, "%s/spool", dir);
     if (access(path, F_OK) == 0) {
         return node_log_fail(node_log,
-                             "'%s' holds an unfinished trace: recover it with '%.*sidlewave-trace-finish "
-                             "%s', name another folder with -o, or add --overwrite",
+                             "'%s' holds an unfinished trace; to finish it, run '%.*sidlewave-trace-finish "
+                             "%s'; or name another folder with -o, or add --overwrite",
                              name, length, tracer, name);
     }
     return UI_DONE;

@@ -255,10 +255,12 @@ static iw_status trace_refuse_unfinished(const iw_log *log, const char *path)
     if (mpi[0] == '\0' || iw_mpi_plugin_path(NULL, mpi, finisher, command, sizeof command) != IW_OK) {
         return iwi_fail(
             log, IW_ERR_TRUNCATED,
-            "'%s' holds an unfinished trace: recover it with '%s %s' (beside the tracer, in lib/idlewave/%s)",
+            "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it (the "
+            "command is beside the tracer, in lib/idlewave/%s)",
             path, finisher, run, mpi[0] != '\0' ? mpi : "<MPI>");
     }
-    return iwi_fail(log, IW_ERR_TRUNCATED, "'%s' holds an unfinished trace: recover it with '%s %s'", path,
+    return iwi_fail(log, IW_ERR_TRUNCATED,
+                    "'%s' holds what a traced run left that did not end: '%s %s' makes a trace of it", path,
                     command, run);
 }
 
