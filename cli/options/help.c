@@ -234,7 +234,7 @@ static const char *const help_synopsis[] = {"[VERB]", NULL};
 const struct verb verb_help = {
     .name = "help",
     .group = VERB_FILES,
-    .summary = "explain a verb",
+    .summary = "show help on a verb",
     .synopsis = help_synopsis,
     .description = "Explains a verb and its most used options; without a verb, lists the verbs. 'idlewave "
                    "VERB --help-all' lists all options of a verb.",
