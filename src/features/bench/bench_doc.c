@@ -91,12 +91,13 @@ static const char *bench_op_text(struct iwi_document *doc, const iw_bench_result
 static const char *bench_interval(struct iwi_document *doc, iw_estimate slowdown)
 {
     char range[IWI_RANGE_SIZE];
-    const bool is_known = isfinite(slowdown.low) && isfinite(slowdown.high);
 
-    return is_known && strcmp(iwi_slower(doc, slowdown.low), iwi_slower(doc, slowdown.high)) != 0
-               ? iwi_doc_printf(doc, "%s",
-                                iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
-               : "";
+    if (!isfinite(slowdown.low) || !isfinite(slowdown.high) ||
+        strcmp(iwi_slower(doc, slowdown.low), iwi_slower(doc, slowdown.high)) == 0) {
+        return "";
+    }
+    return iwi_doc_printf(doc, "%s",
+                          iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range));
 }
 
 /* ---- verdict ---- */

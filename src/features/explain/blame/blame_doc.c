@@ -126,11 +126,17 @@ static const char *signed_ns(struct iwi_document *doc, double ns)
     return ns < 0.0 ? iwi_doc_printf(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
 }
 
+/* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *estimate)
 {
-    const char *low = signed_ns(doc, estimate->low), *high = signed_ns(doc, estimate->high);
+    const char *low, *high;
 
-    return isnan(estimate->low) || strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "%s to %s", low, high);
+    if (isnan(estimate->low)) {
+        return "-";
+    }
+    low = signed_ns(doc, estimate->low);
+    high = signed_ns(doc, estimate->high);
+    return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "%s to %s", low, high);
 }
 
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)

@@ -35,11 +35,15 @@ static bool is_everywhere(const iw_waits_cost *cost)
 /* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *share)
 {
-    const char *low = iwi_percent_short(doc, share->low), *high = iwi_percent_short(doc, share->high);
+    const char *low, *high;
 
-    return isnan(share->low) || strcmp(low, high) == 0
-               ? "-"
-               : iwi_doc_printf(doc, "%.*s to %s", (int)strcspn(low, " "), low, high);
+    if (isnan(share->low)) {
+        return "-";
+    }
+    low = iwi_percent_short(doc, share->low);
+    high = iwi_percent_short(doc, share->high);
+    return strcmp(low, high) == 0 ? "-"
+                                  : iwi_doc_printf(doc, "%.*s to %s", (int)strcspn(low, " "), low, high);
 }
 
 /* The dearest cause in a sentence. */
