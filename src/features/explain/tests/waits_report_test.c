@@ -178,7 +178,8 @@ static void a_slow_link_is_no_change_of_ranks(void **state)
                     "some groups.  Who waits");
     s.waits.groups = groups;
     s.waits.group_count = 3;
-    assert_says(&s, "Transfers of group 'dp 1' take 20.0 % of all ranks' time (similar groups: at most 2.50 "
+    assert_says(&s, "busy longer than its peers. Transfers of group 'dp 1' take 20.0 % of all ranks' time "
+                    "(similar groups: at most 2.50 "
                     "%); check its links.");
     s.waits.imbalance_ns = 0.1e9;
     assert_says(&s, "no rank stands out: different ranks arrive last.  Who waits");
@@ -215,14 +216,14 @@ static void pauses_that_cost_much_are_in_the_verdict(void **state)
     init(&s);
     s.waits.causes = causes;
     s.waits.cause_count = 2;
-    assert_says(&s, "Ranks lost 5.00 % of their time to garbage collection. Remedy: collect garbage on all "
+    assert_says(&s, "Ranks lost 5.00 % of their time to garbage collection; remedy: collect garbage on all "
                     "ranks in the same step.  Who waits");
     s.waits.costs = &cost;
     s.waits.cost_count = 1;
-    assert_says(&s,
-                "to garbage collection. Without these pauses steps would be only 1.00 % shorter.  Who waits");
+    assert_says(
+        &s, "to garbage collection, but without these pauses steps would be only 1.00 % shorter.  Who waits");
     cost.share.value = 0.04;
-    assert_says(&s, "to garbage collection. Remedy:");
+    assert_says(&s, "to garbage collection; remedy:");
 }
 
 static void one_rank_has_bounds(void **state)

@@ -136,7 +136,7 @@ static const iw_waits_rank *rare_culprit(const iw_waits *waits)
 }
 
 /* Of groups with as many ranks and collectives, the one that transfers longest against the next. */
-static void say_slow_group(struct iwi_document *doc, const iw_waits *waits)
+static bool say_slow_group(struct iwi_document *doc, const iw_waits *waits)
 {
     const iw_waits_group *slow = NULL, *next = NULL;
 
@@ -158,15 +158,25 @@ static void say_slow_group(struct iwi_document *doc, const iw_waits *waits)
                        "check its links.",
                        slow->name, iwi_percent_short(doc, iwi_waits_share(waits, slow->transfer_ns)),
                        iwi_percent_short(doc, iwi_waits_share(waits, next->transfer_ns)));
+        return true;
     }
+    return false;
+}
+
+/* Of a run of which more than one rank was traced. */
+static uint32_t missing_ranks(const iw_waits *waits)
+{
+    return waits->run_ranks > waits->rank_count && !waits->has_bounds_only
+               ? waits->run_ranks - waits->rank_count
+               : 0;
 }
 
 /* Waiting for ranks that were not traced looks like transfer. */
 static void say_missing(struct iwi_document *doc, const iw_waits *waits)
 {
-    const uint32_t missing = waits->run_ranks > waits->rank_count ? waits->run_ranks - waits->rank_count : 0;
+    const uint32_t missing = missing_ranks(waits);
 
-    if (missing > 0 && !waits->has_bounds_only) {
+    if (missing > 0) {
         iwi_verdict(doc,
                     "Only %" PRIu32 " of %" PRIu32 " ranks were traced: up to %s of their time, counted as "
                     "transfer, may be waiting for the missing %s.",
@@ -207,10 +217,12 @@ static void say_nobody(struct iwi_document *doc, const iw_waits *waits)
     if (waits->imbalance_ns > waits->noise_ns) {
         iwi_verdict(
             doc,
-            "%s wait for each other %s of their time, mostly the same ones every time, but no rank is busy "
-            "longer than its peers. The layout makes them wait, or longer transfers in some groups.",
+            "%s wait for each other %s of their time, mostly the same ones every time, but no rank is "
+            "busy longer than its peers.",
             ranks, iwi_percent_short(doc, share));
-        say_slow_group(doc, waits);
+        if (!say_slow_group(doc, waits)) {
+            iwi_doc_append(doc, " The layout makes them wait, or longer transfers in some groups.");
+        }
         return;
     }
     iwi_verdict(doc, "%s wait for each other %s of their time, but no rank stands out%s", ranks,
@@ -300,14 +312,15 @@ static void say_pauses(struct iwi_document *doc, const iw_waits *waits, const iw
     const double saved = saved_without(waits, cause->name);
     const char *remedy = remedy_of(cause->name);
 
-    iwi_verdict(doc, "Ranks lost %s of their time to %s%s.", iwi_percent_short(doc, share), cause->name,
+    iwi_verdict(doc, "Ranks lost %s of their time to %s%s", iwi_percent_short(doc, share), cause->name,
                 place_of(doc, waits, cause->name));
     if (saved < MUCH_LESS * share) {
-        iwi_doc_append(doc, " Without these pauses steps would be only %s shorter.",
+        iwi_doc_append(doc, ", but without these pauses steps would be only %s shorter",
                        iwi_percent_short(doc, saved));
     } else if (remedy != NULL) {
-        iwi_doc_append(doc, " Remedy: %s.", remedy);
+        iwi_doc_append(doc, "; remedy: %s", remedy);
     }
+    iwi_doc_append(doc, ".");
 }
 
 /* Where a rank is named, and no pause says why. */
@@ -355,13 +368,15 @@ void iwi_waits_say_verdict(struct iwi_document *doc, const iw_waits *waits)
     } else if (waits->named > 0) {
         say_remedy(doc, waits);
     }
-    say_changes(doc, waits);
+    if (missing_ranks(waits) == 0) { /* three sentences at most */
+        say_changes(doc, waits);
+    }
 }
 
-/* One by one, where the verdict only counts them. */
+/* One by one, where the verdict counts them only, or has no room. */
 static void list_changes(struct iwi_document *doc, const iw_waits *waits)
 {
-    if (waits->change_count < 2) {
+    if (waits->change_count == 0 || (waits->change_count == 1 && missing_ranks(waits) == 0)) {
         return;
     }
     iwi_doc_append(doc, " They take %s at first", iwi_ns_short(doc, waits->changes[0].before_ns));
@@ -446,8 +461,7 @@ void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits)
     if (waits->iterations > 0) {
         iwi_item(doc,
                  "Changes of the time of an iteration are found at an error rate of 1 %% in a run without "
-                 "any, up to "
-                 "3 %% where neighbouring iterations resemble each other. Iterations are %s.",
+                 "any, up to 3 %% where neighbouring iterations resemble each other. Iterations are %s.",
                  waits->iterated);
         list_changes(doc, waits);
     }
