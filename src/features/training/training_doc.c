@@ -116,11 +116,10 @@ static void training_say_rate(struct iwi_document *doc, const iw_training_result
     const double rate = result->rate * (double)result->noiseless_ps / (double)iwi_max(1, result->compute_ps);
 
     if (rate > MOST_RATE) {
-        iwi_verdict(
-            doc,
-            "Caution: a GPU would compute %.4g TFLOP/s, but none exceeds %.4g in bfloat16. The times are too "
-            "short, unless precision is lower.",
-            rate / 1e12, MOST_RATE / 1e12);
+        iwi_verdict(doc,
+                    "Caution: a GPU would compute %.4g TFLOP/s, but none exceeds %.4g in bfloat16: the times "
+                    "are too short, unless precision is lower.",
+                    rate / 1e12, MOST_RATE / 1e12);
     }
 }
 
@@ -135,12 +134,13 @@ static void training_say_places(struct iwi_document *doc, const iw_training_resu
     iwi_verdict(
         doc,
         "Slow GPUs (%s) are placed at random in each trial; depending on their place, steps take %s (10th "
-        "percentile) to %s (longest).",
+        "percentile) to %s (longest)",
         result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
     if (is_one && result->trials < result->pp) {
-        iwi_doc_append(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried; run %" PRIu32 " trials.",
+        iwi_doc_append(doc, "; only %" PRIu64 " of %" PRIu32 " stages were tried, so run %" PRIu32 " trials",
                        result->trials, result->pp, result->pp);
     }
+    iwi_doc_append(doc, ".");
 }
 
 /* How much of the source that costs most reaches the step. */
