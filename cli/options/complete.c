@@ -279,9 +279,8 @@ static void fish_option(const struct verb *verb, const struct opt *opt)
 static bool fish_options(void *arg, const struct verb *verb)
 {
     (void)arg;
-    (void)printf(
-        "complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -l help-all -d 'show help'\n",
-        verb->name);
+    (void)printf("complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -l help-all -d 'show help'\n",
+                 verb->name);
     complete_each_option(verb, fish_option);
     return true;
 }

@@ -64,7 +64,7 @@ static iw_status find_system(const iw_log *log, const char *const *paths, size_t
     iw_status status = IW_OK;
 
     if (count > 1) {
-        return iwi_fail(log, IW_ERR_USAGE, "--only system reads one folder, that of the trace");
+        return iwi_fail(log, IW_ERR_USAGE, "system noise is explained from one folder, that of the trace");
     }
     IW_TRY(iw_blame_load(log, paths[0], &kernel, &kernel_count));
     if (trace == NULL) {
@@ -86,7 +86,7 @@ static iw_status find_stragglers(const iw_log *log, const char *const *paths, si
     iw_status status;
 
     if (count > 1) {
-        return iwi_fail(log, IW_ERR_USAGE, "--only stragglers reads one timeline, of all ranks");
+        return iwi_fail(log, IW_ERR_USAGE, "stragglers are explained from one timeline, of all ranks");
     }
     status = iw_straggler_load(log, paths[0], opts->meta, opts->left_out, &job);
     if (status == IW_OK) {

@@ -368,7 +368,7 @@ static void warn_of_long_detours(const iw_log *log, const struct fifo_state *sta
     if (count > 0) {
         iwi_warn(log,
                  "fifo skips %zu of the plan's %zu detours, which exceed %g s, the most that a real-time "
-                 "thread may run at once here; use --back-end timer for them",
+                 "thread may run at once here; the timer back end injects them",
                  count, plan->count, (double)state->duty.most_ns * 1e-9);
     }
 }

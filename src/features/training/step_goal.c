@@ -455,7 +455,7 @@ static iw_status check(const iw_log *log, const iw_training *spec, const struct 
     if (plan->turn_count * plan->tp * plan->cp * plan->dp * steps > MOST_OPS) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%" PRIu64 " operations per replica are too many for a graph of messages: use fewer "
-                                   "GPUs or steps, or detail chunk",
+                        "GPUs or steps, or detail chunk",
                         plan->turn_count);
     }
     return IW_OK;

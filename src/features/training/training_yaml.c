@@ -330,7 +330,7 @@ static iw_status read_row(struct reader *r)
     if (count != FIELDS) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
                         "'%s:%" PRIu64 "': a row has %d fields (name, -1, three times computation, "
-                                       "collective, bytes, and an update), not %s%d",
+                        "collective, bytes, and an update), not %s%d",
                         r->file, r->line, FIELDS, count > FIELDS ? "more than " : "",
                         count > FIELDS ? FIELDS : count);
     }

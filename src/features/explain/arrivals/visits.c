@@ -256,7 +256,7 @@ static iw_status one_encounter(struct iwi_visits *visits, size_t first, size_t *
         if (of[end].rank == of[end - 1].rank) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
                             "rank %" PRIu32 " visits %s of group '%s' twice (%s): the traces are of several "
-                                            "runs, or the group was created again",
+                            "runs, or the group was created again",
                             visits->ranks[of[end].rank].number, name_of(&of[end], name, sizeof name),
                             group->name, iwi_visit_op_name(of[end].op));
         }

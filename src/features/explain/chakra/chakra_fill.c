@@ -576,7 +576,7 @@ static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
     if (all->uneven > 0) {
         (void)snprintf(text, sizeof text,
                        "%" PRIu64 " sends and receives were left out, because their other halves are not in "
-                                  "the files (of a batch, one has a kernel).",
+                       "the files (of a batch, one has a kernel).",
                        all->uneven);
         iwi_visits_note(visits, text);
     }
