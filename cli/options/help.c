@@ -136,7 +136,7 @@ void help_overview(FILE *out)
     }
     write_common(out);
     write_values_and_exits(out);
-    (void)fputs("\nTry this first: 65,536 ranks that synchronise every ms and lose 0.1 % to a 10 Hz tick:\n  "
+    (void)fputs("\nTry this first: 65,536 ranks that meet every ms and lose 0.1 % to a 10 Hz tick:\n  "
                 "idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms --repeat 20 \\\n      "
                 "--noise periodic:10Hz,100us --trials 20\n\nType 'idlewave help VERB' for help on a verb.\n",
                 out);
