@@ -98,7 +98,7 @@ static int run_parsed(struct ui *ui, struct node_log *node_log, const struct ver
     int code;
 
     if (args->count > verb->most_arguments) {
-        return ui_usage(ui, "'%s' is one argument too many", args->values[verb->most_arguments]);
+        return ui_usage(ui, "unexpected argument '%s'", args->values[verb->most_arguments]);
     }
     node_log_leave_ui(node_log, ui);
     code = verb->run(ui, values, args);
@@ -244,7 +244,7 @@ static int run(struct ui *ui, struct node_log *node_log, int argc, char **argv)
         return UI_DONE;
     }
     if (first[0] == '-') {
-        return ui_usage(ui, "'%s' stands where a verb should: idlewave VERB [options] [FILE]", first);
+        return ui_usage(ui, "'%s' comes before the verb; type: idlewave VERB [options] [FILE]", first);
     }
     verb = verb_find(first);
     if (verb == NULL) {

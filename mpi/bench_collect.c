@@ -156,7 +156,7 @@ static void describe(const struct iwi_bench_session *s, iw_bench_samples *sample
     snprintf(samples->mpi, sizeof samples->mpi, "%s", IW_MPI_NAME);
     snprintf(samples->mpi_version, sizeof samples->mpi_version, "%.*s", (int)sizeof samples->mpi_version - 1,
              version);
-    snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns a reading",
+    snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns per reading",
              iwi_net_clock_cost_ns());
     if (s->plan->work == IW_BENCH_SPIN) { /* those that sleep may share a CPU */
         iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);

@@ -115,7 +115,7 @@ static iw_status check_end(const iw_log *log, const iw_link_request *request, in
     }
     if (request->is_receive && (MPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 ||
                                 (size_t)bytes != request->bytes)) {
-        return iwi_fail(log, IW_ERR_FORMAT, "process %" PRIu32 " sends %d bytes where %zu are expected",
+        return iwi_fail(log, IW_ERR_FORMAT, "process %" PRIu32 " sends %d bytes, but %zu are expected",
                         request->peer, bytes, request->bytes);
     }
     return IW_OK;
@@ -172,7 +172,7 @@ static iw_status start_mpi(const iw_log *log, uint32_t *most_threads_p)
     /* MPICH tests requests by the handler of MPI_COMM_WORLD, whatever communicator they are of */
     if (error != MPI_SUCCESS || MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN) != MPI_SUCCESS ||
         MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS) {
-        return iwi_fail(log, IW_ERR_IO, "MPI (%s) could not be started", IW_MPI_NAME);
+        return iwi_fail(log, IW_ERR_IO, "MPI (%s) could not start", IW_MPI_NAME);
     }
     IW_TRY(iwi_launcher_check_size(log, IW_MPI_NAME, (uint32_t)size));
     *most_threads_p = provided == MPI_THREAD_MULTIPLE ? UINT32_MAX : 1;

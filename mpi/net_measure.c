@@ -59,7 +59,7 @@ static void describe(struct session *s)
     samples->calls = s->plan->calls;
     samples->small_bytes = IWI_SCAN_SMALL_BYTES;
     samples->large_bytes = IWI_SCAN_LARGE_BYTES;
-    snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns a reading",
+    snprintf(samples->clock, sizeof samples->clock, "CLOCK_MONOTONIC, %.1f ns per reading",
              iwi_net_clock_cost_ns());
     iwi_process_place_warn(s->places, (uint32_t)s->ranks, samples->warning, sizeof samples->warning);
     for (int rank = 0; rank < s->ranks; rank++) {
@@ -253,8 +253,8 @@ iw_status iwi_net_measure(const iw_log *log, const struct iw_net_plan *plan,
     MPI_Comm_size(s.comm, &s.ranks);
     if (s.ranks < 2) {
         status = s.rank == 0 ? iwi_fail(log, IW_ERR_USAGE,
-                                        "a network needs at least 2 ranks, but there is 1: start "
-                                        "it by 'mpirun -n 2 idlewave net'")
+                                        "a network needs at least 2 ranks, but there is 1; "
+                                        "type: mpirun -n 2 idlewave net")
                              : IW_ERR_USAGE;
     } else {
         status = measure(&s);

@@ -372,7 +372,7 @@ iw_status iwi_pair_init(const iw_log *log, MPI_Comm comm, int peer, uint64_t lar
     *pair = (struct iwi_pair){.comm = comm, .peer = peer, .largest_bytes = largest_bytes};
     pair->clock_cost_ns = iwi_net_clock_cost_ns();
     if (!renew_buffers(pair)) {
-        return iwi_fail(log, IW_ERR_NOMEM, "no memory for messages of %" PRIu64 " bytes", largest_bytes);
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for messages of %" PRIu64 " bytes", largest_bytes);
     }
     return IW_OK;
 }

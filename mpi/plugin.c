@@ -23,7 +23,7 @@ static iw_status start(const iw_log *log, uint32_t *rank_p, uint32_t *size_p)
         (!is_started && MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) ||
         MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS) {
-        return iwi_fail(log, IW_ERR_IO, "MPI (%s) could not be started", IW_MPI_NAME);
+        return iwi_fail(log, IW_ERR_IO, "MPI (%s) could not start", IW_MPI_NAME);
     }
     IW_TRY(iwi_launcher_check_size(log, IW_MPI_NAME, (uint32_t)size));
     *rank_p = (uint32_t)rank;

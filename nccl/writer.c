@@ -51,7 +51,7 @@ static void warn_text(const char *text)
 {
     if (!atomic_exchange(&writer.has_warned, true) && writer.log != NULL) {
         writer.log(IWI_NCCL_LOG_WARN, IWI_NCCL_LOG_PROFILE, __FILE__, __LINE__,
-                   "idlewave: %s; nothing more is recorded, the job goes on", text);
+                   "idlewave: %s; recording stops, the job continues", text);
     }
 }
 
@@ -260,7 +260,7 @@ static bool open_file(void)
     read_settings();
     folder = folder != NULL && folder[0] != '\0' ? folder : "idlewave-nccl";
     if (!name_file(folder, path, sizeof path)) {
-        warn("too long a path", 0);
+        warn("path too long:", 0);
         return false;
     }
     goes_on = strcmp(path, writer.path) == 0;
@@ -366,7 +366,7 @@ bool iwi_nccl_writer_begin(iwi_nccl_log_fn log)
     error = make_ring() ? watch_forks() : ENOMEM;
     error = error == 0 ? start_thread() : error;
     if (error != 0) {
-        warn("cannot start a thread that writes", error);
+        warn("cannot start the writing thread for", error);
         close_file();
         return false;
     }
@@ -390,6 +390,7 @@ void iwi_nccl_writer_end(void)
     close_file();
     if (writer.lost > 0 && writer.log != NULL) {
         writer.log(IWI_NCCL_LOG_INFO, IWI_NCCL_LOG_PROFILE, __FILE__, __LINE__,
-                   "idlewave: %" PRIu64 " operations are not in '%s'", (uint64_t)writer.lost, writer.path);
+                   "idlewave: %" PRIu64 " operations are missing in '%s'", (uint64_t)writer.lost,
+                   writer.path);
     }
 }

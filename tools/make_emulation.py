@@ -72,7 +72,7 @@ def fidelity_table(arguments):
             if result is not None:
                 rows.append(fidelity_row(noise, back_end, result))
     return data_page.table(("noise", "back end", "floor, us", "late, us (p50, p99)", "power, %", "detours", "duration that is off most",
-                  "as asked for"), rows)
+                  "as requested"), rows)
 
 
 def scaling_table(arguments):
@@ -151,7 +151,7 @@ def main():
           bench_summary(rows) + "\n\n" + data_page.table(
               ("noise", "sync", "back end", "injected, %", "host's own, %", "SD measured, %", "SD simulated, %",
                "measured - simulated", "agree"), rows))
-    write(arguments, "fidelity", "Injected noise against the noise asked for", fidelity_table(arguments))
+    write(arguments, "fidelity", "Injected noise against the requested noise", fidelity_table(arguments))
     write(arguments, "scaling", "Compensated and naive injection of detours below the floor", scaling_table(arguments))
     return 0
 

@@ -279,9 +279,8 @@ static void fish_option(const struct verb *verb, const struct opt *opt)
 static bool fish_options(void *arg, const struct verb *verb)
 {
     (void)arg;
-    (void)printf(
-        "complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -l help-all -d 'explain the verb'\n",
-        verb->name);
+    (void)printf("complete -c idlewave -n '__idlewave_is \"%s\"' -F -l help -l help-all -d 'show help'\n",
+                 verb->name);
     complete_each_option(verb, fish_option);
     return true;
 }
@@ -381,8 +380,8 @@ static bool zsh_options(void *arg, const struct verb *verb)
 {
     (void)arg;
     (void)printf("    '%s') options=(\n", verb->name);
-    write_described("", "--help", "explain the verb");
-    write_described("", "--help-all", "explain all its options");
+    write_described("", "--help", "show help");
+    write_described("", "--help-all", "show all options");
     complete_each_option(verb, zsh_option);
     (void)fputs("        ) ;;\n", stdout);
     return true;

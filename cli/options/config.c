@@ -17,9 +17,9 @@ enum { MOST_BYTES = 1 << 20, WHERE_SIZE = 512 };
 #define ROW(...) OPT_ROW(struct config_opts, __VA_ARGS__)
 const struct opt config_rows[CONFIG_ROW_COUNT] = {
     ROW("config", OPT_STRING, path, "FILE",
-        "read defaults of options from FILE, on top of the user's and the site's ('idlewave config' shows "
+        "read defaults of options from FILE; overrides the files of user and site ('idlewave config' shows "
         "them)"),
-    ROW("no-config", OPT_FLAG, is_off, "", "read no configuration file"),
+    ROW("do not read configuration files", OPT_FLAG, is_off, "", "read no configuration file"),
 };
 #undef ROW
 
@@ -231,7 +231,7 @@ static void report(struct check *check)
     suggest_begin(&check->suggestion, word);
     verb_each(check->is_section ? suggest_setting : suggest_section, check);
     if (check->is_option) {
-        ui_error(check->ui, "'%s' is no setting: it belongs to one question, so to the command line", word);
+        ui_error(check->ui, "'%s' is not a setting: give it on the command line", word);
     } else if (now != NULL) {
         ui_error(check->ui, "there is no %s '%s' any more: write [%s]", what, word, now);
     } else if (check->suggestion.best != NULL) {
@@ -281,7 +281,7 @@ int config_load(struct ui *ui, const struct config_opts *opts, const char *site,
 
     *config = (struct config){.file_count = 0};
     if (opts->is_off && opts->path != NULL) {
-        return ui_usage(ui, "--config and --no-config: give one of them");
+        return ui_usage(ui, "--config and --no-config: drop one of the two");
     }
     if (!opts->is_off) {
         choose_files(opts, site, config);
@@ -290,7 +290,7 @@ int config_load(struct ui *ui, const struct config_opts *opts, const char *site,
         code = load_file(ui, &config->files[i]);
     }
     if (code == UI_ERROR) {
-        ui_hint(ui, "'--no-config' runs without configuration files");
+        ui_hint(ui, "use '--no-config' to run without configuration files");
     }
     return code;
 }

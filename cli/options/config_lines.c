@@ -79,7 +79,7 @@ static bool read_setting(char *text, const char *section, size_t number, struct 
     const struct config_line *same;
 
     if (equals == NULL || equals == text) {
-        return fail(fault, number, "'%.*s' is no setting: write option = value", SHOWN, text);
+        return fail(fault, number, "'%.*s' is not a setting: write option = value", SHOWN, text);
     }
     *equals = '\0';
     line.key = trim(text);
@@ -89,7 +89,7 @@ static bool read_setting(char *text, const char *section, size_t number, struct 
     }
     same = find_same(lines, &line);
     if (same != NULL) {
-        return fail(fault, number, "'%.*s' is set in line %zu already", SHOWN, line.key, same->number);
+        return fail(fault, number, "'%.*s' is already set in line %zu", SHOWN, line.key, same->number);
     }
     lines->all = ui_grow(lines->all, lines->count + 1, sizeof *lines->all);
     lines->all[lines->count++] = line;
@@ -113,7 +113,7 @@ bool config_lines_read(char *text, size_t size, struct config_lines *lines, stru
             *newline = '\0';
         }
         if (strlen(line) != (size_t)((newline != NULL ? newline : end) - line)) {
-            is_good = fail(fault, number + 1, "there is a zero byte: this is no text");
+            is_good = fail(fault, number + 1, "a zero byte: the file is not text");
         } else {
             line = trim(line);
         }

@@ -33,7 +33,7 @@ static const struct {
     {UI_DONE, "done"},
     {UI_ERROR, "error (see stderr)"},
     {UI_NEGATIVE, "negative verdict (see the verb), for example a deadlock"},
-    {UI_UNDECIDED, "no verdict: too little data"},
+    {UI_UNDECIDED, "no verdict (too little data)"},
     {4, "check: the node is too noisy"},
     {5, "check: user programs keep the node busy"},
     {UI_USAGE, "usage error"},
@@ -136,10 +136,9 @@ void help_overview(FILE *out)
     }
     write_common(out);
     write_values_and_exits(out);
-    (void)fputs("\nTry this first: 65,536 ranks that meet each ms, and lose 0.1 % to a 10 Hz tick:\n"
-                "  idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms --repeat 20 \\\n"
-                "      --noise periodic:10Hz,100us --trials 20\n"
-                "\n'idlewave help VERB' explains a verb.\n",
+    (void)fputs("\nTry this first: 65,536 ranks that meet every ms and lose 0.1 % to a 10 Hz tick:\n  "
+                "idlewave simulate --pattern allreduce --ranks 64Ki --compute 1ms --repeat 20 \\\n      "
+                "--noise periodic:10Hz,100us --trials 20\n\nType 'idlewave help VERB' for help on a verb.\n",
                 out);
 }
 
@@ -150,7 +149,7 @@ static void write_subverbs(FILE *out, const struct verb *verb)
     for (size_t i = 0; verb->subverbs[i] != NULL; i++) {
         help_row(out, HELP_COLUMN, verb_last_word(verb->subverbs[i]), verb->subverbs[i]->summary);
     }
-    (void)fprintf(out, "\n'idlewave help %s' lists the options.\n", verb->subverbs[0]->name);
+    (void)fprintf(out, "\nType 'idlewave help %s' for its options.\n", verb->subverbs[0]->name);
 }
 
 /* `most_used` as in struct verb. Returns how many options there are. */
@@ -203,7 +202,7 @@ void help_verb(FILE *out, const struct verb *verb, bool is_all)
         }
     }
     if (most_used != NULL) {
-        (void)fprintf(out, "\n'idlewave %s --help-all' shows everything: %zu options.\n", verb->name, count);
+        (void)fprintf(out, "\nType 'idlewave %s --help-all' for all %zu options.\n", verb->name, count);
     }
 }
 
@@ -235,10 +234,10 @@ static const char *const help_synopsis[] = {"[VERB]", NULL};
 const struct verb verb_help = {
     .name = "help",
     .group = VERB_FILES,
-    .summary = "explain a verb",
+    .summary = "show help on a verb",
     .synopsis = help_synopsis,
-    .description = "Explains a verb and its most used options ('idlewave VERB --help-all': all of them); "
-                   "without a verb, lists the verbs.",
+    .description = "Explains a verb and its most used options; without a verb, lists the verbs. 'idlewave "
+                   "VERB --help-all' lists all options of a verb.",
     .argument_name = "VERB",
     .most_arguments = 2,
     .run = run_help,
@@ -502,7 +501,7 @@ static int run_man(struct ui *ui, const void *values, const struct opt_args *arg
 {
     (void)values;
     if (!write_pages(args->count > 0 ? args->values[0] : NULL)) {
-        return ui_usage(ui, "there is no page '%s': 'idlewave __man' lists them", args->values[0]);
+        return ui_usage(ui, "unknown page '%s': 'idlewave __man' lists all pages", args->values[0]);
     }
     return UI_DONE;
 }
@@ -512,7 +511,7 @@ static const char *const man_synopsis[] = {"[PAGE]", NULL};
 const struct verb verb_man = {
     .name = "__man",
     .synopsis = man_synopsis,
-    .description = "Writes a man page as roff; without one, lists them.",
+    .description = "Writes a man page as roff; without a name, lists the pages.",
     .most_arguments = 1,
     .run = run_man,
 };

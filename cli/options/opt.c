@@ -144,7 +144,7 @@ static bool read_choice(const struct ui *ui, const struct opt *opt, const char *
 
     if (index < 0) {
         join_choices(opt, ", ", choices, sizeof choices);
-        ui_error(ui, "'%s' is none of %s", text, choices);
+        ui_error(ui, "unknown value '%s': use %s", text, choices);
         return false;
     }
     *value_p = index;

@@ -20,7 +20,7 @@ static const char *const all_formats[] = {"text", "json", "html", "csv", NULL};
     ROW("format", OPT_CHOICE, format, "", "output format (default text)", .choices = (list))
 #define PLOT_ROW                          \
     ROW("plot", OPT_STRING, plot, "FILE", \
-        "also draw it: .svg; .png and .pdf with gnuplot; .gp writes the script")
+        "also draw a picture: .svg; .png and .pdf with gnuplot; .gp writes the script")
 const struct opt shown_rows[] = {
     FORMAT_ROW(text_or_json), FORMAT_ROW(without_csv), PLOT_ROW, FORMAT_ROW(all_formats), PLOT_ROW,
 };

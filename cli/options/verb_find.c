@@ -73,7 +73,7 @@ const char *verb_new_name(const char *name)
 
 static int say_new_name(const struct ui *ui, const char *name)
 {
-    ui_error(ui, "there is no '%s' any more: write 'idlewave %s'", name, verb_new_name(name));
+    ui_error(ui, "'%s' was renamed: type 'idlewave %s'", name, verb_new_name(name));
     return UI_USAGE;
 }
 
@@ -197,6 +197,6 @@ int verb_unknown_sub(const struct ui *ui, const struct verb *verb, const char *w
     } else {
         ui_error(ui, "there is no '%s %s'", verb->name, word);
     }
-    ui_hint(ui, "'idlewave %s --help' lists what there is", verb->name);
+    ui_hint(ui, "'idlewave %s --help' lists its verbs", verb->name);
     return UI_USAGE;
 }

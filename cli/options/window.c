@@ -32,7 +32,7 @@ int window_parse_ranks(struct ui *ui, const char *option, const char *text, stru
     uint64_t from, to;
 
     if (!is_single && !split(text, first, &second)) {
-        return ui_usage(ui, "%s: '%s' is no range of ranks: write 0-63", option, text);
+        return ui_usage(ui, "%s: '%s' is not a range of ranks: write 0-63", option, text);
     }
     ui->option = option;
     if (iw_parse_count(&ui->log, is_single ? text : first, &from) != IW_OK ||
@@ -42,7 +42,7 @@ int window_parse_ranks(struct ui *ui, const char *option, const char *text, stru
     }
     ui->option = NULL;
     if (from >= UINT32_MAX || to >= UINT32_MAX) {
-        return ui_usage(ui, "%s %s: there are not that many", option, text);
+        return ui_usage(ui, "%s %s: too large for ranks", option, text);
     }
     window->has_ranks = true;
     window->first_rank = (uint32_t)from;
@@ -56,7 +56,7 @@ int window_parse_time(struct ui *ui, const char *option, const char *text, struc
     const char *second;
 
     if (!split(text, first, &second)) {
-        return ui_usage(ui, "%s: '%s' is no range of times: write 10ms-1s", option, text);
+        return ui_usage(ui, "%s: '%s' is not a range of times: write 10ms-1s", option, text);
     }
     ui->option = option;
     if (iw_parse_time(&ui->log, first, &window->from_ps) != IW_OK ||
@@ -66,7 +66,7 @@ int window_parse_time(struct ui *ui, const char *option, const char *text, struc
     }
     ui->option = NULL;
     if (window->to_ps <= window->from_ps) {
-        return ui_usage(ui, "%s %s: it ends before it begins", option, text);
+        return ui_usage(ui, "%s %s: the end is before the beginning", option, text);
     }
     return UI_DONE;
 }

@@ -29,10 +29,10 @@ static bool is_launcher(const char *program)
 int exec_program_check(const struct ui *ui, const struct opt_args *args)
 {
     if (args->count == 0) {
-        return ui_usage(ui, "no PROGRAM was given: mpirun -n 4 idlewave %s -- ./app", ui->verb);
+        return ui_usage(ui, "no program given; type: mpirun -n 4 idlewave %s -- ./app", ui->verb);
     }
     if (is_launcher(args->values[0])) {
-        return ui_usage(ui, "the launcher comes first: %s ... idlewave %s -- PROGRAM", args->values[0],
+        return ui_usage(ui, "the launcher comes first; type: %s ... idlewave %s -- PROGRAM", args->values[0],
                         ui->verb);
     }
     return UI_DONE;
@@ -43,11 +43,10 @@ int exec_program_check_library(struct node_log *node_log, const char *library)
     if (strpbrk(library, " :") == NULL) {
         return UI_DONE;
     }
-    return node_log_fail(
-        node_log,
-        "'%s' cannot be preloaded: the loader ends names at blanks and colons; IDLEWAVE_PARTS can name "
-        "another folder with the parts",
-        library);
+    return node_log_fail(node_log,
+                         "cannot preload '%s', because the loader ends names at blanks and colons: set "
+                         "IDLEWAVE_PARTS to another folder with the parts",
+                         library);
 }
 
 bool exec_program_preload(const char *library)
@@ -80,5 +79,5 @@ int exec_program(struct node_log *node_log, const struct opt_args *args)
     (void)execvp(args->values[0], argv);
     error = errno;
     free(argv);
-    return node_log_fail(node_log, "'%s' cannot be started: %s", args->values[0], strerror(error));
+    return node_log_fail(node_log, "cannot start '%s': %s", args->values[0], strerror(error));
 }

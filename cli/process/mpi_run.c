@@ -176,8 +176,8 @@ int mpi_run_open(struct mpi_run *mpi_run, int code)
 
     if (code == UI_DONE && status == IW_OK && mpi_run->launcher.name == NULL && mpi_run->launcher.size > 1) {
         ui_error(ui,
-                 "srun has started %u processes that no MPI connects, and each would do all of the work: add "
-                 "--mpi=pmix to srun for Open MPI, --mpi=pmi2 for MPICH, or start one process",
+                 "srun started %u processes without an MPI connection, each of which would do all of the "
+                 "work: add --mpi=pmix to srun for Open MPI, --mpi=pmi2 for MPICH, or start one process",
                  (unsigned)mpi_run->launcher.size);
         return UI_USAGE;
     }

@@ -200,7 +200,7 @@ int ui_usage(const struct ui *ui, const char *format, ...)
 
 int ui_lacks(const struct ui *ui, const char *what, const char *feature)
 {
-    ui_error(ui, "%s: this build of idlewave leaves out the feature '%s'", what, feature);
+    ui_error(ui, "%s: this build of idlewave lacks the feature '%s'", what, feature);
     ui_hint(ui, "install an idlewave that has it, or build one with -DIW_FEATURES=all");
     return UI_ERROR;
 }

@@ -22,19 +22,19 @@ static const struct show_config_opts defaults = {.shown = {.format = OUTPUT_TEXT
 static const char *const synopsis[] = {"[options]", "[options] VERB", NULL};
 
 static const char description[] =
-    "Lists the configuration files, and which options of which verbs they set. With VERB, lists all options "
-    "of that verb that a file may set, with the values that it would run with.\nThe user's file "
+    "Lists the configuration files, and the options that they set for each verb. With VERB, lists all "
+    "options of that verb that a file may set, with the values it would use.\nThe user's file "
     "($XDG_CONFIG_HOME/idlewave/config or ~/.config/idlewave/config) overrides the site's, the file of "
     "--config FILE overrides both, and the command line overrides all; every verb takes --config and "
     "--no-config. If IDLEWAVE_CONFIG is set, the file that it names replaces the site's and the user's; if "
-    "it is empty, neither is read. A file in the current folder is never read by itself.\nA file has lines "
-    "'option = value', which apply to all verbs that have the option or, after a line '[VERB]', to that "
+    "it is empty, neither is read. A file in the current folder is never read automatically.\nA file has "
+    "lines 'option = value'. They apply to all verbs that have the option or, after a line '[VERB]', to that "
     "verb. Lines that begin with # are comments.";
 
 static const struct example examples[] = {
     {"a network and nodes for all verbs", "printf 'net = altix\\nranks-per-node = 16\\n' > site.conf\n"
                                           "  idlewave config simulate --config site.conf"},
-    {"as if there were no file", "idlewave simulate --no-config --pattern barrier --ranks 64"},
+    {"run without configuration files", "idlewave simulate --no-config --pattern barrier --ranks 64"},
     {NULL, NULL},
 };
 
@@ -109,7 +109,7 @@ static void write_files(const struct config *config)
 
         (void)printf("  %-9s %s", config_origin_name(file->origin), file->path);
         if (!file->is_there) {
-            (void)puts(" (there is none)");
+            (void)puts(" (missing)");
         } else {
             (void)printf(" (%zu setting%s)\n", file->lines.count, file->lines.count == 1 ? "" : "s");
         }
@@ -239,7 +239,7 @@ const struct verb verb_config = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "VERB",
-    .argument_help = "the verb whose options are listed: simulate, 'noise show'",
+    .argument_help = "verb whose options to list: simulate, 'noise show'",
     VERB_GROUPS(groups),
     .examples = examples,
     VERB_DEFAULTS(defaults),

@@ -110,18 +110,18 @@ static int download(const struct ui *ui, const char *url, const char *path, uint
         exec_curl(url, path, most_bytes);
     }
     if (pid < 0) {
-        ui_error(ui, "curl cannot be started: %s", strerror(errno));
+        ui_error(ui, "cannot start curl: %s", strerror(errno));
         return UI_ERROR;
     }
     code = wait_for(pid);
     if (code == NOT_FOUND) {
-        ui_error(ui, "'%s' is fetched by the command curl, which is not there", url);
+        ui_error(ui, "the command curl, which fetches '%s', is missing", url);
         ui_hint(ui, "install curl, or fetch the folder by other means and name it: --from FOLDER");
     } else if (code == CANNOT_WRITE || code == TOO_LARGE) {
-        ui_error(ui, "'%s' could not be fetched: it has more than %" PRIu64 " bytes, or the disk is full",
-                 url, most_bytes);
+        ui_error(ui, "cannot fetch '%s': it has more than %" PRIu64 " bytes, or the disk is full", url,
+                 most_bytes);
     } else if (code > 0) {
-        ui_error(ui, "'%s' could not be fetched: curl ended with exit code %d", url, code);
+        ui_error(ui, "cannot fetch '%s': curl ended with exit code %d", url, code);
     } else if (code < 0) {
         ui_error(ui, "'%s' was not fetched: interrupted", url);
     }
@@ -175,7 +175,7 @@ static int make_temporary(const struct ui *ui, struct get_source *source)
     (void)snprintf(source->folder, sizeof source->folder, "%s/idlewave-get-XXXXXX",
                    below != NULL && below[0] == '/' ? below : "/tmp");
     if (mkdtemp(source->folder) == NULL) {
-        ui_error(ui, "cannot make the folder '%s': %s", source->folder, strerror(errno));
+        ui_error(ui, "cannot create the folder '%s': %s", source->folder, strerror(errno));
         source->folder[0] = '\0';
         return UI_ERROR;
     }
@@ -239,11 +239,12 @@ struct get_opts {
 #define ROW(...) OPT_ROW(struct get_opts, __VA_ARGS__)
 static const struct opt rows[] = {
     ROW("from", OPT_STRING, from, "FOLDERS|URLS",
-        "collections to take from, between blanks or commas, the first that has the name first: folders, or "
-        "http and https URLs of folders (default none)",
+        "collections to search, in this order, separated by blanks or commas: folders, or http and https "
+        "URLs of folders (default none)",
         .is_setting = true),
-    ROW("offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
-    ROW("path", OPT_FLAG, wants_path, "", "print only the path or the SPEC that NAME stands for"),
+    ROW("list what these collections offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
+    ROW("print only the path or the SPEC of NAME", OPT_FLAG, wants_path, "",
+        "print only the path or the SPEC that NAME stands for"),
 };
 #undef ROW
 
@@ -252,16 +253,14 @@ static const struct get_opts defaults = {.from = ""};
 static const char *const synopsis[] = {"[options] [NAME...]", "describe FILE", "check DIR", NULL};
 
 static const char description[] =
-    "Without arguments, lists the names that --net and --noise take: networks that are built in, what was "
-    "installed with idlewave, and what was fetched.\nWith NAME, fetches its file from the collections of "
-    "--from, checks size and checksum, and puts it into $XDG_DATA_HOME/idlewave or ~/.local/share/idlewave. "
-    "Nothing else is fetched. A site sets --from in its configuration file. URLs are fetched by the command "
-    "curl.\nA name stands for what is built in, then for a file of that name, then for what was fetched, "
-    "then "
-    "for what was installed.";
+    "Without arguments, lists the names that --net and --noise take: built-in networks, what was installed "
+    "with idlewave, and what was fetched.\nWith NAME, fetches its file from the collections of --from, "
+    "checks size and checksum, and puts it into $XDG_DATA_HOME/idlewave or ~/.local/share/idlewave. Nothing "
+    "else is fetched. A site sets --from in its configuration file. The command curl fetches URLs.\nA name "
+    "is looked up among built-in names, files, fetched names and installed names, in this order.";
 
 static const struct example examples[] = {
-    {"what there is", "idlewave get"},
+    {"list all names", "idlewave get"},
     {"the noise of a published machine",
      "idlewave simulate --pattern barrier --ranks 64Ki --compute 1ms --noise sc10-chic"},
     {"from the server of a site", "idlewave get our-nodes --from https://hpc.example.org/idlewave"},
@@ -352,7 +351,9 @@ static bool is_here(const struct ui *ui, const char *name, bool wants_path)
     bool is_found = iw_net_builtin(name) != NULL || strcmp(name, "none") == 0;
 
     if (is_found) {
-        (void)printf(wants_path ? "%s\n" : "'--net %s' is built in: nothing has to be fetched.\n", name);
+        (void)printf(wants_path ? "'--net %s' is built in, so there is nothing to fetch.\n"
+                                : "'--net %s' is built in: nothing has to be fetched.\n",
+                     name);
     }
     for (size_t i = 0; i < 2 && !is_found; i++) {
         char folder[PATH_MAX];
@@ -383,7 +384,7 @@ static int take_from(const struct ui *ui, struct get_source *source, const char 
         return UI_UNDECIDED;
     }
     if (!iw_collection_place(0, to, sizeof to)) {
-        ui_error(ui, "there is no place for '%s': neither XDG_DATA_HOME nor HOME is set", name);
+        ui_error(ui, "no place for '%s': set XDG_DATA_HOME or HOME", name);
         return UI_ERROR;
     }
     code = get_source_take(ui, source, entry, to);
@@ -407,11 +408,11 @@ static int get_one(const struct ui *ui, const struct get_opts *opts, const char 
         return code;
     }
     if (opts->from[strspn(opts->from, " \t,")] == '\0') {
-        ui_error(ui, "'%s' is not here, and there is no collection to get it from", name);
-        ui_hint(ui, "'idlewave get' lists what is here; --from FOLDER|URL names a collection");
+        ui_error(ui, "'%s' is not here, and no collection was given", name);
+        ui_hint(ui, "'idlewave get' lists local names; add --from FOLDER|URL to name a collection");
     } else {
-        ui_error(ui, "none of '%s' has '%s'", opts->from, name);
-        ui_hint(ui, "'idlewave get --offer' lists what they have");
+        ui_error(ui, "no collection in '%s' has '%s'", opts->from, name);
+        ui_hint(ui, "'idlewave get --offer' lists what the collections have");
     }
     return UI_ERROR;
 }
@@ -425,7 +426,7 @@ static int list_offers(const struct ui *ui, const struct get_opts *opts)
     int code = UI_DONE;
 
     if (opts->from[0] == '\0') {
-        return ui_usage(ui, "--offer lists what other collections have: add --from FOLDER|URL");
+        return ui_usage(ui, "--offer needs a collection: add --from FOLDER|URL");
     }
     while (code == UI_DONE && get_source_next(&list, &source)) {
         code = get_source_open(ui, &source);
@@ -449,7 +450,7 @@ static int run_check(struct ui *ui, const void *values, const struct opt_args *a
 
     (void)values;
     if (folder == NULL) {
-        return ui_usage(ui, "which collection? idlewave get check DIR");
+        return ui_usage(ui, "no collection given; type: idlewave get check DIR");
     }
     code = ui_exit_of(iw_collection_load(&ui->log, folder, &index));
     if (code != UI_DONE) {
@@ -459,9 +460,9 @@ static int run_check(struct ui *ui, const void *values, const struct opt_args *a
         wrong += iw_collection_check(&ui->log, folder, &index->entries[i]) != IW_OK;
     }
     if (wrong == 0) {
-        (void)printf("All %zu entries of %s are what its index says.\n", index->count, folder);
+        (void)printf("All %zu entries of %s match its index.\n", index->count, folder);
     } else {
-        ui_error(ui, "%zu of %zu entries of '%s' are not what its index says", wrong, index->count, folder);
+        ui_error(ui, "%zu of %zu entries of '%s' do not match its index", wrong, index->count, folder);
     }
     iw_collection_free(index);
     return wrong == 0 ? UI_DONE : UI_ERROR;
@@ -473,11 +474,10 @@ static const struct verb verb_get_check = {
     .name = "get check",
     .summary = "check the files of a collection against its index",
     .synopsis = check_synopsis,
-    .description =
-        "Checks that every entry of a collection has the size and the checksum of its index, and can "
-        "be read.",
+    .description = "Checks that every entry of a collection has the size and the checksum in its index, and "
+                   "can be read.",
     .argument_name = "DIR",
-    .argument_help = "the folder of a collection",
+    .argument_help = "folder of a collection",
     .most_arguments = 1,
     .run = run_check,
 };
@@ -486,18 +486,16 @@ static int run_describe(struct ui *ui, const void *values, const struct opt_args
 {
     (void)values;
     return args->count > 0 ? ui_exit_of(iw_collection_describe(&ui->log, args->values[0], stdout))
-                           : ui_usage(ui, "which file? idlewave get describe FILE");
+                           : ui_usage(ui, "no file given; type: idlewave get describe FILE");
 }
 
 static const char *const describe_synopsis[] = {"FILE", NULL};
 
 static const struct verb verb_get_describe = {
     .name = "get describe",
-    .summary = "print the entry of an index for a file of yours",
+    .summary = "print an index entry for your own file",
     .synopsis = describe_synopsis,
-    .description =
-        "Prints the entry of an index for a noise file or a network of yours, with the origin that is "
-        "in it.",
+    .description = "Prints the index entry of a noise file or a network of your own, with its origin.",
     .argument_name = "FILE",
     .argument_help = "a noise file or a network",
     .most_arguments = 1,
@@ -515,7 +513,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code = UI_DONE;
 
     if (opts->is_offer && args->count > 0) {
-        return ui_usage(ui, "NAME and --offer are different questions: ask one of them");
+        return ui_usage(ui, "NAME and --offer: drop one of the two");
     }
     if (!opts->is_offer && args->count == 0) {
         return list_all(ui);
@@ -538,7 +536,7 @@ const struct verb verb_get = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "NAME",
-    .argument_help = "of an entry of a collection",
+    .argument_help = "name of an entry of a collection",
     VERB_GROUPS(groups),
     .examples = examples,
     VERB_DEFAULTS(defaults),

@@ -95,12 +95,13 @@ static const struct opt output_rows[] = {
     ROW("output", OPT_STRING, output, "FILE|DIR",
         "where to write: a file, or a folder for gnuplot and otf2 (default the terminal)", .letter = 'o'),
     ROW("format", OPT_CHOICE, format, "",
-        "default by the ending of FILE: .html, .txt, .csv, .png, .svg, .pdf, .json (perfetto); gnuplot for a "
-        "folder; text in the terminal",
+        "output format (default by the ending of FILE: .html, .txt, .csv, .png, .svg, .pdf, .json "
+        "(perfetto); gnuplot for a folder; text in the terminal)",
         .choices = formats),
     ROW("ranks", OPT_STRING, ranks, "A-B",
         "timelines: only these ranks, in text, pictures and exports; 5 means rank 5 only"),
-    ROW("time", OPT_STRING, time, "FROM-TO", "timelines: only this time, for example 10ms-250ms"),
+    ROW("timelines: only this time, for example 10ms-250ms", OPT_STRING, time, "FROM-TO",
+        "timelines: only this time, for example 10ms-250ms"),
 };
 #undef ROW
 
@@ -111,16 +112,15 @@ static const struct report_opts defaults = {.format = REPORT_TEXT};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Shows any result: as text, as a page, as CSV, or as figures for papers.\nA study, finished or not: from "
-    "how many ranks on noise dominates on which system and how sure that is, with box plots over ranks. A "
+    "Shows any result as text, as a page, as CSV, or as figures for papers.\nA study, finished or not: the "
+    "number of ranks from which noise dominates each system, how sure that is, and box plots over ranks. A "
     "noise file: how much noise, from which sources, how long and at which frequencies. A folder of noise "
-    "files, one per node: which nodes stand out, and why. The JSON of any verb (--format json): what the "
-    "verb itself prints, in every format.\nA timeline (simulate --timeline) or a trace: which ranks work, "
-    "wait and are delayed when, and the idle waves among them. Its formats are text, html, csv (fronts of "
-    "the waves; of a trace its MPI functions), json, png, svg, pdf, and for other viewers perfetto "
-    "(ui.perfetto.dev) and otf2.\nhtml writes a "
-    "single self-contained page. gnuplot writes plot.gp and its data to a folder; 'gnuplot plot.gp' there "
-    "makes a PDF of each figure.";
+    "files, one per node: which nodes stand out, and why. The JSON of any verb (--format json): the same as "
+    "the verb prints, in every format.\nA timeline (simulate --timeline) or a trace: which ranks work, wait "
+    "and are delayed when, and the idle waves among them. Its formats are text, html, csv (fronts of the "
+    "waves; of a trace its MPI functions), json, png, svg, pdf, and for other viewers perfetto "
+    "(ui.perfetto.dev) and otf2.\nhtml writes a single self-contained page. gnuplot writes plot.gp and its "
+    "data to a folder; run 'gnuplot plot.gp' there to make a PDF of each figure.";
 
 static const struct example examples[] = {
     {"In the terminal", "idlewave report four-systems"},
@@ -199,26 +199,27 @@ static int choose_format(const struct ui *ui, const struct report_opts *opts, co
     if (format == REPORT_FORMATS) {
         return ui_usage(
             ui,
-            "'%s' has no known suffix: use .html, .txt, .csv, .png, .svg, .pdf or .json, or give --format",
+            "'%s' has an unknown suffix: use .html, .txt, .csv, .png, .svg, .pdf or .json, or give --format",
             opts->output);
     }
     if (!kind->has_format[format]) {
-        return ui_usage(ui, "there is no --format %s for %s", formats[format], kind->what);
+        return ui_usage(ui, "--format %s is not available for %s", formats[format], kind->what);
     }
     if (is_by_path(format) && opts->output == NULL) {
-        return ui_usage(ui, "into which %s? --format %s -o %s", is_folder_format(format) ? "folder" : "file",
-                        formats[format], is_folder_format(format) ? "DIR" : "FILE");
+        return ui_usage(ui, "no %s given; type: --format %s -o %s",
+                        is_folder_format(format) ? "folder" : "file", formats[format],
+                        is_folder_format(format) ? "DIR" : "FILE");
     }
     if (is_picture(format) && format_of(opts->output) != format) {
-        return ui_usage(ui, "--format %s goes into a file that ends in .%s, not into '%s'", formats[format],
+        return ui_usage(ui, "--format %s needs a file that ends in .%s, not '%s'", formats[format],
                         formats[format], opts->output);
     }
     if ((opts->ranks != NULL || opts->time != NULL) && !kind->has_window[format]) {
-        return ui_usage(ui, "--ranks and --time do not belong to --format %s for %s", formats[format],
+        return ui_usage(ui, "--ranks and --time do not apply to --format %s of %s", formats[format],
                         kind->what);
     }
     if (format == REPORT_HTML && opts->output == NULL && isatty(STDOUT_FILENO)) {
-        return ui_usage(ui, "a page is not for the terminal: -o report.html");
+        return ui_usage(ui, "a page needs a file: add -o report.html");
     }
     *format_p = format;
     return UI_DONE;
@@ -240,7 +241,7 @@ static int parse_window(struct ui *ui, const struct report_opts *opts, enum repo
     }
     if (code == UI_DONE && window->last_rank < window->first_rank && format != REPORT_PERFETTO &&
         format != REPORT_OTF2) {
-        return ui_usage(ui, "--ranks %s: only exports go around the end of the ranks, pictures do not",
+        return ui_usage(ui, "--ranks %s: only exports wrap around the last rank, pictures do not",
                         opts->ranks);
     }
     return code;
@@ -263,16 +264,16 @@ static const struct report_kind *find_kind(const struct ui *ui, const char *path
         }
     }
     if (is_folder(path)) {
-        ui_error(ui, "'%s' is a folder, but there is no study.yaml, no noise file and no trace in it", path);
-        ui_hint(ui, "'idlewave study FILE.yaml -o DIR' fills a folder that can be shown");
+        ui_error(ui, "'%s' is a folder without study.yaml, noise file or trace", path);
+        ui_hint(ui, "'idlewave study FILE.yaml -o DIR' creates a folder to show");
         return NULL;
     }
-    ui_error(ui, "'%s' is nothing that can be shown", path);
+    ui_error(ui, "'%s' is not a recognised result file", path);
     if (ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)) {
         ui_hint(ui, "run the study first: idlewave study %s -o DIR", path);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        ui_hint(ui, "what can be: %s", kinds[i]->what);
+        ui_hint(ui, "supported: %s", kinds[i]->what);
     }
     return NULL;
 }
@@ -334,7 +335,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "a report of what? idlewave report DIR, or FILE");
+        return ui_usage(ui, "no result given; type: idlewave report DIR, or FILE");
     }
     target.name = args->values[0];
     kind = find_kind(ui, target.name);
@@ -364,8 +365,8 @@ const struct verb verb_report = {
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",
-    .argument_help = "the folder of a study, a noise file or a folder of them, a timeline, a trace, or the "
-                     "JSON of any result",
+    .argument_help =
+        "folder of a study, a noise file or a folder of them, a timeline, a trace, or the JSON of any result",
     VERB_GROUPS(groups),
     .most_used = "output format ranks time",
     .examples = examples,

@@ -41,8 +41,8 @@ static const char *const formats[] = {"goal", "goal-bin", NULL};
 #define ROW(...) OPT_ROW(struct schedule_output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "GOAL as text or binary (default goal)", .choices = formats),
-    ROW("output", OPT_STRING, path, "FILE", "output file (default standard output, text only)",
-        .letter = 'o'),
+    ROW("output file (default standard output, for text only)", OPT_STRING, path, "FILE",
+        "output file (default standard output, text only)", .letter = 'o'),
     ROW("list", OPT_FLAG, wants_list, "", "list all operations and algorithms of --pattern"),
 };
 #undef ROW
@@ -50,7 +50,7 @@ static const struct opt output_rows[] = {
 #define ROW(...) OPT_ROW(struct schedule_node_opts, __VA_ARGS__)
 static const struct opt node_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks on each node, for algorithms that use nodes (two-level, ...)", .min = 1, .max = UINT32_MAX,
+        "ranks per node, for node-aware algorithms (two-level, ...)", .min = 1, .max = UINT32_MAX,
         .is_setting = true),
 };
 #undef ROW
@@ -64,7 +64,7 @@ static const struct opt training_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
+    {"What to run", program_rows, PROGRAM_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct schedule_opts, program), false},
     OPT_GROUP("Training", training_rows, offsetof(struct schedule_opts, training)),
@@ -80,16 +80,16 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
 
 static const char description[] =
     "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
-    "(a trace with its collectives as messages, and replicated to more ranks on request); a GOAL file is "
-    "converted between text and binary. A training program (as 'idlewave training' takes it) becomes a graph "
-    "in which streams of a GPU are CPUs of a rank "
-    "and all times are calcs; for a network without costs, and --goal-unit 1ps to be exact.";
+    "(a trace with its collectives as messages, on request replicated to more ranks); a GOAL file is "
+    "converted between text and binary. A training program (as for 'idlewave training') becomes a graph in "
+    "which streams of a GPU are CPUs of a rank and all times are calcs; simulate it with a network without "
+    "costs, and use --goal-unit 1ps for exact times.";
 
 static const struct example examples[] = {
     {"the schedule of a broadcast", "idlewave schedule --pattern bcast:binomial --ranks 8 --bytes 64KiB"},
-    {"a traced program, four times as large",
+    {"a traced program on four times as many ranks",
      "idlewave schedule run --ranks 256 --collectives mpich -o app.goal"},
-    {"a step of training; simulate it with --goal-unit 1ps and --net none",
+    {"a training step; simulate it with --goal-unit 1ps and --net none",
      "idlewave schedule job.yaml --goal-unit 1ps -o step.goal"},
     {"GOAL text to binary", "idlewave schedule app.goal --format goal-bin -o app.bin"},
     {"all operations and algorithms", "idlewave schedule --list"},
@@ -119,7 +119,7 @@ static int list_algorithms(void)
 static int check(const struct ui *ui, const struct schedule_opts *opts)
 {
     if (opts->output.format == FORMAT_GOAL_BIN && opts->output.path == NULL) {
-        return ui_usage(ui, "--format goal-bin needs a file: -o FILE");
+        return ui_usage(ui, "--format goal-bin needs a file: add -o FILE");
     }
     if (opts->program.goal_unit_ps == 0) {
         return ui_usage(ui, "--goal-unit must be above zero");
@@ -135,7 +135,7 @@ static int make_training(struct ui *ui, const struct schedule_opts *opts, const 
     iw_status status;
 
     if (opts->program.patterns.count > 0) {
-        return ui_usage(ui, "'%s' is what runs: leave out --pattern %s", path,
+        return ui_usage(ui, "'%s' already defines what runs: leave out --pattern %s", path,
                         opts->program.patterns.items[0]);
     }
     iw_training_init(&spec);

@@ -1,10 +1,10 @@
 #!/bin/bash
-# A study as a job array: its tasks share one folder, and each takes the next cell that nobody has.
+# A study as a job array: its tasks share one folder, and each takes the next free cell.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 #   sbatch [options] array.sh STUDY.yaml FOLDER
 #
-# Tasks may start when there is room, end early, or be lost: the others run what is left. To go on, submit it again.
+# Tasks may start when there is room, end early, or be lost: the others run the rest. Submit it again to resume.
 #SBATCH --job-name=study
 #SBATCH --array=1-8
 #SBATCH --nodes=1 --ntasks=1 --exclusive

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Health of a node by `idlewave check`: drains it while it is noisy or at odds with its settings, and resumes it afterwards.
+# Health of a node by `idlewave check`: drains it while it is noisy or contradicts its settings, and resumes it afterwards.
 # SPDX-License-Identifier: BSD-3-Clause
 #
 #   slurm.conf: HealthCheckProgram=/etc/slurm/check-health.sh  HealthCheckInterval=86400  HealthCheckNodeState=IDLE,CYCLE
 #
-# Slurm ends it after 60 s. CYCLE spreads the nodes over the interval; without it all of them are measured at once. What
-# is required: a profile that `idlewave check --learn` made on a good node. Busy nodes, and those that cannot be judged,
-# stay as they are, and so do nodes that somebody else has drained.
+# Slurm ends it after 60 s. CYCLE spreads the nodes over the interval; without it all are measured at once. Its limits are
+# in a profile that `idlewave check --learn` made on a good node. Busy nodes, nodes without a verdict and nodes that somebody
+# else has drained stay unchanged.
 idlewave=${IDLEWAVE:-/usr/bin/idlewave}
 scontrol=${SCONTROL:-/usr/bin/scontrol}
 logger=${LOGGER:-/usr/bin/logger}

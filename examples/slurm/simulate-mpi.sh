@@ -6,7 +6,7 @@
 #   sbatch simulate-mpi.sh --pattern barrier:dissemination --ranks 1Gi --net altix --noise periodic:0.5Hz,220us
 #
 # srun connects the processes by PMI2 (MPICH) or PMIx (Open MPI): PMI=pmix sbatch simulate-mpi.sh ...
-# To split trials instead of ranks, give --parallel trials: the last one given counts.
+# To split trials instead of ranks, add --parallel trials; the last value counts.
 #SBATCH --job-name=simulate
 #SBATCH --nodes=4 --ntasks-per-node=1 --exclusive
 #SBATCH --time=01:00:00

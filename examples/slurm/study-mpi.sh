@@ -4,7 +4,7 @@
 #
 #   sbatch [options] study-mpi.sh STUDY.yaml FOLDER
 #
-# A process that is lost loses the cells that it runs; the others take these too, and go on to the end.
+# If a process is lost, the others take over its cells.
 #SBATCH --job-name=study
 #SBATCH --nodes=4 --ntasks-per-node=1 --exclusive
 #SBATCH --time=04:00:00

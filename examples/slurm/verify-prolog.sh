@@ -5,7 +5,7 @@
 #   slurm.conf: Prolog=/etc/slurm/verify-prolog.sh  PrologFlags=Alloc
 #
 # It reads files and counters for two seconds, and changes nothing. A prolog that fails drains its node and requeues the
-# job: no command of Slurm is needed, and none should be called here. Prologs have no search path, so names are whole.
+# job, so no Slurm command is needed, and none should be called here. Prologs have no search path; use full names.
 # The reason goes to the system's log.
 idlewave=${IDLEWAVE:-/usr/bin/idlewave}
 logger=${LOGGER:-/usr/bin/logger}

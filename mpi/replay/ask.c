@@ -81,7 +81,7 @@ bool iwi_replay_ask(iw_replay_page *page, iw_replay_command command)
     static const struct timespec a_while = {.tv_nsec = 100000};
 
     if (!give(page, command)) {
-        (void)snprintf(page->failure, sizeof page->failure, "the injector process is gone: %s",
+        (void)snprintf(page->failure, sizeof page->failure, "the injector process has ended: %s",
                        strerror(errno));
         return false;
     }
@@ -90,7 +90,7 @@ bool iwi_replay_ask(iw_replay_page *page, iw_replay_command command)
     }
     if (!is_answered(page)) {
         (void)snprintf(page->failure, sizeof page->failure, "the injector process %s",
-                       is_gone() ? "is gone" : "does not answer");
+                       is_gone() ? "has ended" : "does not answer");
         (void)give(page, IW_REPLAY_STOP); /* noise that comes late is not wanted */
         return false;
     }

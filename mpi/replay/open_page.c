@@ -84,8 +84,7 @@ static bool map_plan(const iw_replay_page *page, uint32_t k, iw_inject_plan **pl
     bool is_mapped;
 
     if (file < 0) {
-        (void)snprintf(reason->text, reason->size, "the plan of the noise cannot be opened: %s",
-                       strerror(errno));
+        (void)snprintf(reason->text, reason->size, "cannot open the noise plan: %s", strerror(errno));
         return false;
     }
     is_mapped = iwi_plan_map(&log, file, plan_p) == IW_OK;
@@ -127,7 +126,7 @@ bool iwi_replay_open(const char *name, iw_replay_page **page_p, iw_inject_plan *
         page = map_page(owner_pid, number);
     }
     if (page == NULL) {
-        (void)snprintf(why, size, "'%s' is not there, or not of this version of idlewave", name);
+        (void)snprintf(why, size, "'%s' is missing, or of another version of idlewave", name);
         return false;
     }
     for (uint32_t k = 0; k < page->plan_count; k++) {

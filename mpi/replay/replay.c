@@ -319,12 +319,12 @@ void iwi_replay_phase(void)
 static void stop_beside(iw_inject_counts *counts_p)
 {
     if (!iwi_replay_ask(iwi_replay.page, IW_REPLAY_STOP)) {
-        iwi_replay_step_aside("the noise ended before the program: %s", iwi_replay.page->failure);
+        iwi_replay_step_aside("noise ended before the program: %s", iwi_replay.page->failure);
         return;
     }
     *counts_p = iwi_replay.page->counts;
     if (counts_p->is_cut_short) {
-        iwi_replay_tell("a detour did not end as planned: it was ended, and none was made after it");
+        iwi_replay_tell("a detour lasted too long: it was ended, and no more were injected");
     }
 }
 
@@ -355,11 +355,11 @@ void iwi_replay_report(const struct iwi_replay_totals *totals)
     if (totals->ranks > 1) {
         (void)snprintf(ranks, sizeof ranks, " on %.0f of %.0f ranks", totals->noisy_ranks, totals->ranks);
     }
-    iwi_replay_tell("%.0f detours made%s, %.3f s; %.0f skipped, %.3f s; at most %.1f us late", totals->made,
-                    ranks, totals->made_ns * 1e-9, totals->skipped, totals->skipped_ns * 1e-9,
+    iwi_replay_tell("%.0f detours injected%s, %.3f s; %.0f skipped, %.3f s; at most %.1f us late",
+                    totals->made, ranks, totals->made_ns * 1e-9, totals->skipped, totals->skipped_ns * 1e-9,
                     totals->late_max_ns * 1e-3);
     if (totals->ended_ranks > 0) {
-        iwi_replay_tell("the run was longer than the part of the trace it may use: then there was silence; "
-                        "--most all uses the trace again and again");
+        iwi_replay_tell("the run exceeded the part of the trace that it may use, and ended without noise; "
+                        "--most all repeats the trace");
     }
 }

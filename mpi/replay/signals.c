@@ -67,7 +67,7 @@ static void leave_to_program(int signal)
         iwi_replay_thread_stop(&counts);
     }
     iwi_replay_own_signal(signal, false);
-    iwi_replay_step_aside("no more noise: the program has taken signal %d, which made it", signal);
+    iwi_replay_step_aside("no more noise: the program now uses signal %d, which made it", signal);
 }
 
 static bool is_of_all(const sigset_t *set)

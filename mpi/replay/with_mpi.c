@@ -71,7 +71,7 @@ void iwi_replay_after_init(int code)
         return;
     }
     if (is_foreign()) {
-        iwi_replay_step_aside("no noise: a program of another MPI than " IW_MPI_NAME);
+        iwi_replay_step_aside("no noise: the program's MPI is not " IW_MPI_NAME);
         return;
     }
     is_wanted = true;

@@ -129,7 +129,7 @@ static bool describe_lost(const struct report *reports, int count, char *text, s
                        reports[first].failure_text);
     } else if (abandoned > 0) {
         (void)snprintf(text, size,
-                       "%llu calls were left by an exception or longjmp(): how they ended is unknown",
+                       "%llu calls were left by an exception or longjmp(), so their end is unknown",
                        abandoned);
     }
     return lost > 0 || abandoned > 0;
@@ -253,24 +253,25 @@ static void tell_end(const struct ending *ending, bool is_fine)
         return;
     }
     if (!is_fine) {
-        iwi_tell_how_to_finish(
-            ending->has_begun
-                ? "warning: the trace could not be written (is the disk full?)"
-                : "warning: the trace could not be written (another is in the folder now, or no memory)");
+        iwi_tell_how_to_finish(ending->has_begun ? "warning: the trace could not be written (disk full?)"
+                                                 : "warning: the trace could not be written (another one is "
+                                                   "in the folder now, or memory is exhausted)");
         return;
     }
-    iwi_doc_printf("%d ranks and %llu calls traced in '%s'", iwi_tracer.size, (unsigned long long)ending->calls,
-            iwi_tracer.folder);
+    iwi_doc_printf("%d ranks and %llu calls traced in '%s'", iwi_tracer.size,
+                   (unsigned long long)ending->calls, iwi_tracer.folder);
     if (ending->has_lost) {
         iwi_tracer_message("warning: the trace is incomplete: %s", ending->lost);
     }
     if (ending->has_spawned && !has_spawned_traces()) {
-        iwi_tracer_message("warning: programs started by MPI_Comm_spawn are not in the trace; to trace them too, let the launcher "
-                 "set what 'idlewave trace --show' prints, without that command before the program");
+        iwi_tracer_message("warning: programs started by MPI_Comm_spawn are not in the trace; to trace them, "
+                           "let the launcher set what 'idlewave trace --show' prints, and leave out that "
+                           "command before the program");
     }
     if (ending->opaque_calls > 0) {
-        iwi_doc_printf("warning: %llu of the calls (one-sided, files, ...) are opaque: only their time is known",
-                (unsigned long long)ending->opaque_calls);
+        iwi_doc_printf(
+            "warning: %llu of the calls (one-sided, files, ...) are opaque: only their time is known",
+            (unsigned long long)ending->opaque_calls);
     }
 }
 

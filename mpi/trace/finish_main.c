@@ -14,9 +14,8 @@ int main(int argc, char **argv)
 
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file sizes, writing fails with a message instead */
     if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr,
-                "usage: idlewave-trace-finish FOLDER\n"
-                "Makes FOLDER/traces.otf2 of what a traced run left that did not come to MPI_Finalize.\n");
+        fprintf(stderr, "usage: idlewave-trace-finish FOLDER\nMakes FOLDER/traces.otf2 from an unfinished "
+                        "trace, of a run that did not reach MPI_Finalize.\n");
         return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
     if (!iwi_recover(argv[1], &recovered, text, sizeof text)) {

@@ -79,15 +79,15 @@ static bool is_free(const char *folder, int fd, char *text, size_t size)
 
     if (fstatat(fd, "traces.otf2", &facts, AT_SYMLINK_NOFOLLOW) == 0) {
         return refuse(text, size, folder,
-                      "there is a trace in it already; name another with IDLEWAVE_TRACE_DIR");
+                      "it already holds a trace; set IDLEWAVE_TRACE_DIR to another folder");
     }
     if ((fstatat(fd, "traces.def", &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
          (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid())) ||
         (fstatat(fd, "traces", &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
          (!S_ISDIR(facts.st_mode) || facts.st_uid != geteuid()))) {
         return refuse(text, size, folder,
-                      "'traces' or 'traces.def' in it is a link or of another user; name another folder with "
-                      "IDLEWAVE_TRACE_DIR");
+                      "its 'traces' or 'traces.def' is a link or belongs to another user; set "
+                      "IDLEWAVE_TRACE_DIR to another folder");
     }
     return true;
 }
@@ -118,10 +118,10 @@ bool iwi_trace_folder_make(const char *folder, char *text, size_t size)
     }
     is_fine = is_free(folder, fd, text, size);
     if (is_fine && mkdirat(fd, "spool", 0777) != 0) {
-        is_fine = refuse(text, size, folder,
-                         errno == EEXIST
-                             ? "an unfinished trace is in it; 'idlewave-trace-finish' makes an archive of it"
-                             : strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
+        is_fine =
+            refuse(text, size, folder,
+                   errno == EEXIST ? "it holds an unfinished trace; to finish it, run 'idlewave-trace-finish'"
+                                   : strerror(errno)); // NOLINT(concurrency-mt-unsafe): before threads
     }
     (void)close(fd);
     return is_fine;

@@ -151,8 +151,8 @@ static void start_again(const char *preload)
 static void tell_foreign(const struct foreign *foreign)
 {
     if (iwi_guard_is_first()) {
-        iwi_tracer_message("not traced: a program of %s, and this is the tracer of " IW_MPI_NAME,
-                 foreign->mpi != NULL ? foreign->mpi : "another MPI");
+        iwi_tracer_message("not traced: a program of %s, but this is the tracer of " IW_MPI_NAME,
+                           foreign->mpi != NULL ? foreign->mpi : "another MPI");
     }
 }
 
@@ -199,8 +199,8 @@ void iwi_guard_mpi(void)
     }
     if (iwi_guard_is_first()) {
         iwi_tracer_message("%sthe program has loaded %s, but this is the tracer of " IW_MPI_NAME
-                 "; 'idlewave trace --mpi' can name its MPI, whose launcher must start it",
-                 is_strict() ? "" : "warning: ", foreign.mpi != NULL ? foreign.mpi : "another MPI");
+                           "; start it with the launcher of its MPI, which 'idlewave trace --mpi' can name",
+                           is_strict() ? "" : "warning: ", foreign.mpi != NULL ? foreign.mpi : "another MPI");
     }
     if (is_strict()) {
         exit(EXIT_USAGE); // NOLINT(concurrency-mt-unsafe): MPI has not started

@@ -73,7 +73,7 @@ static void skip(struct listing *r, const struct iwi_spool_file *file, bool is_e
     if (r->skipped->skipped_files++ == 0) {
         (void)snprintf(r->skipped->skipped_text, sizeof r->skipped->skipped_text, "'%.400s': %s", file->path,
                        is_empty ? "nothing was recorded in it"
-                                : "not a spool file of this version; left there");
+                                : "not a spool file of this version; it was kept");
     }
     if (is_empty && iwi_spool_grow((void **)&r->spool->empty, &r->spool->empty_capacity,
                                    r->spool->empty_count + 1, sizeof *r->spool->empty)) {
@@ -98,12 +98,13 @@ static bool read_head(struct listing *r, struct iwi_spool_file *file, bool *is_u
         return true;
     }
     if (head->call_digest != iwi_call_digest) {
-        return list_fail(r, file->path,
-                    "written by the tracer of another MPI or version; take that one's idlewave-trace-finish");
+        return list_fail(
+            r, file->path,
+            "written by the tracer of another MPI or version; use the idlewave-trace-finish of that one");
     }
     if (head->rank >= head->world_size ||
         (r->spool->rank_count != 0 && head->world_size != r->spool->rank_count)) {
-        return list_fail(r, file->path, "is not of the same run as the other files");
+        return list_fail(r, file->path, "belongs to another run than the other files");
     }
     r->spool->rank_count = head->world_size;
     return true;
@@ -125,7 +126,7 @@ static bool list_files(struct listing *r)
     (void)snprintf(spool, sizeof spool, "%s/spool", r->folder);
     DIR *folder = opendir(spool);
     if (folder == NULL) {
-        return list_fail(r, spool, errno == ENOENT ? "there is nothing unfinished" : "cannot be read");
+        return list_fail(r, spool, errno == ENOENT ? "it holds no unfinished trace" : "cannot be read");
     }
     const struct dirent *entry;
     while (is_fine && (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): our own stream
@@ -154,8 +155,8 @@ static bool list_files(struct listing *r)
 }
 
 /* Lists what is in FOLDER/spool; both arrays are to be freed. On failure `text` says why. */
-static bool iwi_spool_files_list(struct iwi_spool_files *spool, const char *folder, struct iwi_recovered *skipped,
-                          char *text, size_t size)
+static bool iwi_spool_files_list(struct iwi_spool_files *spool, const char *folder,
+                                 struct iwi_recovered *skipped, char *text, size_t size)
 {
     struct listing listing = {
         .spool = spool, .folder = folder, .skipped = skipped, .text = text, .text_size = size};
@@ -355,7 +356,7 @@ static void describe_loss(uint32_t missing, uint32_t ranks, char *text, size_t s
     if (missing > 0) {
         (void)snprintf(text, size, "the run died; nothing is known of %u of its %u ranks", missing, ranks);
     } else {
-        (void)snprintf(text, size, "the run died; what its ranks did until then is all there");
+        (void)snprintf(text, size, "the run died; all that its ranks did until then was recovered");
     }
 }
 
@@ -366,7 +367,7 @@ static bool write_archive(struct recovery *r, uint32_t missing)
     OTF2_Archive *archive = iwi_archive_open(r->folder);
 
     if (archive == NULL || OTF2_Archive_SetSerialCollectiveCallbacks(archive) != OTF2_SUCCESS) {
-        return fail(r, r->folder, "an archive cannot be made here");
+        return fail(r, r->folder, "cannot create an archive here");
     }
     bool is_fine = write_files(r, archive);
     describe_loss(missing, r->spool.rank_count, lost, sizeof lost);

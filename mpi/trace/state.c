@@ -51,8 +51,8 @@ void iwi_tell_how_to_finish(const char *what)
         (void)snprintf(place, sizeof place, "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname + 1),
                        info.dli_fname);
     }
-    iwi_tracer_message("%s; '%sidlewave-trace-finish %s' makes a trace of what was recorded", what, place,
-             iwi_tracer.folder);
+    iwi_tracer_message("%s; to finish the trace, run '%sidlewave-trace-finish %s'", what, place,
+                       iwi_tracer.folder);
 }
 
 /* ---- threads ---- */

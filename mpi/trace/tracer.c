@@ -32,7 +32,7 @@ static void read_environment(void)
     iwi_tracer.is_quiet = quiet != NULL && quiet[0] != '\0' && strcmp(quiet, "0") != 0;
     iwi_tracer.is_on = start == NULL || strcmp(start, "off") != 0;
     if (bytes != NULL && iw_parse_count(NULL, bytes, &window) != IW_OK && iwi_tracer.rank == 0) {
-        iwi_tracer_message("IDLEWAVE_TRACE_BUFFER: '%s' is not a number of bytes; taking 1 MiB", bytes);
+        iwi_tracer_message("IDLEWAVE_TRACE_BUFFER: '%s' is not a number of bytes; using 1 MiB", bytes);
         window = DEFAULT_WINDOW_BYTES;
     }
     window = window < LEAST_WINDOW_BYTES ? LEAST_WINDOW_BYTES : window;
@@ -137,7 +137,7 @@ static bool start_alone(bool has_threads)
     if (!iwi_trace_folder_is_free(iwi_tracer.folder, text, sizeof text) ||
         !iwi_trace_folder_join(iwi_tracer.folder, text, sizeof text) || !prepare(has_threads)) {
         iwi_tracer_message("not traced: rank %d: %s", iwi_tracer.rank,
-                 text[0] != '\0' ? text : iwi_tracer.failure_text);
+                           text[0] != '\0' ? text : iwi_tracer.failure_text);
         return false;
     }
     return true;

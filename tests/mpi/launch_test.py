@@ -133,7 +133,7 @@ class Trace(Case):
         (self.folder / "run/notes").write_text("mine", encoding="utf-8")
         done = self.launch(2, IDLEWAVE, "trace", "-q", "-o", "run", "--", HELLO)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("'run' holds a trace already", done.stderr)
+        self.assertIn("'run' already holds a trace", done.stderr)
         self.assertEqual((self.folder / "run/traces.otf2").read_text(encoding="utf-8"), "mine")
         done = self.launch(2, IDLEWAVE, "trace", "-q", "--overwrite", "-o", "run", "--", HELLO)
         self.assertEqual((done.returncode, done.stdout), (0, "ranks 2 sum 1\n"), done.stderr)
@@ -199,7 +199,7 @@ class OfTheOtherMpi(Case):
         tracer.symlink_to(OTHER_TRACER)
         done = self.launch(2, *self.preload(tracer, HELLO))
         self.assertEqual((done.returncode, done.stdout), (0, "ranks 2 sum 1\n"), done.stderr)
-        self.assertEqual(done.stderr.count(f"not traced: a program of {MPI}, and this is the tracer of {OTHER}"), 1)
+        self.assertEqual(done.stderr.count(f"not traced: a program of {MPI}, but this is the tracer of {OTHER}"), 1)
         self.assertFalse((self.folder / "run").exists())
 
 

@@ -76,7 +76,7 @@ def check_launches(arguments, folder):
 def check_refusals(arguments):
     """Launches are not started from within one, and one that fails is told."""
     done = run_mpi.launch(arguments.mpi, 2, [arguments.idlewave, "net", "--launches", "3"])
-    assert done.returncode != 0 and "under a launcher this is one launch" in done.stderr, (done.returncode, done.stderr)
+    assert done.returncode != 0 and "does not apply under a launcher" in done.stderr, (done.returncode, done.stderr)
     done = run_mpi.run([str(arguments.idlewave), "net", "--", run_mpi.launcher(arguments.mpi), "-n", "1"])
     assert done.returncode == 1 and "launch 1 of 5" in done.stderr and "needs at least 2 ranks" in done.stderr, done.stderr
 

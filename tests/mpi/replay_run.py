@@ -26,8 +26,8 @@ PLAIN = PROGRAMS.parent / "plain"
 BINDING = {"openmpi": ["--bind-to", "core:overload-allowed"], "mpich": ["-bind-to", "core"]}[MPI]
 # The command refuses to begin if others leave it too little of the CPU in that time: then more of it helps.
 CALIBRATIONS = ("50ms", "500ms", "5s")
-TOO_BUSY = "by themselves: the CPU is too busy"
-MADE = re.compile(r"(\d+) detours made on (\d+) of (\d+) ranks")
+TOO_BUSY = "undisturbed detours: the CPU is too busy"
+MADE = re.compile(r"(\d+) detours injected on (\d+) of (\d+) ranks")
 
 
 BACK_ENDS = ("timer", "fifo") if net_support.may_use_fifo() else ("timer",)
@@ -116,13 +116,13 @@ class Case(unittest.TestCase):
 
     def made(self, done):
         """How many detours were made, and how many were to be."""
-        match = re.search(r"(\d+) detours made.*; (\d+) skipped", done.stderr)
+        match = re.search(r"(\d+) detours injected.*; (\d+) skipped", done.stderr)
         self.assertIsNotNone(match, done.stderr)
         return int(match[1]), int(match[1]) + int(match[2])
 
     def made_seconds(self, done):
         """The time of the detours that were made; a busy CPU makes fewer and longer ones of them, not less noise."""
-        match = re.search(r"detours made.*?, ([\d.]+) s; ", done.stderr)
+        match = re.search(r"detours injected.*?, ([\d.]+) s; ", done.stderr)
         self.assertIsNotNone(match, done.stderr)
         return float(match[1])
 

@@ -28,7 +28,7 @@ class Replay(replay_run.Case):
     def assert_undisturbed(self, done, plain, back_end):
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
         self.assertGreaterEqual(self.made_seconds(done), 100 * 50e-6, done.stderr)
-        self.assertEqual(done.stderr.count("the program has taken signal"), int(back_end == "timer"), done.stderr)
+        self.assertEqual(done.stderr.count("the program now uses signal"), int(back_end == "timer"), done.stderr)
 
     @run_mpi.only_if(replay_run.MPI == "openmpi" or run_mpi.launcher("openmpi") is None)  # once is enough
     def test_a_program_without_mpi_is_undisturbed(self):
@@ -43,7 +43,7 @@ class Replay(replay_run.Case):
     def test_a_timer_of_its_own_may_take_our_signal(self):
         done = self.replay(1, [self.program("replay_undisturbed"), "sends_the_highest_signal"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the program has taken signal", done.stderr)
+        self.assertIn("the program now uses signal", done.stderr)
 
     def test_its_threads_may_meet_noise_too(self):
         """Three threads compute beside the main one, which waits for them."""
@@ -122,8 +122,8 @@ class Replay(replay_run.Case):
                        check=True, capture_output=True)
         app = [self.program("replay_phases"), "world", "10", "30000"]
         done = self.replay(1, app, noise=str(made))
-        self.assertIn("then there was silence", done.stderr)
-        self.assertNotIn("silence", self.replay(1, app, "--most", "all", noise=str(made)).stderr)
+        self.assertIn("ended without noise", done.stderr)
+        self.assertNotIn("ended without noise", self.replay(1, app, "--most", "all", noise=str(made)).stderr)
 
 
 class Failures(replay_run.Case):
@@ -141,7 +141,7 @@ class Failures(replay_run.Case):
 
     def test_nothing_is_shared(self):
         line = ["env", f"LD_PRELOAD={replay_run.LIBRARY}", "IDLEWAVE_REPLAY=/proc/1/fd/999", *self.app]
-        self.assert_runs_on(run_mpi.launch(replay_run.MPI, 2, line), "'/proc/1/fd/999' is not there")
+        self.assert_runs_on(run_mpi.launch(replay_run.MPI, 2, line), "'/proc/1/fd/999' is missing")
 
     def spoil(self, code, *options):
         """`code` has the page as file `page`, and its memory's parts as `struct` reads them."""
@@ -151,7 +151,7 @@ class Failures(replay_run.Case):
         return self.replay(2, ["python3", "-c", script, *self.app], *options)
 
     def test_a_page_of_another_version(self):
-        self.assert_runs_on(self.spoil("os.pwrite(page, struct.pack('I', 99), 8)"), "not of this version of idlewave")
+        self.assert_runs_on(self.spoil("os.pwrite(page, struct.pack('I', 99), 8)"), "of another version of idlewave")
 
     def test_a_plan_that_is_none(self):
         self.assert_runs_on(self.spoil("os.pwrite(page, struct.pack('i', 0), 20)"), "the plan is not a sealed file")
@@ -161,12 +161,12 @@ class Failures(replay_run.Case):
             self.skipTest("SCHED_FIFO is not for us")
         offset = "struct.calcsize('QIIi16iIIIII')"
         self.assert_runs_on(self.spoil(f"os.kill(struct.unpack('i', os.pread(page, 4, {offset}))[0], 9); time.sleep(0.1)",
-                                       "--back-end", "fifo"), "the injector process is gone")
+                                       "--back-end", "fifo"), "the injector process has ended")
 
     def test_a_program_that_takes_our_signal_keeps_it(self):
         done = self.replay(1, [self.program("replay_signals")])
         self.assertEqual((done.returncode, done.stdout), (0, "signals: 0 foreign, 1 own\n"), done.stderr)
-        self.assertIn("no more noise: the program has taken signal", done.stderr)
+        self.assertIn("no more noise: the program now uses signal", done.stderr)
 
     def test_without_the_right_to_fifo_nothing_is_run(self):
         if os.geteuid() != 0:

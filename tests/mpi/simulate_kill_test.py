@@ -110,7 +110,7 @@ def check(arguments, name, folder, generator):
     done = run_mpi.launch(arguments.mpi, 2, command)
     assert done.returncode == 0, done.stderr
     assert outcome(done.stdout) == expected, f"{name}: other times after {kills} kills"
-    assert not (folder / "points").exists(), "the restart points are still there"
+    assert not (folder / "points").exists(), "the checkpoints are still there"
     print(f"{name}: the same after {kills} kills", flush=True)
     assert kills > 0, f"{name}: never killed in time"
 

@@ -96,7 +96,7 @@ class Failures(Case):
         self.assert_tells_once(3, (*PATTERN, "--lanes", "3"), 64, "hint: ")
 
     def test_one_argument_too_many(self):
-        self.assert_tells_once(3, ("a.goal", "b.goal"), 64, "'b.goal' is one argument too many")
+        self.assert_tells_once(3, ("a.goal", "b.goal"), 64, "unexpected argument 'b.goal'")
         self.assert_tells_once(3, ("a.goal", "b.goal"), 64, "hint: ")
 
     def test_verbs_and_patterns_that_are_none(self):

@@ -276,12 +276,12 @@ class Errors(Scratch):
 
     def test_what_is_no_json(self):
         self.pretend("echo hello")
-        with self.assertRaisesRegex(idlewave.SchemaError, "'idlewave simulate' printed no JSON"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "'idlewave simulate' printed invalid JSON"):
             idlewave.simulate(**JOB)
 
     def test_another_kind_than_expected(self):
         self.pretend(f"cat {SOURCE}/tests/data/results/whatif.json")
-        with self.assertRaisesRegex(idlewave.SchemaError, "Simulate was expected, not Whatif"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "expected a result of kind Simulate, not Whatif"):
             idlewave.simulate(**JOB)
 
     def test_older_files_are_read(self):
@@ -328,7 +328,7 @@ class Results(Scratch):
     def test_another_version_is_refused_with_both_named(self):
         with self.assertRaisesRegex(idlewave.SchemaError, "'idlewave.simulate/99', this package reads 'idlewave.simulate/"):
             result_from_json({**sample("simulate"), "schema": "idlewave.simulate/99"})
-        with self.assertRaisesRegex(idlewave.SchemaError, "no kind of result"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "not a kind of result"):
             result_from_json({"schema": "other/1"})
         with self.assertRaisesRegex(idlewave.SchemaError, "no key 'schema'"):
             result_from_json([])
@@ -351,7 +351,7 @@ class Results(Scratch):
                 result.save(path)
                 self.assertEqual(idlewave.load(path), result)
         path.write_text("no", encoding="utf-8")
-        with self.assertRaisesRegex(idlewave.SchemaError, "is no JSON"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "is not JSON"):
             idlewave.load(path)
 
     def test_other_media_come_from_the_command(self):

@@ -101,7 +101,7 @@ class Figures(unittest.TestCase):
         axes = study.plot(work="tree", statistic="mean").axes[0]
         self.assertEqual(list(axes.lines[0].get_ydata()), list(1.0 + loud["mean_slowdown"]))
         self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["loud", "quiet"])
-        with self.assertRaisesRegex(idlewave.IdlewaveError, "no work 'nothing'"):
+        with self.assertRaisesRegex(idlewave.IdlewaveError, "unknown work 'nothing'"):
             study.plot(work="nothing")
 
     def test_many_systems_differ_in_more_than_colour(self):
@@ -159,7 +159,7 @@ class Figures(unittest.TestCase):
             study.plot(theme="blue")
 
     def test_what_has_no_figure(self):
-        with self.assertRaisesRegex(idlewave.IdlewaveError, "no figure of Forecast; there is one of Study, "):
+        with self.assertRaisesRegex(idlewave.IdlewaveError, "Forecast has no figure; figures exist for Study, "):
             idlewave.forecast(pattern="barrier", ranks=4).plot()
 
     def test_figures_leave_settings_and_screens_alone(self):

@@ -160,8 +160,8 @@ class Get(unittest.TestCase):
         self.assertEqual([name for name in names if f"name: {name}\n" not in index], [])
 
     def test_what_is_missing_is_said(self):
-        self.assertIn("none of", self.run_it("get", "nothing", "--from", self.url, exit_code=1))
-        self.assertIn("there is no collection to get it from", self.run_it("get", "nothing", exit_code=1))
+        self.assertIn("no collection in", self.run_it("get", "nothing", "--from", self.url, exit_code=1))
+        self.assertIn("no collection was given", self.run_it("get", "nothing", exit_code=1))
         self.assertIn("curl", self.run_it("get", "mine", "--from", self.url + "/absent", exit_code=1))
         self.assertIn("install curl", self.run_it("get", "mine", "--from", self.url, exit_code=1, PATH="/nowhere"))
 

@@ -1,4 +1,4 @@
-"""idlewave from Python: run its verbs, read its files as frames, draw its figures.
+"""idlewave from Python: run its verbs, read its files as DataFrames, draw its figures.
 
 SPDX-License-Identifier: BSD-3-Clause
 """

@@ -38,32 +38,32 @@ _chosen: Dict[str, str] = {}
 
 
 class Output(NamedTuple):
-    """What the command printed, and its exit code: 2 is a negative verdict, 3 no verdict."""
+    """Output and exit code of the command: 2 is a negative verdict, 3 no verdict."""
 
     text: str
     exit_code: int
 
 
 def use_command(path: Optional[Scalar]) -> None:
-    """All calls from now on run the command at PATH; None: the one of `IDLEWAVE_COMMAND` or `PATH` again."""
+    """Run the command at PATH in all further calls; None: the one of `IDLEWAVE_COMMAND` or `PATH` again."""
     _chosen.clear()
     if path is not None:
         _chosen["path"] = str(path)
 
 
 def command_path() -> str:
-    """The command that calls run."""
+    """Return the path of the command that calls run."""
     wanted = _chosen.get("path") or os.environ.get("IDLEWAVE_COMMAND") or "idlewave"
     found = shutil.which(wanted)
     if found is None:
-        raise CommandNotFound(f"there is no command '{wanted}'; install idlewave, or name the command: "
-                              "idlewave.use_command('/path/to/idlewave'), or the environment's IDLEWAVE_COMMAND")
+        raise CommandNotFound(f"there is no command '{wanted}'; install idlewave, or name the command with "
+                              "idlewave.use_command('/path/to/idlewave'), or the environment variable IDLEWAVE_COMMAND")
     return found
 
 
 def option_words(options: Dict[str, Option]) -> List[str]:
     """`ranks_per_node=8` is `--ranks-per-node 8`, `explain=True` is `--explain`, a list repeats the option, None and False leave it out.
-    A name that is a word of Python gets an underscore: `from_`."""
+    Append an underscore to Python keywords: `from_`."""
     words: List[str] = []
     for name, value in options.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
@@ -93,7 +93,7 @@ def declared_as(declared: F) -> Callable[[Callable[..., Any]], F]:
 
 
 def run_command(words: Sequence[Scalar], options: Dict[str, Option], after: Launcher = (), progress: Optional[Progress] = None) -> Output:
-    """Runs `idlewave WORDS OPTIONS -- AFTER`. Raises CommandError where it failed without a result; warns of what it warns of."""
+    """Run `idlewave WORDS OPTIONS -- AFTER`. Raise CommandError if it fails without a result; repeat its warnings as Python warnings."""
     line = [command_path(), *(str(word) for word in words), *option_words(options)]
     if after:
         line += ["--", *(str(word) for word in after)]
@@ -182,5 +182,5 @@ def _raise(said: str, code: int, line: Sequence[str]) -> None:
     hints = re.findall(r"^hint: (.*)$", said, re.MULTILINE)
     if code < 0:
         messages.append(f"the command was ended by {signal.Signals(-code).name}")
-    message = "\n".join(messages) or said.strip() or f"the command ended with exit code {code} and said nothing"
+    message = "\n".join(messages) or said.strip() or f"the command ended with exit code {code} and no message"
     raise command_error(message, "\n".join(hints), code, line)

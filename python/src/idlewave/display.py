@@ -74,7 +74,7 @@ def _list_html(result: Result) -> str:
     rows = [flat(item) for item in items[:ROWS]]
     names = [key for key, value in rows[0].items() if not isinstance(value, (list, dict))]
     cells = [[_cell(key, row.get(key)) for key in names] for row in rows]
-    more = f"{len(items)}, the first {ROWS} here; all: .frame()" if len(items) > ROWS else f"{len(items)}"
+    more = f"{len(items)}, first {ROWS} shown; .frame() has all" if len(items) > ROWS else f"{len(items)}"
     return f"<details><summary>{html.escape(label(name))} ({more})</summary>{table(names, cells)}</details>"
 
 
@@ -88,11 +88,11 @@ def _certainty(result: Result) -> List[str]:
     trials = getattr(result, "trials", None)
     said = []
     if isinstance(trials, int):
-        few = " Too few for intervals: at least 6 are needed." if trials < 6 else " Intervals are of 95 %."
+        few = " Too few for intervals: at least 6 are needed." if trials < 6 else " Intervals are 95 % CI."
         said.append(f"{trials:,} {'trial' if trials == 1 else 'trials'}.{few}")
     recording = getattr(result, "recording", None)
     if getattr(recording, "is_bound", False):
-        said.append("The slowdown is a lower limit: the recording is too short for this many ranks.")
+        said.append("The slowdown is a lower limit: the recording is too short to show all noise that so large a job meets.")
     return said + list(result.notes)
 
 
@@ -111,7 +111,7 @@ def result_html(result: Result) -> str:
 
 
 def study_html(study: "Study") -> str:
-    """The folder of a study: how far each system is slowed on the most ranks."""
+    """The folder of a study: the slowdown of each system on the most ranks."""
     largest: Dict[Tuple[str, str], Dict[str, Any]] = {}
     cells = study.cells()
     for cell in cells:

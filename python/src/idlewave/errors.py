@@ -21,11 +21,11 @@ class IdlewaveError(Exception):
 
 
 class IdlewaveWarning(UserWarning):
-    """What the command warns of."""
+    """A warning of the command."""
 
 
 class CommandNotFound(IdlewaveError):
-    """The command `idlewave` is not there."""
+    """The command `idlewave` is missing."""
 
 
 class CommandError(IdlewaveError):
@@ -43,15 +43,15 @@ class CommandError(IdlewaveError):
 
 
 class UsageError(CommandError):
-    """An option or a value that the command does not take."""
+    """An option or value that the command does not accept."""
 
 
 class FileError(IdlewaveError):
-    """A file that is not what it should be."""
+    """A file with wrong contents."""
 
 
 class MissingFile(FileError, FileNotFoundError):
-    """A file, or the folder for one, that is not there; of the command it is a CommandError, too."""
+    """A missing file or folder; a CommandError, too, where the command reports it."""
 
     def __init__(self, message: str, filename: str = "") -> None:
         super().__init__(message)
@@ -63,19 +63,19 @@ class MissingFile(FileError, FileNotFoundError):
 
 
 class MissingInput(CommandError, MissingFile):
-    """A file that the command misses."""
+    """A file that the command cannot find."""
 
 
 class MissingName(UsageError, MissingInput):
-    """A value that is neither a file nor a name or a spec that the command knows."""
+    """A value that is neither a file nor a known name or spec."""
 
 
 class SchemaError(FileError):
-    """A result of a version that this package does not read."""
+    """A result of a version that this package cannot read."""
 
 
 class MissingPackage(IdlewaveError, ImportError):
-    """A Python package that only some functions need."""
+    """A missing Python package that only some functions need."""
 
 
 def command_error(message: str, hint: str, exit_code: int, words: Sequence[str]) -> CommandError:

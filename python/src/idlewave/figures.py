@@ -2,7 +2,7 @@
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Each function returns a matplotlib Figure that is on no screen; notebooks show it, `figure.savefig()` writes it, `figure.axes` can be changed.
+Each function returns a matplotlib Figure without opening a window; notebooks show it, `figure.savefig()` writes it, `figure.axes` can be changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ POINTS = 20000  # of detours that are drawn, the longest first
 
 
 def style(theme: str = "light") -> Dict[str, Any]:
-    """Settings for matplotlib: `with matplotlib.rc_context(style()): ...`."""
+    """Return settings for matplotlib: `with matplotlib.rc_context(style()): ...`."""
     ink = colours(theme)
     cycler = needed("cycler", "a figure").cycler
     return {
@@ -79,12 +79,12 @@ def _new(width: float, height: float) -> "Figure":
 
 
 def plot(result: Any, **settings: Any) -> "Figure":
-    """The figure of any result or file that has one."""
+    """Draw the figure of any result or file that has one."""
     for kind, draw in FIGURES.items():
         if isinstance(result, kind):
             return draw(result, **settings)
-    raise IdlewaveError(f"there is no figure of {type(result).__name__}; "
-                        f"there is one of {', '.join(kind.__name__ for kind in FIGURES)}")
+    raise IdlewaveError(f"{type(result).__name__} has no figure; "
+                        f"figures exist for {', '.join(kind.__name__ for kind in FIGURES)}")
 
 
 # ---- studies ----
@@ -92,13 +92,13 @@ def plot(result: Any, **settings: Any) -> "Figure":
 
 @_styled
 def study(folder: Study, work: Optional[str] = None, statistic: str = "median", theme: str = "light") -> "Figure":
-    """Times as long as without noise, over ranks, one line per system and one panel per work; bands are 95 % intervals."""
+    """Draw time with noise over time without, by ranks: one line per system, one panel per work; bands are 95 % intervals."""
     frame = folder.frame()
     if frame.empty:
-        raise IdlewaveError(f"no cell of '{folder.folder}' is finished yet")
+        raise IdlewaveError(f"'{folder.folder}' has no finished cells yet")
     wanted = [name for name in frame["work"].unique() if work in (None, name)]
     if not wanted:
-        raise IdlewaveError(f"no work '{work}' in '{folder.folder}': {', '.join(frame['work'].unique())}")
+        raise IdlewaveError(f"unknown work '{work}' in '{folder.folder}': use {', '.join(frame['work'].unique())}")
     figure = _new(4.6 * min(len(wanted), 2) + 1.6, 3.6 * math.ceil(len(wanted) / 2))
     panels = figure.subplots(math.ceil(len(wanted) / 2), min(len(wanted), 2), squeeze=False, sharey=True).flat
     for axes, name in zip(panels, wanted):
@@ -131,7 +131,7 @@ def _draw_work(axes: "Axes", frame: Any, statistic: str) -> None:
 
 @_styled
 def recording(noise_file: Recording, theme: str = "light") -> "Figure":
-    """Detours over time, by source; below them the share of time that they take."""
+    """Draw detours over time, by source, and below them their share of time."""
     figure = _new(7.2, 4.8)
     above, below = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": (2, 1)})
     _draw_detours(above, noise_file, theme)
@@ -176,7 +176,7 @@ def _named(frame: Any) -> Any:
 
 @_styled
 def timeline(run: Timeline, theme: str = "light") -> "Figure":
-    """Ranks over time: the colour of a cell is the mix of its states."""
+    """Draw ranks over time: the colour of a cell is the mix of its states."""
     numpy = needed("numpy", "a figure")
     to_rgb = needed("matplotlib.colors", "a figure").to_rgb
     patch = needed("matplotlib.patches", "a figure").Patch
@@ -215,9 +215,9 @@ def _time_scale(seconds: float) -> "tuple[float, str]":
 
 @_styled
 def trials(result: kinds.Simulate, theme: str = "light") -> "Figure":
-    """How long the trials took, and without noise."""
+    """Draw the times of the trials, and the time without noise."""
     if not result.trial_times:
-        raise IdlewaveError("the result has no times of trials: there are more than 1,000; CSV has all")
+        raise IdlewaveError("the result has no times of trials, because there are more than 1,000; CSV has all")
     ink = colours(theme)
     times = [trial.makespan_ns for trial in result.trial_times]
     scale, unit = _time_scale(max(times) / 1e9)
@@ -241,9 +241,9 @@ def trials(result: kinds.Simulate, theme: str = "light") -> "Figure":
 
 @_styled
 def critical_path(result: kinds.Simulate, theme: str = "light") -> "Figure":
-    """Where the time of the last rank went; needs `simulate(explain=True)`."""
+    """Draw the critical path by cause; needs `simulate(explain=True)`."""
     if result.explain is None:
-        raise IdlewaveError("the result explains no critical path: simulate(explain=True)")
+        raise IdlewaveError("the result has no critical path: use simulate(explain=True)")
     parts = [part for part in result.explain.parts if part.last_ns]
     ink = colours(theme)
     bars = [100.0 * (part.last_ns or 0.0) / result.explain.makespan_ns for part in parts]
@@ -263,7 +263,7 @@ def critical_path(result: kinds.Simulate, theme: str = "light") -> "Figure":
 
 @_styled
 def changes(result: kinds.Whatif, theme: str = "light") -> "Figure":
-    """What the removal of each source saves, in points of slowdown; lines are 95 % intervals, with arrows where they have no upper end."""
+    """Draw what the removal of each source saves, in points of slowdown; lines are 95 % intervals, with arrows where they have no upper limit."""
     rows = result.changes[:12]
     figure = _new(6.4, 0.9 + 0.3 * len(rows))
     axes = figure.subplots()
@@ -290,7 +290,7 @@ def _change_names(rows: Sequence[Any]) -> List[str]:
 
 @_styled
 def answers(result: kinds.Model, theme: str = "light") -> "Figure":
-    """The time of a phase over ranks, by formula, with its bounds, and simulated where it was checked."""
+    """Draw the time of a phase over ranks: by formula, with its limits, and simulated where it was checked."""
     ink = colours(theme)
     rows = [row for row in result.rows if row.at_least_ns.value is not None]
     figure = _new(6.0, 3.4)

@@ -1,4 +1,4 @@
-"""Lists of results as frames of pandas.
+"""Lists of results as pandas DataFrames.
 
 SPDX-License-Identifier: BSD-3-Clause
 """

@@ -30,7 +30,7 @@ def open_file(path: Path, wanted: str) -> Iterator[Any]:
             _check_format(file, path, wanted)
             yield file
         except DAMAGE as error:
-            raise FileError(f"'{path}' is damaged, or no whole '{wanted}': {error}") from error
+            raise FileError(f"'{path}' is damaged, or is not a complete '{wanted}': {error}") from error
 
 
 def _opened(h5py: Any, path: Path) -> Any:
@@ -44,7 +44,7 @@ def _opened(h5py: Any, path: Path) -> Any:
 def _check_format(file: Any, path: Path, wanted: str) -> None:
     found = text(file.attrs.get("format", ""))
     if found != wanted:
-        raise FileError(f"'{path}' is of format '{found}', not '{wanted}'")
+        raise FileError(f"'{path}' has format '{found}', not '{wanted}'")
 
 
 def text(value: Any) -> str:

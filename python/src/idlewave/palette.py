@@ -24,10 +24,10 @@ def _palette() -> Dict[str, Any]:
 
 
 def colours(theme: str = "light") -> Dict[str, str]:
-    """Names and colours of a theme, "light" or "dark": `colours()["noise"]`."""
+    """Return names and colours of a theme, "light" or "dark": `colours()["noise"]`."""
     found: Union[None, List[str], Dict[str, str]] = _palette().get(theme)
     if not isinstance(found, dict):
-        raise ValueError(f"there is no theme '{theme}': light or dark")
+        raise ValueError(f"unknown theme '{theme}': use light or dark")
     return dict(found)
 
 
@@ -50,7 +50,7 @@ def _favourite(name: str) -> int:
 
 
 def source_colours(names: Sequence[str], theme: str = "light") -> List[str]:
-    """A colour for each source of noise: the same source has the same one in all pictures, where it is not taken."""
+    """Return a colour for each noise source: the same in all pictures, unless it is taken."""
     taken: Dict[int, bool] = {}
     inks = []
     for name in names:

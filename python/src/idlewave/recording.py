@@ -1,4 +1,4 @@
-"""Noise files: the detours of the CPUs of a node, as frames.
+"""Noise files: the detours of the CPUs of a node, as DataFrames.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -47,11 +47,11 @@ class Recording:
 
     @property
     def seconds(self) -> float:
-        """How long the CPU that was watched least was watched."""
+        """Watched time of the CPU that was watched least."""
         return min(self.length_ns.values()) / 1e9
 
     def show(self) -> "Noise":
-        """What `idlewave noise show` says of it."""
+        """Return the result of `idlewave noise show`."""
         from .noise import show
 
         return show(self.path)
@@ -91,19 +91,19 @@ class Recording:
         return self._table({"sample_start_ns": "start_ns", "sample": "sample"}, SAMPLES)
 
     def by_source(self) -> "pandas.DataFrame":
-        """What each source took: `class`, `source`, `time_ns`, and its `share` of the time watched; the largest first."""
+        """Time of each source: `class`, `source`, `time_ns`, and its `share` of the time watched; largest first."""
         times = _source_times(self.detours(), self.parts()).sort_values(ascending=False)
         frame = times[times > 0].rename("time_ns").reset_index()
         frame["share"] = frame["time_ns"] / sum(self.length_ns.values())
         return frame
 
     def lost(self, bin_s: Optional[float] = None) -> "xarray.DataArray":
-        """The share of time that detours took, over `cpu` and `time` (begin of the bin, in s), in bins of BIN_S (a hundredth)."""
+        """Share of time that detours took, over `cpu` and `time` (begin of the bin, in s), in bins of BIN_S (a hundredth)."""
         numpy, xarray = needed("numpy", "lost()"), needed("xarray", "lost()")
         width_ns = self.seconds * 1e7 if bin_s is None else bin_s * 1e9
         count = int(self.seconds * 1e9 / width_ns + 1e-9)
         if count < 1:
-            raise FileError(f"bins of {bin_s} s are longer than the recording: {self.seconds} s")
+            raise FileError(f"bins of {bin_s} s exceed the recording of {self.seconds} s")
         edges = numpy.arange(count + 1) * width_ns
         detours = self.detours()
         shares = numpy.empty((len(self.cpus), count))
@@ -114,7 +114,7 @@ class Recording:
                                 coords={"cpu": self.cpus, "time": ("time", edges[:-1] / 1e9, {"units": "s"})})
 
     def plot(self, **settings: Any) -> "Figure":
-        """Detours over time, by source (idlewave.figures.recording)."""
+        """Draw detours over time, by source (idlewave.figures.recording)."""
         from .figures import recording
 
         return recording(self, **settings)

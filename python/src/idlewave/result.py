@@ -74,31 +74,31 @@ class Result:
         return result_html(self)
 
     def frame(self, key: Optional[str] = None) -> "pandas.DataFrame":
-        """A list of the result as a frame, one row per item: that at KEY ("explain.parts"), or the main one of its kind."""
+        """Return a list of the result as a DataFrame, one row per item: that at KEY ("explain.parts"), or the main one of its kind."""
         from .frames import result_frame
 
         return result_frame(self, key)
 
     def plot(self, **settings: Any) -> "Figure":
-        """A figure by matplotlib, where this kind has one (idlewave.figures)."""
+        """Draw it with matplotlib, if this kind has a figure (idlewave.figures)."""
         from .figures import plot
 
         return plot(self, **settings)
 
     def text(self) -> str:
-        """As the command prints it."""
+        """Return it as the command prints it."""
         from .verbs import shown
 
         return shown(self, "text")
 
     def page(self) -> str:
-        """As a page in HTML, all in one."""
+        """Return it as one self-contained HTML page."""
         from .verbs import shown
 
         return shown(self, "html")
 
     def save(self, path: Path) -> None:
-        """Writes the JSON, for `idlewave.load()` and `idlewave report`."""
+        """Write the JSON, for `idlewave.load()` and `idlewave report`."""
         pathlib.Path(path).write_text(json.dumps(self.raw, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
@@ -116,7 +116,7 @@ def _key(name: str) -> str:
 
 def _values(kind: type, data: Any, where: str) -> Dict[str, Any]:
     if not isinstance(data, dict):
-        raise SchemaError(f"{where}: an object is expected")
+        raise SchemaError(f"{where}: expected an object")
     values = {}
     for name, hint in _members(kind).items():
         key = _key(name)
@@ -137,11 +137,11 @@ def decode(hint: Any, value: Any, where: str) -> Any:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is list:
         if not isinstance(value, list):
-            raise SchemaError(f"{where}: a list is expected")
+            raise SchemaError(f"{where}: expected a list")
         return [decode(inner[0], item, f"{where}[{i}]") for i, item in enumerate(value)]
     if origin is dict:
         if not isinstance(value, dict):
-            raise SchemaError(f"{where}: an object is expected")
+            raise SchemaError(f"{where}: expected an object")
         return {name: decode(inner[1], item, f"{where}.{name}") for name, item in value.items()}
     if dataclasses.is_dataclass(hint):
         return hint(**_values(typing.cast(type, hint), value, where))
@@ -186,9 +186,9 @@ def _check_schema(schema: str, kinds: "Dict[str, Type[Result]]") -> "Type[Result
     name = schema.partition("/")[0]
     for known in kinds:
         if known.partition("/")[0] == name:
-            raise SchemaError(f"the result is '{schema}', this package reads '{known}': the command and the package are of "
-                              "different versions; install both of one")
-    raise SchemaError(f"'{schema}' is no kind of result that this package knows")
+            raise SchemaError(f"the result is '{schema}', but this package reads '{known}': command and package are of "
+                              "different versions; install the same version of both")
+    raise SchemaError(f"'{schema}' is not a kind of result that this package knows")
 
 
 def result_from_json(data: Any, exit_code: int = 0) -> Result:
@@ -197,7 +197,7 @@ def result_from_json(data: Any, exit_code: int = 0) -> Result:
 
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str):
-        raise SchemaError("this is no result of idlewave: no key 'schema'")
+        raise SchemaError("not a result of idlewave: key 'schema' is missing")
     classes = {getattr(kinds, name).SCHEMA: getattr(kinds, name) for name in kinds.__all__}
     if schema in _OLDER:
         schema, names = _OLDER[schema]

@@ -1,4 +1,4 @@
-"""The folder of a study: its cells as a frame and as an array.
+"""The folder of a study: its cells as a DataFrame and as an array.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -35,9 +35,9 @@ def _cell(text: str, where: str) -> Dict[str, Any]:
     try:
         cell = json.loads(text)
     except ValueError as error:
-        raise FileError(f"{where}: no JSON: {error}") from error
+        raise FileError(f"{where}: invalid JSON: {error}") from error
     if not isinstance(cell, dict) or cell.get("schema") != CELL_SCHEMA:
-        raise FileError(f"{where}: not of schema '{CELL_SCHEMA}', which this package reads; run the study again, into a new folder")
+        raise FileError(f"{where}: the schema is not '{CELL_SCHEMA}', which this package reads; run the study again, into a new folder")
     missing = [key for key in NEEDED if key not in cell] + [key for key in NEEDED_TIMES if key not in cell.get("makespan_ns", {})]
     if missing:
         raise FileError(f"{where}: key '{missing[0]}' is missing")
@@ -51,7 +51,7 @@ class Study:
         self.folder = pathlib.Path(folder)
         self.run: "Optional[StudyRun]" = None  # what the call that returned it did
         if not (self.folder / "study.yaml").is_file():
-            raise FileError(f"'{folder}' is no folder of a study: it has no study.yaml; 'idlewave study FILE.yaml -o DIR' fills one")
+            raise FileError(f"'{folder}' is not the folder of a study, because study.yaml is missing; 'idlewave study FILE.yaml -o DIR' creates one")
 
     def __repr__(self) -> str:
         return f"<Study '{self.folder}': {len(self.cells())} cells>"
@@ -88,19 +88,19 @@ class Study:
         needed("xarray", "the array of a study")
         frame = self.frame()
         if frame.empty:
-            raise FileError(f"no cell of '{self.folder}' is finished yet")
+            raise FileError(f"'{self.folder}' has no finished cells yet")
         numbers = [name for name in frame.columns if name.endswith("_ns") or "_ns_" in name or "slowdown" in name]
         coordinates = [*COORDINATES, *(["settings"] if frame["settings"].notna().any() else [])]
         return frame.fillna({"settings": ""}).set_index(coordinates)[numbers].to_xarray()
 
     def report(self) -> str:
-        """What `idlewave report` says of it, as text."""
+        """Return what `idlewave report` prints, as text."""
         from .verbs import call
 
         return call("report", self.folder, format="text")
 
     def plot(self, **settings: Any) -> "Figure":
-        """Slowdown over ranks (idlewave.figures.study)."""
+        """Draw the slowdown over ranks (idlewave.figures.study)."""
         from .figures import study
 
         return study(self, **settings)

@@ -43,7 +43,7 @@ class Timeline:
         return f"<Timeline '{self.path}': {self.ranks} ranks, {self.end_ps / 1e12:.4g} s, {self.origin}>"
 
     def waves(self, **options: Any) -> "Wave":
-        """The idle waves in it, by `idlewave wave`."""
+        """Find the idle waves in it, by `idlewave wave`."""
         from .verbs import wave
 
         return wave(self.path, **options)
@@ -81,7 +81,7 @@ class Timeline:
                               {"bin_s": bin_ps / 1e12, "ranks_per_row": ranks_per_row})
 
     def plot(self, **settings: Any) -> "Figure":
-        """Ranks over time (idlewave.figures.timeline)."""
+        """Draw ranks over time (idlewave.figures.timeline)."""
         from .figures import timeline
 
         return timeline(self, **settings)

@@ -87,15 +87,17 @@ static const char *bench_op_text(struct iwi_document *doc, const iw_bench_result
                                                             iw_bench_op_name(samples->op), samples->bytes);
 }
 
-/* "3.90 % to 4.70 %"; "" if it is not known. */
+/* "3.90 % to 4.70 %"; "" if it is not known, or a point. */
 static const char *bench_interval(struct iwi_document *doc, iw_estimate slowdown)
 {
     char range[IWI_RANGE_SIZE];
 
-    return isfinite(slowdown.low) && isfinite(slowdown.high)
-               ? iwi_doc_printf(doc, "%s",
-                                iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range))
-               : "";
+    if (!isfinite(slowdown.low) || !isfinite(slowdown.high) ||
+        strcmp(iwi_slower(doc, slowdown.low), iwi_slower(doc, slowdown.high)) == 0) {
+        return "";
+    }
+    return iwi_doc_printf(doc, "%s",
+                          iwi_slowdown_range_text(slowdown.low, slowdown.high, slowdown.value, range));
 }
 
 /* ---- verdict ---- */
@@ -121,39 +123,41 @@ static void say_noisy(struct iwi_document *doc, const iw_bench_result *result)
     }
     iw_nodes_text(injection->ranks_per_node, 1, injection->recorded_cpus,
                   injection->cpus[0] != '\0' ? injection->cpus : NULL, nodes);
-    iwi_doc_append(doc, "%s%s, sync %s) it takes %s: it %s.", nodes[0] != '\0' ? ", " : "", nodes,
-                   iwi_sync_name(injection->sync), iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value),
-                   slower_than(doc, result->slowdown, "without"));
+    iwi_doc_append(doc, "%s%s, sync %s) it %s, %s per phase.", nodes[0] != '\0' ? ", " : "", nodes,
+                   iwi_sync_name(injection->sync), slower_than(doc, result->slowdown, "without"),
+                   iwi_ns(doc, result->times[IW_BENCH_NOISY].phase_ns.value));
 }
 
 static void say_prediction(struct iwi_document *doc, const iw_bench_result *result)
 {
     static const char *const agreements[] = {
-        [IW_BENCH_UNCLEAR] = ("Whether they agree (within 20 % or 2 points) cannot be said: the interval of "
-                              "the measured slowdown is too wide. A longer run makes it narrower."),
-        [IW_BENCH_AGREES] = "They agree (within 20 % or 2 points).",
-        [IW_BENCH_DIFFERS] = "They do not agree (that would be within 20 % or 2 points).",
+        [IW_BENCH_UNCLEAR] = "; run longer to see whether they agree: the measured interval is too wide",
+        [IW_BENCH_AGREES] = "; they agree (within 20 % or 2 points)",
+        [IW_BENCH_DIFFERS] = "; they do not agree (within 20 % or 2 points)",
     };
     const iw_bench_simulated *simulated = &result->simulated;
 
-    iwi_verdict(doc,
-                "In the simulation of the same phases with the same noise it %s: measured is %.2f points %s "
-                "simulated",
-                slower_than(doc, simulated->slowdown, "without"), 100.0 * fabs(simulated->difference),
-                simulated->difference < 0.0 ? "below" : "above");
-    if (isfinite(simulated->ratio) && simulated->ratio > 0.0) {
-        iwi_doc_append(doc, ", a factor of %.3g", simulated->ratio);
-    }
-    iwi_doc_append(doc, ". %s", agreements[simulated->agreement]);
-    if (isfinite(simulated->expected.low)) {
-        iwi_doc_append(doc, " A run as long as this one should show %s, in 95 of 100 cases.",
-                       bench_interval(doc, simulated->expected));
-    }
-    if (simulated->is_beyond_chance) {
-        iwi_doc_append(doc, " They are further apart than both 95 %% intervals together explain.");
-    }
+    iwi_verdict(doc, "Simulated with the same noise, it %s%s.",
+                slower_than(doc, simulated->slowdown, "without"), agreements[simulated->agreement]);
     if (result->injection.injected_share < result->own_share) {
-        iwi_doc_append(doc, " The host's own noise is larger than what was injected: little can be said.");
+        iwi_doc_append(doc,
+                       " Caution: the host's own noise exceeds the injected noise, so this says little.");
+    }
+}
+
+/* How far they are apart, and what other runs would show. */
+static void say_difference(struct iwi_document *doc, const iw_bench_simulated *simulated)
+{
+    iwi_item(doc, "The measured slowdown is %.2f points %s the simulated one",
+             100.0 * fabs(simulated->difference), simulated->difference < 0.0 ? "below" : "above");
+    if (isfinite(simulated->ratio) && simulated->ratio > 0.0) {
+        iwi_doc_append(doc, " (a factor of %.3g)", simulated->ratio);
+    }
+    iwi_doc_append(doc, "%s.",
+                   simulated->is_beyond_chance ? ", more than both 95 % intervals together explain" : "");
+    if (isfinite(simulated->expected.low)) {
+        iwi_doc_append(doc, " Runs of this length should show %s (95 %% of them).",
+                       bench_interval(doc, simulated->expected));
     }
 }
 
@@ -167,12 +171,12 @@ static void bench_say_verdict(struct iwi_document *doc, const iw_bench_result *r
     if (samples->warning[0] != '\0') {
         iwi_doc_append(doc, "NOT VALID: %s, so times contain the scheduler. ", samples->warning);
     }
-    iwi_doc_append(
-        doc, "A phase of %s %sand %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work undisturbed.",
-        iwi_ns(doc, result->quantum_ns), samples->work == IW_BENCH_SLEEP ? "of sleep " : "",
-        samples->op == IW_BENCH_ALLREDUCE ? "an" : "a", bench_op_text(doc, result), iwi_ns(doc, mean_ns),
-        samples->ranks, iwi_plural_s(samples->ranks),
-        iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
+    iwi_doc_append(doc,
+                   "A phase of %s %sand %s %s takes %s on %" PRIu32 " rank%s (mean): it %s its work alone.",
+                   iwi_ns(doc, result->quantum_ns), samples->work == IW_BENCH_SLEEP ? "of sleep " : "",
+                   samples->op == IW_BENCH_ALLREDUCE ? "an" : "a", bench_op_text(doc, result),
+                   iwi_ns(doc, mean_ns), samples->ranks, iwi_plural_s(samples->ranks),
+                   iwi_slower_text(mean_ns / result->quantum_ns - 1.0, slower));
     if (result->times[IW_BENCH_NOISY].count > 0) {
         say_noisy(doc, result);
     }
@@ -195,44 +199,44 @@ static void say_phase_words(struct iwi_document *doc, const iw_bench_result *res
     iwi_item(doc, "%" PRIu64 " phases%s", samples->phases,
              samples->has_noise ? ", half of them with noise" : "");
     if (samples->stride > 1) {
-        iwi_doc_append(doc, ", of which one in %" PRIu64 " was kept", samples->stride);
+        iwi_doc_append(doc, "; one in %" PRIu64 " was kept", samples->stride);
     }
     iwi_doc_append(doc,
-                   "; of each, the slowest rank counts. Another %" PRIu64
-                   " at the beginnings of blocks were left out.",
+                   ". The slowest rank of each counts. %" PRIu64
+                   " further phases at the beginnings of blocks were left out.",
                    samples->left_out);
     if (isnan(result->times[IW_BENCH_QUIET].qtbt.mean_ns.low)) {
-        iwi_item(doc, "Too few blocks of phases for intervals: a longer run has them.");
+        iwi_item(doc, "Too few blocks of phases for intervals; run longer.");
         return;
     }
     iwi_item(doc,
-             "Intervals: 95 %% of means, bootstrap of %sblocks of %" PRIu64 " phases, widened as Student's.",
+             "Intervals: 95 %% CI of means, from a bootstrap of %sblocks of %" PRIu64
+             " phases, widened as Student's t.",
              samples->has_noise ? "pairs of " : "", samples->block_phases);
     if (isfinite(result->pair_slowdown)) {
-        iwi_doc_append(doc, " The median of the pairs is a slowdown of %s.",
+        iwi_doc_append(doc, " The median slowdown of the pairs is %s.",
                        iwi_slowdown_percent(doc, result->pair_slowdown));
     }
 }
 
 static void say_injected(struct iwi_document *doc, const iw_bench_injection *injection)
 {
-    iwi_doc_append(doc, "; %s of the time was injected as noise, %s was planned",
+    iwi_doc_append(doc, "; %s of the time was injected as noise (%s planned)",
                    iwi_percent(doc, injection->injected_share), iwi_percent(doc, injection->planned_share));
     iwi_doc_append(doc, ".");
     iwi_item(doc,
-             "%s of the noise's detours and %s of their time kept place and duration; detours shorter than "
-             "%s here, or too close to the one before, were merged.",
+             "%s of the noise's detours (%s of their time) kept place and duration; others were merged, "
+             "because they are shorter than %s or too close to the one before.",
              iwi_percent(doc, injection->as_recorded_event_share),
              iwi_percent(doc, injection->as_recorded_share), iwi_ns(doc, injection->floor_ns));
     if (injection->skipped_share > 0.0) {
-        iwi_doc_append(doc, " %s of the planned time was skipped: it had passed before it could be taken.",
+        iwi_doc_append(doc, " %s of the planned time was skipped because it had passed too soon.",
                        iwi_percent(doc, injection->skipped_share));
     }
     if (injection->cut_short_count > 0) {
         iwi_doc_append(doc,
-                       " In %" PRIu64
-                       " blocks of a rank a detour did not end as planned and was ended, with none "
-                       "after it: they have less noise than planned.",
+                       " In %" PRIu64 " blocks of a rank a detour lasted too long and was ended, with no "
+                       "more detours after it: these blocks have less noise than planned.",
                        injection->cut_short_count);
     }
 }
@@ -243,7 +247,7 @@ static void bench_say_notes(struct iwi_document *doc, const iw_bench_result *res
     const iw_bench_simulated *simulated = &result->simulated;
 
     say_phase_words(doc, result);
-    iwi_item(doc, "The host's own noise makes the work %s longer (mean against the 5 %% quantile)",
+    iwi_item(doc, "The host's own noise makes the work %s longer (mean over 5 %% quantile)",
              iwi_percent(doc, result->own_share));
     if (result->samples->has_noise) {
         say_injected(doc, &result->injection);
@@ -252,15 +256,17 @@ static void bench_say_notes(struct iwi_document *doc, const iw_bench_result *res
     }
     if (result->time_scale > 1.0) {
         iwi_item(doc,
-                 "Noise and work ran %g times as long; all times here are divided by that, also those of the "
-                 "operation, which did not.",
+                 "Noise and work were stretched %g times; all times here are divided by that, including "
+                 "those of the operation, which was not stretched.",
                  result->time_scale);
     }
     if (simulated->trials > 0) {
-        iwi_item(doc,
-                 "Simulated: %" PRIu64 " trials of %" PRIu64 " phases each with the noise as it was planned, "
-                 "network %s; its interval is that of the mean of the trials.",
-                 simulated->trials, simulated->phases, simulated->net);
+        iwi_item(
+            doc,
+            "Simulated: %" PRIu64 " trials of %" PRIu64
+            " phases each with the planned noise, network %s; the interval is for the mean of the trials.",
+            simulated->trials, simulated->phases, simulated->net);
+        say_difference(doc, simulated);
     }
 }
 
@@ -313,9 +319,9 @@ static const struct iwi_schema value_schema = IWI_SCHEMA(iw_bench_value, value_f
 
 static const struct iwi_field times_fields[] = {
     IWI_VALUE_AS(iw_bench_times, count, "phases", .about = "that were kept"),
-    IWI_ESTIMATE(iw_bench_times, phase_ns,
-                 .about = "time of a phase, which is that of whole blocks, each by its slowest rank, over "
-                          "all their phases"),
+    IWI_ESTIMATE(
+        iw_bench_times, phase_ns,
+        .about = "time of a phase, averaged over whole blocks: for each block its slowest rank, per phase"),
     IWI_OBJECT_AS(iw_bench_times, qt, "qt_ns", value_schema,
                   .about = "work, the largest of all ranks in each phase"),
     IWI_OBJECT_AS(iw_bench_times, bt, "bt_ns", value_schema, .about = "operation, the same"),
@@ -363,13 +369,13 @@ static const struct iwi_field simulated_fields[] = {
     IWI_VALUE(iw_bench_simulated, noisy_ns, .about = "of a phase"),
     IWI_ESTIMATE(iw_bench_simulated, slowdown),
     IWI_ESTIMATE(iw_bench_simulated, expected,
-                 .about = "`slowdown`, with the 95 % interval of what a run of so many blocks shows"),
+                 .about = "`slowdown`, with the 95 % interval for runs with this many blocks"),
     IWI_VALUE(iw_bench_simulated, difference, .about = "measured minus simulated"),
     IWI_VALUE(iw_bench_simulated, ratio, .about = "measured over simulated"),
     IWI_ENUM(iw_bench_simulated, agreement, "agreement", agreement_name,
              .about = "`agrees`: within 20 % or 2 points"),
     IWI_VALUE_AS(iw_bench_simulated, is_beyond_chance, "beyond_chance",
-                 .about = "they differ by more than both 95 % intervals together"),
+                 .about = "they differ by more than both 95 % intervals"),
 };
 static const struct iwi_schema simulated_schema = IWI_SCHEMA(iw_bench_simulated, simulated_fields);
 
@@ -378,12 +384,12 @@ static const struct iwi_field injected_fields[] = {
     IWI_VALUE(iw_bench_injected, as_recorded_share,
               .about = "of the noise's time that keeps place and duration"),
     IWI_VALUE_AS(iw_bench_injected, made_count, "made",
-                 .about = "detours; all times here are as they ran, not divided by `time_scale`"),
+                 .about = "detours; all times here are as run, not divided by `time_scale`"),
     IWI_VALUE(iw_bench_injected, made_ns),
     IWI_VALUE_AS(iw_bench_injected, skipped_count, "skipped"),
     IWI_VALUE(iw_bench_injected, skipped_ns),
     IWI_VALUE_AS(iw_bench_injected, cut_short_count, "cut_short", .about = "blocks"),
-    IWI_VALUE(iw_bench_injected, noisy_ns, .about = "how long there was noise"),
+    IWI_VALUE(iw_bench_injected, noisy_ns, .about = "duration of the noise"),
     IWI_VALUE(iw_bench_injected, floor_ns),
     IWI_VALUE(iw_bench_injected, late_p99_ns),
 };
@@ -410,14 +416,15 @@ static const struct iwi_field samples_fields[] = {
     IWI_CHARS(iw_bench_samples, mpi),
     IWI_CHARS(iw_bench_samples, mpi_version),
     IWI_CHARS(iw_bench_samples, clock, .about = "what times were read from"),
-    IWI_CHARS(iw_bench_samples, warning, .about = "why the numbers are not valid; empty: they are"),
+    IWI_CHARS(iw_bench_samples, warning,
+              .about = "reason why the numbers are not valid; empty: they are valid"),
     IWI_VALUE(iw_bench_samples, seconds, .about = "of all"),
     IWI_VALUE(iw_bench_samples, has_noise, .about = "some blocks had injected noise"),
     IWI_VALUE(iw_bench_samples, phases, .about = "measured"),
     IWI_VALUE_AS(iw_bench_samples, count, "kept",
                  .about = "phases, for averages and quantiles of the largest times"),
-    IWI_VALUE(iw_bench_samples, stride, .about = "of so many phases one was kept"),
-    IWI_VALUE(iw_bench_samples, left_out, .about = "phases at the beginnings of blocks that do not count"),
+    IWI_VALUE(iw_bench_samples, stride, .about = "one phase in this many was kept"),
+    IWI_VALUE(iw_bench_samples, left_out, .about = "phases at the beginnings of blocks, which do not count"),
     IWI_VALUE(iw_bench_samples, block_phases, .about = "phases of a block"),
     IWI_OBJECTS_AS(iw_bench_samples, of_rank, ranks, "per_rank", rank_schema, .about = "in their order"),
 };
@@ -441,7 +448,7 @@ static const struct iwi_field bench_fields[] = {
     IWI_ESTIMATE(iw_bench_result, slowdown, .is_there = has_noise, .about = "noisy against quiet `phase_ns`"),
     IWI_ESTIMATE(iw_bench_result, max_slowdown, .is_there = has_noise, .about = "the same of `qtbt_ns`"),
     IWI_VALUE(iw_bench_result, pair_slowdown,
-              .about = "median over pairs of blocks; what the host did in some of them moves it little"),
+              .about = "median over pairs of blocks; hardly affected by a few disturbed blocks"),
     IWI_OBJECT(iw_bench_result, baseline, baseline_schema, .is_there = has_baseline,
                .about = "an earlier run"),
     IWI_OBJECT(iw_bench_result, simulated, simulated_schema, .is_there = has_simulated,
@@ -627,7 +634,7 @@ const struct iwi_kind iwi_bench_kind = {
     .name = "bench",
     .schema_id = "idlewave.bench/2",
     .about = "A measured operation, from `idlewave bench -o FILE` or `--format json`. Times are divided by "
-             "`time_scale`, except those of `per_rank`. CSV has a line for each phase: "
+             "`time_scale`, except those of `per_rank`. CSV has one line per phase: "
              "`phase,block,noise,qt_ns,bt_ns,qtbt_ns,op_ns`, as measured",
     .schema = &bench_schema,
     .write_doc = write_doc,
@@ -665,7 +672,7 @@ iw_status iw_bench_load_baseline(const iw_log *log, const char *path, iw_bench_b
                                           .ranks = result->samples->ranks};
         snprintf(baseline_p->path, sizeof baseline_p->path, "%s", path);
     } else {
-        status = iwi_fail(log, IW_ERR_FORMAT, "'%s' is no result of a benchmark", path);
+        status = iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a benchmark result", path);
     }
     iw_doc_close(file);
     return status;

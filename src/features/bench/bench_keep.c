@@ -80,7 +80,7 @@ static iw_status grow(const iw_log *log, struct iwi_bench_keep *keep, size_t cap
     keep->block = block;
     keep->is_noisy = is_noisy;
     if (!is_grown) {
-        return iwi_fail(log, IW_ERR_NOMEM, "no memory for %zu phases", capacity);
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for %zu phases", capacity);
     }
     keep->capacity = capacity;
     return IW_OK;
@@ -92,7 +92,7 @@ static iw_status grow_blocks(const iw_log *log, struct iwi_bench_keep *keep)
     void *blocks = keep->blocks;
 
     if (!grow_array(&blocks, keep->block_capacity, capacity, sizeof *keep->blocks)) {
-        return iwi_fail(log, IW_ERR_NOMEM, "no memory for %zu blocks of phases", capacity);
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for %zu blocks of phases", capacity);
     }
     keep->blocks = blocks;
     keep->block_capacity = capacity;

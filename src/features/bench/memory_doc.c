@@ -38,29 +38,29 @@ static const struct iwi_field curve_fields[] = {
     IWI_VALUE(iw_memory_curve, numa_node),
     IWI_VALUE(iw_memory_curve, cores),
     IWI_ENUM(iw_memory_curve, verdict, "saturation", verdict_name,
-             .about = "all cores together move less than 90 % of what as many alone would, or more; "
-                      "`unclear`: the measurement cannot tell"),
-    IWI_VALUE(iw_memory_curve, saturated_from, .about = "cores that take all of the bandwidth; 0: none"),
+             .about = "all cores together move less than 90 % of what as many independent cores would, or "
+                      "more; `unclear`: the measurement cannot decide"),
+    IWI_VALUE(iw_memory_curve, saturated_from, .about = "cores that use all of the bandwidth; 0: none"),
     IWI_ESTIMATE(iw_memory_curve, core_bytes_per_s, .about = "what one core moves"),
     IWI_ESTIMATE(iw_memory_curve, domain_bytes_per_s, .about = "what all of them move"),
     IWI_ESTIMATE(iw_memory_curve, scaling,
-                 .about = "all cores against as many times one, in the same rounds"),
+                 .about = "all cores over the same number of single cores, in the same rounds"),
     IWI_OBJECT(iw_memory_curve, memory, iwi_memory_schema,
-               .about = "for simulations, as in `--memory`; where memory does not saturate the domain "
+               .about = "for simulations, as in `--memory`; where memory does not saturate, the domain "
                         "suffices for all cores"),
     IWI_VALUE(iw_memory_curve, misfit,
-              .about = "how far these two numbers are off at most, as a share of what was measured"),
+              .about = "largest error of these two numbers, as a share of the measured value"),
     IWI_VALUE(iw_memory_curve, misfit_cores, .about = "with how many cores"),
     IWI_OBJECTS(iw_memory_curve, points, point_count, point_schema, .is_row = true,
-                .about = "for each number of cores that was tried"),
-    IWI_VALUE(iw_memory_curve, cache_bytes, .about = "all caches of these cores together; 0: not told"),
+                .about = "for each number of cores"),
+    IWI_VALUE(iw_memory_curve, cache_bytes, .about = "all caches of these cores together; 0: unknown"),
     IWI_VALUE(iw_memory_curve, array_bytes, .about = "the three arrays together"),
     IWI_VALUE(iw_memory_curve, window_s, .about = "length of a window"),
     IWI_VALUE(iw_memory_curve, seconds, .about = "of the whole run"),
     IWI_VALUE(iw_memory_curve, windows),
     IWI_VALUE(iw_memory_curve, disturbed_windows,
-              .about = "those in which another process had one of the CPUs for over 2 % of the time"),
-    IWI_VALUE(iw_memory_curve, is_disturbed, .about = "too few others were left, so that all count"),
+              .about = "those in which another process used one of the CPUs for over 2 % of the time"),
+    IWI_VALUE(iw_memory_curve, is_disturbed, .about = "too few undisturbed windows were left, so all count"),
 };
 static const struct iwi_schema curve_schema = IWI_SCHEMA(iw_memory_curve, curve_fields);
 
@@ -70,7 +70,7 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 
     return curve->cores > 0 && curve->point_count > 0
                ? IW_OK
-               : iwi_fail(log, IW_ERR_FORMAT, "'%s': there are no cores or no points", name);
+               : iwi_fail(log, IW_ERR_FORMAT, "'%s': no cores or no points", name);
 }
 
 /* ---- words ---- */
@@ -93,10 +93,8 @@ static const char *mib(struct iwi_document *doc, uint64_t bytes)
 static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
 {
     if (curve->cores == 1) {
-        iwi_verdict(
-            doc,
-            "One core moves %s. It is the only one that may be used here, so nothing can be said of several.",
-            gb(doc, curve->core_bytes_per_s.value));
+        iwi_verdict(doc, "One core moves %s. Only one core may be used here, so saturation is unknown.",
+                    gb(doc, curve->core_bytes_per_s.value));
         return;
     }
     iwi_verdict(
@@ -107,11 +105,10 @@ static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
     } else if (curve->verdict == IW_MEMORY_SCALES) {
         iwi_doc_append(doc, "memory does not saturate here.");
     } else if (curve->is_disturbed) {
-        iwi_doc_append(doc,
-                       "cannot tell whether memory saturates, since others used these CPUs. Try again when "
-                       "less runs here.");
+        iwi_doc_append(doc, "unknown whether memory saturates, because other processes used these CPUs. "
+                            "Measure again when less is running.");
     } else {
-        iwi_doc_append(doc, "cannot tell whether memory saturates.");
+        iwi_doc_append(doc, "unknown whether memory saturates.");
     }
 }
 
@@ -135,7 +132,7 @@ static void show_curve(struct iwi_document *doc, const iw_memory_curve *curve)
 
     if (made == IW_OK) {
         figure->message = iwi_figure_text(
-            figure, "What cores move together, as measured, and by the two numbers %.3g and %.3g GB/s.",
+            figure, "Bandwidth of several cores: measured, and modelled by two numbers, %.3g and %.3g GB/s.",
             (double)curve->memory.core_bytes_per_s / 1e9, (double)curve->memory.domain_bytes_per_s / 1e9);
         figure->x = (struct iwi_figure_axis){
             .label = "Cores", .unit = IWI_AXIS_INDEX, .low = 0.0, .high = (double)curve->cores + 1.0};
@@ -176,43 +173,47 @@ static void say_arrays(struct iwi_document *doc, const iw_memory_curve *curve)
 {
     const double times = (double)curve->array_bytes / (double)curve->cache_bytes;
 
-    iwi_item(doc, "The arrays have %s together, ", mib(doc, curve->array_bytes));
+    iwi_item(doc, "The three arrays have %s, ", mib(doc, curve->array_bytes));
     if (curve->cache_bytes == 0) {
-        iwi_doc_append(doc, "but the machine does not tell how large its caches are.");
+        iwi_doc_append(doc, "but the size of the caches is unknown.");
     } else if (times < FEW_CACHES) {
-        iwi_doc_append(doc,
-                       "%.2g times the caches of these cores (%s): part of the data never came from memory.",
-                       times, mib(doc, curve->cache_bytes));
+        iwi_doc_append(
+            doc,
+            "only %.2g times the caches of these cores (%s), so part of the data never came from memory.",
+            times, mib(doc, curve->cache_bytes));
     } else {
         iwi_doc_append(doc,
-                       "%.3g times the caches of these cores (%s): of the data at most %s came from these.",
+                       "%.3g times the caches of these cores (%s), which supplied at most %s of the data.",
                        times, mib(doc, curve->cache_bytes), iwi_percent_short(doc, 1.0 / times));
     }
-    iwi_item(doc, "Bytes are those of the STREAM triad, a[i] = b[i] + s c[i]: 24 for each i. What the "
-                  "hardware reads before it writes is not counted; count the bytes of your phases alike.");
+    iwi_item(doc,
+             "Bytes are counted as in the STREAM triad, a[i] = b[i] + s c[i]: 24 for each i, without what "
+             "the hardware reads before it writes. Count the bytes of your phases in the same way.");
 }
 
 static void say_disturbances(struct iwi_document *doc, const iw_memory_curve *curve)
 {
     iwi_item(doc,
-             "Medians of %s windows of %s, all numbers of cores in turn; intervals by stretches of the run. ",
+             "Values are medians of %s windows of %s, with all numbers of cores in turn; intervals come from "
+             "stretches of the run. ",
              iwi_count(doc, curve->windows), iwi_ns_round(doc, curve->window_s * 1e9));
     if (curve->is_disturbed) {
-        iwi_doc_append(
-            doc,
-            "Others had one of the CPUs in %s of them: too few are left, so that all count, and the "
-            "numbers are too low.",
-            iwi_percent_short(doc, (double)curve->disturbed_windows / (double)curve->windows));
+        iwi_doc_append(doc,
+                       "Other processes used one of the CPUs in %s of them. Too few windows are left, so all "
+                       "count, and the numbers are too low.",
+                       iwi_percent_short(doc, (double)curve->disturbed_windows / (double)curve->windows));
     } else if (curve->disturbed_windows > 0) {
-        iwi_doc_append(doc, "%s of them do not count: others had one of the CPUs for over 2 %% of the time.",
+        iwi_doc_append(doc,
+                       "%s of them do not count, because other processes used one of the CPUs for over 2 %% "
+                       "of the time.",
                        iwi_count(doc, curve->disturbed_windows));
     } else {
-        iwi_doc_append(doc, "No other process had one of the CPUs.");
+        iwi_doc_append(doc, "No other process used the CPUs.");
     }
     if (strcmp(curve->hypervisor, "none") != 0) {
         iwi_item(doc,
-                 "This is a virtual machine (%s): what others on its host move is not seen here, and may "
-                 "have taken part of the bandwidth.",
+                 "This is a virtual machine (%s): traffic of others on its host is invisible here and may "
+                 "have used part of the bandwidth.",
                  curve->hypervisor);
     }
 }
@@ -220,14 +221,14 @@ static void say_disturbances(struct iwi_document *doc, const iw_memory_curve *cu
 static void say_model(struct iwi_document *doc, const iw_memory_curve *curve)
 {
     if (curve->cores > 1 && !isnan(curve->scaling.value)) {
-        iwi_item(
-            doc,
-            "All cores move %s (%s to %s) of what as many alone would; below %s memory counts as saturated.",
-            iwi_percent(doc, curve->scaling.value), iwi_percent(doc, curve->scaling.low),
-            iwi_percent(doc, curve->scaling.high), iwi_percent_short(doc, IW_MEMORY_SCALING_LEAST));
+        iwi_item(doc,
+                 "All cores move %s (%s to %s) of the bandwidth of as many independent cores; below %s "
+                 "memory counts as saturated.",
+                 iwi_percent(doc, curve->scaling.value), iwi_percent(doc, curve->scaling.low),
+                 iwi_percent(doc, curve->scaling.high), iwi_percent_short(doc, IW_MEMORY_SCALING_LEAST));
     }
     if (curve->misfit > POOR_MODEL) {
-        iwi_item(doc, "Two numbers miss the curve by %s with %" PRIu32 " cores.",
+        iwi_item(doc, "The two numbers miss the measured value by %s at %" PRIu32 " cores.",
                  iwi_percent_short(doc, curve->misfit), curve->misfit_cores);
     }
 }
@@ -237,7 +238,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     const iw_memory_curve *curve = subject;
     char list[64], text[IW_MEMORY_TEXT_SIZE];
 
-    iwi_title(doc, "Bandwidth of memory on %s", curve->host);
+    iwi_title(doc, "Memory bandwidth of %s", curve->host);
     iwi_subtitle(doc, "%s, NUMA node %" PRIu32 ", CPUs %s", curve->cpu_model, curve->numa_node,
                  iw_cpu_set_text(&curve->cpus, list, sizeof list));
     say_verdict(doc, curve);
@@ -249,14 +250,14 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     say_model(doc, curve);
     say_disturbances(doc, curve);
     say_arrays(doc, curve);
-    iwi_section(doc, "use", "In the file of a network, or in a system of a study");
+    iwi_section(doc, "use", "For a network's file, or a system of a study");
     iwi_code(doc, "memory: %s", iw_memory_text(&curve->memory, text));
 }
 
 const struct iwi_kind iwi_memory_kind = {
     .name = "memory",
     .schema_id = "idlewave.memory/1",
-    .about = "How much cores move to and from memory, from `idlewave bench memory --format json`",
+    .about = "Memory bandwidth by number of cores, from `idlewave bench memory --format json`",
     .schema = &curve_schema,
     .write_doc = write_doc,
     .check = check,

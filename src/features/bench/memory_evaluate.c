@@ -174,7 +174,7 @@ static iw_status evaluate(const iw_log *log, struct evaluation *e)
     for (size_t kind = 0; kind < curve->point_count; kind++) {
         IW_TRY(find_point(log, e, kind, &curve->points[kind]));
         if (!(curve->points[kind].bytes_per_s.value > 0.0)) {
-            return iwi_fail(log, IW_ERR_RANGE, "%u cores moved nothing: their CPUs belong to others",
+            return iwi_fail(log, IW_ERR_RANGE, "%u cores moved nothing, because others use their CPUs",
                             curve->points[kind].cores);
         }
     }

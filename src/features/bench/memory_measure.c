@@ -65,8 +65,7 @@ static iw_status check_one_node(const iw_log *log, const struct iwi_cpus *cpus)
     for (size_t i = 1; i < cpus->count; i++) {
         if (node_of(cpus, cpus->numbers[i]) != node) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "CPUs %" PRIu32 " and %" PRIu32
-                            " do not share memory: they are of different NUMA nodes; list those of one",
+                            "CPUs %" PRIu32 " and %" PRIu32 " are of different NUMA nodes: give CPUs of one",
                             cpus->numbers[0], cpus->numbers[i]);
         }
     }
@@ -284,7 +283,7 @@ static iw_status start_threads(const iw_log *log, struct iwi_memory_crew *crew)
         mover->is_started = error == 0;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0 ? IW_OK : iwi_fail(log, IW_ERR_IO, "threads cannot be started: %s", strerror(error));
+    return error == 0 ? IW_OK : iwi_fail(log, IW_ERR_IO, "cannot start threads: %s", strerror(error));
 }
 
 iw_status iwi_memory_crew_start(const iw_log *log, const struct iwi_cpus *cpus, uint64_t array_bytes,
@@ -304,8 +303,8 @@ iw_status iwi_memory_crew_start(const iw_log *log, const struct iwi_cpus *cpus, 
     take_turn(crew, 0, 0);
     for (size_t i = 0; i < crew->count; i++) {
         if (crew->movers[i].error != 0) {
-            return iwi_fail(log, IW_ERR_IO, "a thread cannot be pinned to CPU %" PRIu32 ": %s",
-                            cpus->numbers[i], strerror(crew->movers[i].error));
+            return iwi_fail(log, IW_ERR_IO, "cannot pin a thread to CPU %" PRIu32 ": %s", cpus->numbers[i],
+                            strerror(crew->movers[i].error));
         }
     }
     return IW_OK;
@@ -364,8 +363,7 @@ static iw_status choose_array_bytes(const iw_log *log, const iw_memory_plan *pla
         return plan->array_bytes <= half_bytes
                    ? IW_OK
                    : iwi_fail(log, IW_ERR_NOMEM,
-                              "arrays of %" PRIu64 " MiB are more than half of the free memory, %" PRIu64
-                              " MiB",
+                              "arrays of %" PRIu64 " MiB exceed half of the free memory, %" PRIu64 " MiB",
                               plan->array_bytes >> 20, half_bytes >> 20);
     }
     bytes = bytes > LEAST_ARRAY_BYTES ? bytes : LEAST_ARRAY_BYTES;
@@ -374,7 +372,7 @@ static iw_status choose_array_bytes(const iw_log *log, const iw_memory_plan *pla
         return iwi_fail(log, IW_ERR_NOMEM,
                         "half of the free memory, %" PRIu64
                         " MiB, is less than three times the caches of %" PRIu64
-                        " MiB: the arrays would partly stay in these; free memory, or choose fewer CPUs",
+                        " MiB, which would hold part of the arrays: free memory, or use fewer CPUs",
                         half_bytes >> 20, cache_bytes >> 20);
     }
     *array_bytes_p = bytes;

@@ -64,7 +64,7 @@ static iw_status find_system(const iw_log *log, const char *const *paths, size_t
     iw_status status = IW_OK;
 
     if (count > 1) {
-        return iwi_fail(log, IW_ERR_USAGE, "what the system took is in one folder, that of the trace");
+        return iwi_fail(log, IW_ERR_USAGE, "system noise is explained from one folder, that of the trace");
     }
     IW_TRY(iw_blame_load(log, paths[0], &kernel, &kernel_count));
     if (trace == NULL) {
@@ -86,7 +86,7 @@ static iw_status find_stragglers(const iw_log *log, const char *const *paths, si
     iw_status status;
 
     if (count > 1) {
-        return iwi_fail(log, IW_ERR_USAGE, "stragglers are in one timeline, of all ranks");
+        return iwi_fail(log, IW_ERR_USAGE, "stragglers are explained from one timeline, of all ranks");
     }
     status = iw_straggler_load(log, paths[0], opts->meta, opts->left_out, &job);
     if (status == IW_OK) {
@@ -205,7 +205,7 @@ iw_status iw_explanation_make(const iw_log *log, const char *const *paths, size_
 
     IW_TRY(IWI_READ_OPTS(log, "IW_EXPLAIN_OPTS_INIT", opts, &known));
     if (count == 0) {
-        return iwi_fail(log, IW_ERR_USAGE, "no run was given");
+        return iwi_fail(log, IW_ERR_USAGE, "no run given");
     }
     explanation = iwi_new_array(log, 1, sizeof *explanation);
     if (explanation == NULL) {

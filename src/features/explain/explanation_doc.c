@@ -11,9 +11,9 @@
 
 static const struct iwi_field fields[] = {
     IWI_VALUE(iw_explanation, name, .about = "of the run"),
-    IWI_POINTER(iw_explanation, waits, iwi_waits_schema,
-                .about = "who made the others wait; null: nothing is known of it"),
-    IWI_POINTER(iw_explanation, system, iwi_blame_schema, .about = "what the operating system took"),
+    IWI_POINTER(iw_explanation, waits, iwi_waits_schema, .about = "who made the others wait; null: unknown"),
+    IWI_POINTER(iw_explanation, system, iwi_blame_schema,
+                .about = "what delayed the run besides the program"),
     IWI_POINTER(iw_explanation, stragglers, iwi_stragglers_schema, .about = "what unequal workers cost"),
 };
 static const struct iwi_schema explanation_schema = IWI_SCHEMA(iw_explanation, fields);
@@ -181,14 +181,14 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
         }
         is_any |= parts[i].subject != NULL;
     }
-    return is_any ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s' explains nothing: it has no part", name);
+    return is_any ? IW_OK : iwi_fail(log, IW_ERR_FORMAT, "'%s' has no part to show", name);
 }
 
 const struct iwi_kind iwi_explanation_kind = {
     .name = "explanation",
     .schema_id = "idlewave.explanation/1",
     .about = "Why a run was slow: each part that its files can answer, from `idlewave explain FILE --format "
-             "json`. CSV has the lines of one part: where there are several, `--only` picks it",
+             "json`. CSV has the lines of one part; `--only` selects it where there are several",
     .schema = &explanation_schema,
     .write_doc = write_doc,
     .check = check,

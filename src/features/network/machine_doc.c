@@ -214,14 +214,14 @@ static iw_status machine_figure(struct iwi_document *doc, const iw_net_machine *
     struct drawing d = {.doc = doc, .machine = machine};
     struct box all = {.width = WIDTH};
 
-    IW_TRY(iwi_figure_new(doc->log, "Levels, and one group of each", &d.figure));
+    IW_TRY(iwi_figure_new(doc->log, "Levels, with one group of each", &d.figure));
     all.height = height_of(&d, outermost, WIDTH, false);
     d.figure->x = (struct iwi_figure_axis){.label = "", .unit = IWI_AXIS_NONE, .high = WIDTH};
     d.figure->y = (struct iwi_figure_axis){.label = "", .unit = IWI_AXIS_NONE, .high = (double)all.height};
     d.figure->height = (double)all.height * LINE_PIXELS / PAGE_PIXELS;
     d.figure->is_wide = true;
-    d.figure->message = "Levels from the outermost to ranks: what messages cost between two ranks that meet "
-                        "there. Dashed: what is not drawn once more.";
+    d.figure->message = "Levels from the outermost to ranks, with the cost of messages between two ranks "
+                        "that share that level. Dashed: groups not drawn again.";
     draw_level(&d, outermost, all, false);
     *figure_p = d.figure;
     return IW_OK;
@@ -245,32 +245,32 @@ static const struct iwi_field level_fields[] = {
     IWI_VALUE(iw_net_machine_level, parts, .is_there = is_inner, .is_optional = true,
               .about = "groups of the level inside; 0 of the innermost"),
     IWI_TIME(iw_net_machine_level, L_ps, "L_ns",
-             .about = "of small messages between two ranks that are alone, as the next ones"),
+             .about = "of small messages between two otherwise silent ranks, as the next ones"),
     IWI_TIME(iw_net_machine_level, o_send_ps, "o_send_ns"),
     IWI_TIME(iw_net_machine_level, o_recv_ps, "o_recv_ns"),
     IWI_TIME(iw_net_machine_level, g_ps, "g_ns"),
     IWI_PER_BYTE(iw_net_machine_level, G, "G_ns_per_byte"),
     IWI_VALUE(iw_net_machine_level, bytes_per_ns,
-              .about = "what a rank alone moves in large messages, GB/s; 0: no limit"),
-    IWI_VALUE(iw_net_machine_level, segments, .about = "sizes from which on costs are others"),
+              .about = "bandwidth of large messages of a single rank, GB/s; 0: no limit"),
+    IWI_VALUE(iw_net_machine_level, segments, .about = "sizes at which costs change"),
     IWI_VALUE(iw_net_machine_level, taper, .is_there = has_taper, .is_optional = true,
-              .about = "how much narrower the links out of a group are; missing: not at all"),
-    IWI_VALUE(iw_net_machine_level, is_node, .about = "its groups have the NICs"),
+              .about = "factor by which links out of a group are narrower; missing: 1"),
+    IWI_VALUE(iw_net_machine_level, is_node, .about = "its groups own the NICs"),
     IWI_TIME(iw_net_machine_level, small_ps, "small_ns",
-             .about = "what 8 bytes take between two ranks that are alone, from the beginning of the send to "
+             .about = "time of 8 bytes between two otherwise silent ranks, from the beginning of the send to "
                       "the end of the receive"),
-    IWI_TIME(iw_net_machine_level, large_ps, "large_ns", .about = "what 1 MiB takes"),
+    IWI_TIME(iw_net_machine_level, large_ps, "large_ns", .about = "time of 1 MiB"),
     IWI_TIME(iw_net_machine_level, shared_ps, "large_shared_ns",
-             .about = "what 1 MiB takes where all active ranks share NICs and narrow links"),
+             .about = "time of 1 MiB where all active ranks share NICs and narrow links"),
     IWI_VALUE(iw_net_machine_level, is_device_progress, .is_there = is_by_device, .is_optional = true,
-              .about = "a device moves messages: what takes no CPU time needs no CPU"),
+              .about = "a device moves messages: only CPU time needs the CPU"),
 };
 static const struct iwi_schema level_schema = IWI_SCHEMA(iw_net_machine_level, level_fields);
 
 static const struct iwi_field memory_fields[] = {
     IWI_VALUE(iw_memory, ranks, .about = "of a domain"),
-    IWI_VALUE(iw_memory, domain_bytes_per_s, .about = "what all cores of a domain move together"),
-    IWI_VALUE(iw_memory, core_bytes_per_s, .about = "what one core moves"),
+    IWI_VALUE(iw_memory, domain_bytes_per_s, .about = "moved by all cores of a domain together"),
+    IWI_VALUE(iw_memory, core_bytes_per_s, .about = "moved by one core"),
 };
 static const struct iwi_schema memory_schema = IWI_SCHEMA(iw_memory, memory_fields);
 
@@ -281,18 +281,18 @@ static const struct iwi_field machine_fields[] = {
     IWI_VALUE(iw_net_machine, S_bytes, .about = "larger messages use rendezvous"),
     IWI_ENUM(iw_net_machine, placement, "placement", placement_name),
     IWI_VALUE(iw_net_machine, placed_ranks, .is_there = has_list, .is_optional = true,
-              .about = "that a list places"),
+              .about = "placed by a list"),
     IWI_VALUE(iw_net_machine, placed_nodes, .is_there = has_list, .is_optional = true,
-              .about = "on which it places them"),
-    IWI_VALUE(iw_net_machine, nic_count, .about = "of a node; 0: they are no limit"),
+              .about = "on which the list places them"),
+    IWI_VALUE(iw_net_machine, nic_count, .about = "per node; 0: no limit"),
     IWI_VALUE(iw_net_machine, nic_bytes_per_ns, .is_there = has_nics, .is_optional = true,
               .about = "of one NIC, GB/s; 0: no limit"),
     IWI_VALUE(iw_net_machine, active, .is_there = has_nics, .is_optional = true,
-              .about = "ranks of a node that share them at once; 0: messages wait in queues"),
+              .about = "ranks per node that share them at once; 0: messages wait in queues"),
     IWI_VALUE_AS(iw_net_machine, has_rails, "rails", .is_there = has_nics, .is_optional = true,
                  .about = "each rank has one of them"),
     IWI_OBJECT(iw_net_machine, memory, memory_schema, .is_there = has_memory, .is_optional = true,
-               .about = "where it is known"),
+               .about = "if known"),
     IWI_INLINE(iw_net_machine, caveats, iwi_caveats_schema),
 };
 static const struct iwi_schema machine_schema = IWI_SCHEMA(iw_net_machine, machine_fields);
@@ -357,7 +357,7 @@ static void say_verdict(struct iwi_document *doc, const iw_net_machine *machine)
     }
     iwi_doc_append(doc, ".");
     if (shared != NULL) {
-        iwi_doc_append(doc, " Where ranks share links, 1 MiB takes up to %s times as long.",
+        iwi_doc_append(doc, " Where ranks share links, 1 MiB takes up to %sx as long.",
                        iwi_factor(doc, (double)shared->shared_ps / (double)shared->large_ps));
     }
 }
@@ -366,7 +366,7 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
 {
     const double fs_per_ns = 1e6;
 
-    iwi_section(doc, "levels", "Levels from inside out");
+    iwi_section(doc, "levels", "Levels, from the inside out");
     IWI_TABLE(doc, "", {"level", IWI_WORDS}, {"ranks", IWI_NUMBER}, {"L", IWI_NUMBER}, {"o_s", IWI_NUMBER},
               {"o_r", IWI_NUMBER}, {"g", IWI_NUMBER}, {"G ns/B", IWI_NUMBER}, {"GB/s", IWI_NUMBER},
               {"taper", IWI_NUMBER});
@@ -388,12 +388,12 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
         iwi_item(doc, "%s: 8 B takes %s, 1 MiB takes %s between two ranks", level->name,
                  iwi_ps(doc, level->small_ps), iwi_ps(doc, level->large_ps));
         if (level->shared_ps > level->large_ps) {
-            iwi_doc_append(doc, "; %s where they share links with others, as simulations have it",
+            iwi_doc_append(doc, ", or %s in simulations where they share links",
                            iwi_ps(doc, level->shared_ps));
         }
-        iwi_doc_append(doc, ".%s", level->is_device_progress ? " A device moves them." : "");
+        iwi_doc_append(doc, ".%s", level->is_device_progress ? " A device moves messages." : "");
         if (level->segments > 0) {
-            iwi_doc_append(doc, " Costs change at %u size%s; the table has those of small messages.",
+            iwi_doc_append(doc, " Costs change at %u size%s; the table shows those of small messages.",
                            level->segments, iwi_plural_s(level->segments));
         }
     }
@@ -402,7 +402,7 @@ static void say_levels(struct iwi_document *doc, const iw_net_machine *machine)
 static const char *placement_words(struct iwi_document *doc, const iw_net_machine *machine)
 {
     switch (machine->placement) {
-    case IW_PLACEMENT_ROUND_ROBIN: return "round-robin: ranks are dealt out to the nodes in turn";
+    case IW_PLACEMENT_ROUND_ROBIN: return "round-robin: ranks are dealt out to nodes in turn";
     case IW_PLACEMENT_LIST:
         return iwi_doc_printf(doc, "by a list: %u rank%s on %u node%s", machine->placed_ranks,
                               iwi_plural_s(machine->placed_ranks), machine->placed_nodes,
@@ -414,27 +414,26 @@ static const char *placement_words(struct iwi_document *doc, const iw_net_machin
 
 static const char *nics_words(struct iwi_document *doc, const iw_net_machine *machine)
 {
-    const char *those =
-        iwi_doc_printf(doc, "%u for a node, %s%s%s", machine->nic_count,
-                       bandwidth_words(doc, machine->nic_bytes_per_ns), machine->nic_count > 1 ? " each" : "",
-                       machine->has_rails ? ", as rails: each rank has one of them" : "");
+    const char *those = iwi_doc_printf(
+        doc, "%u per node, %s%s%s", machine->nic_count, bandwidth_words(doc, machine->nic_bytes_per_ns),
+        machine->nic_count > 1 ? " each" : "", machine->has_rails ? ", as rails: one per rank" : "");
 
     return machine->active > 0
-               ? iwi_doc_printf(doc, "%s; %u rank%s of a node send%s at once", those, machine->active,
+               ? iwi_doc_printf(doc, "%s; %u rank%s per node send%s at once", those, machine->active,
                                 iwi_plural_s(machine->active), machine->active == 1 ? "s" : "")
-               : iwi_doc_printf(doc, "%s; messages wait for them in the order of time", those);
+               : iwi_doc_printf(doc, "%s; messages queue for them in time order", those);
 }
 
 static void say_rest(struct iwi_document *doc, const iw_net_machine *machine)
 {
     const double bytes_per_gb = 1e9;
 
-    iwi_section(doc, "machine", "For all levels");
+    iwi_section(doc, "machine", "All levels");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"", IWI_WORDS});
     iwi_row(doc, "S",
             machine->S_bytes < UINT64_MAX
                 ? iwi_doc_printf(doc, "%s; larger messages use rendezvous", iwi_size(doc, machine->S_bytes))
-                : "no limit: no message uses rendezvous");
+                : "no limit, so no message uses rendezvous");
     if (machine->level_count > 1) {
         iwi_row(doc, "placement", placement_words(doc, machine));
     }
@@ -443,7 +442,7 @@ static void say_rest(struct iwi_document *doc, const iw_net_machine *machine)
     }
     if (machine->memory.ranks > 0) {
         iwi_row(doc, "memory",
-                iwi_doc_printf(doc, "%u ranks of a domain share %.3g GB/s, each has %.3g GB/s at most",
+                iwi_doc_printf(doc, "%u ranks per domain share %.3g GB/s, each at most %.3g GB/s",
                                machine->memory.ranks,
                                (double)machine->memory.domain_bytes_per_s / bytes_per_gb,
                                (double)machine->memory.core_bytes_per_s / bytes_per_gb));
@@ -485,8 +484,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 const struct iwi_kind iwi_machine_kind = {
     .name = "machine",
     .schema_id = "idlewave.machine/2",
-    .about = "A network as simulations have it, from `idlewave net show --format json`. CSV has a line for "
-             "each level",
+    .about =
+        "A network as simulations use it, from `idlewave net show --format json`. CSV has one line per level",
     .older_id = "idlewave.machine/1",
     .schema = &machine_schema,
     .write_doc = write_doc,

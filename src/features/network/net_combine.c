@@ -135,7 +135,7 @@ static iw_status combine_level(const struct combination *c, const iw_net_level *
     }
     if (level->point_count == 0 || level->point_count > IWI_MOST_NET_POINTS) {
         return iwi_fail(c->log, IW_ERR_RANGE,
-                        "the launches have %zu sizes of level '%s' in common; 1 to %d can be evaluated",
+                        "the launches share %zu sizes of level '%s', but 1 to %d can be evaluated",
                         level->point_count, first->name, IWI_MOST_NET_POINTS);
     }
     memcpy(level->name, first->name, sizeof level->name);
@@ -160,7 +160,7 @@ static iw_status combine_levels(struct combination *c)
     for (size_t i = 0; i < first->level_count; i++) {
         IW_TRY(combine_level(c, &first->levels[i], &all->levels[all->level_count++]));
     }
-    return all->level_count > 0 ? IW_OK : iwi_fail(c->log, IW_ERR_RANGE, "the launches have no level");
+    return all->level_count > 0 ? IW_OK : iwi_fail(c->log, IW_ERR_RANGE, "the launches have no levels");
 }
 
 /* ---- links ---- */
@@ -250,7 +250,7 @@ static iw_status combine_facts(struct combination *c)
         const iw_net_measured *one = c->launches[i];
 
         if (one->ranks != first->ranks || one->calls != first->calls) {
-            return iwi_fail(c->log, IW_ERR_RANGE, "launch %zu has %u ranks, the first %u; or other calls",
+            return iwi_fail(c->log, IW_ERR_RANGE, "launch %zu has %u ranks, the first %u, or other calls",
                             i + 1, one->ranks, first->ranks);
         }
         all->seconds += one->seconds;
@@ -268,7 +268,7 @@ iw_status iw_net_combine(const iw_log *log, const iw_net_measured *const *launch
     iw_status status;
 
     if (count < 2 || count > MOST_LAUNCHES) {
-        return iwi_fail(log, IW_ERR_RANGE, "%zu launches cannot be combined; 2 to %d can", count,
+        return iwi_fail(log, IW_ERR_RANGE, "%zu launches cannot be combined: use 2 to %d", count,
                         MOST_LAUNCHES);
     }
     c.all = iwi_new_array(log, 1, sizeof *c.all);

@@ -53,7 +53,7 @@ KNOWN_TIMES(iw_net_segment)
 KNOWN_TIMES(iw_net)
 
 static const struct iwi_field segment_fields[] = {
-    IWI_VALUE(iw_net_segment, from_bytes, .about = "size from which on these costs hold"),
+    IWI_VALUE(iw_net_segment, from_bytes, .about = "size from which these costs apply"),
     COST_FIELDS(iw_net_segment),
 };
 static const struct iwi_schema segment_schema = IWI_SCHEMA(iw_net_segment, segment_fields);
@@ -73,11 +73,11 @@ static const struct iwi_schema eager_schema = IWI_SCHEMA(iw_net_eager, eager_fie
 
 static const struct iwi_field level_fields[] = {
     IWI_CHARS(iw_net_level, name, .is_column = true),
-    IWI_VALUE_ARRAY(iw_net_level, ranks, .about = "the pair that was measured"),
+    IWI_VALUE_ARRAY(iw_net_level, ranks, .about = "pair that was measured"),
     IWI_OBJECT_AS(iw_net_level, L, "L_ns", value_schema,
-                  .about = "of the smallest message, as the next ones: the mean over the launches, with its "
-                           "95 % interval by Student's t; of one launch the median over its rounds, with an "
-                           "interval that does not cover differences between launches"),
+                  .about = "of the smallest message, as the next ones: the mean over launches, with its 95 % "
+                           "interval by Student's t; of one launch the median over its rounds, with an "
+                           "interval that ignores differences between launches"),
     IWI_OBJECT_AS(iw_net_level, half_round_trip, "half_round_trip_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, exchange, "exchange_ns", value_schema),
     IWI_OBJECT_AS(iw_net_level, o_send, "o_send_ns", value_schema),
@@ -87,17 +87,17 @@ static const struct iwi_field level_fields[] = {
     IWI_OBJECT_AS(iw_net_level, eager_inside, "S_receiver_in_mpi", eager_schema,
                   .about = "eager limit if the receiver is in MPI"),
     IWI_VALUE(iw_net_level, fit_error,
-              .about = "the most by which the segments miss a measured time, as a share of it"),
+              .about = "largest error of the segments at a measured time, as a share of it"),
     IWI_VALUE(iw_net_level, wide_points, .about = "sizes whose interval is wider than 10 %"),
     IWI_VALUE(iw_net_level, overlapped_from_bytes,
-              .about = "from here on o_s + o_r exceed the time of a message and were cut; 0: nowhere"),
-    IWI_VALUE(iw_net_level, least_overlap, .about = "share to which they were cut, at least"),
+              .about = "size from which o_s + o_r exceed the time of a message and were cut; 0: none"),
+    IWI_VALUE(iw_net_level, least_overlap, .about = "smallest share to which they were cut"),
     IWI_VALUE_AS(
         iw_net_level, capped_from_bytes, "g_capped_from_bytes",
         .about =
-            "from here on messages in a row took longer than half a round trip, and g was cut; 0: nowhere"),
-    IWI_VALUE_AS(iw_net_level, most_capped, "g_most_capped", .about = "factor by which g was cut, at most"),
-    IWI_OBJECT(iw_net_level, net, net_schema, .about = "what simulations use, for messages from 1 byte on"),
+            "size from which messages in a row took longer than half a round trip and g was cut; 0: none"),
+    IWI_VALUE_AS(iw_net_level, most_capped, "g_most_capped", .about = "largest factor by which g was cut"),
+    IWI_OBJECT(iw_net_level, net, net_schema, .about = "costs in simulations, for messages from 1 byte"),
     IWI_OBJECTS(iw_net_level, points, point_count, point_schema, .is_row = true),
 };
 static const struct iwi_schema level_schema = IWI_SCHEMA(iw_net_level, level_fields);
@@ -114,7 +114,8 @@ static const struct iwi_schema slow_schema = IWI_SCHEMA(iw_net_slow_link, slow_f
 IWI_NAMED(calls_name, iw_net_calls_name((iw_net_calls)value))
 
 static const struct iwi_field measured_fields[] = {
-    IWI_CHARS(iw_net_measured, warning, .about = "why the numbers are not valid; empty: they are"),
+    IWI_CHARS(iw_net_measured, warning,
+              .about = "reason why the numbers are not valid; empty: they are valid"),
     IWI_VALUE(iw_net_measured, launches),
     IWI_VALUE(iw_net_measured, ranks),
     IWI_CHARS_LIST(iw_net_measured, host_names, ranks, .about = "of each rank"),
@@ -156,15 +157,15 @@ static iw_status check_level(const iw_log *log, const char *name, const iw_net_m
     uint64_t before = 0;
 
     if (level->ranks[0] >= measured->ranks || level->ranks[1] >= measured->ranks || level->point_count == 0) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s': level '%s' is of no pair of ranks, or has no points", name,
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s': level '%s' has no pair of ranks, or no points", name,
                         level->name);
     }
     for (size_t i = 0; i < level->point_count; before = level->points[i++].bytes) {
         if (level->points[i].bytes <= before || !is_possible(&level->points[i])) {
-            return iwi_fail(log, IW_ERR_FORMAT,
-                            "'%s': point %zu of level '%s' has no size above the one before, or times that "
-                            "cannot be",
-                            name, i + 1, level->name);
+            return iwi_fail(
+                log, IW_ERR_FORMAT,
+                "'%s': point %zu of level '%s' does not exceed the size before, or has invalid times", name,
+                i + 1, level->name);
         }
     }
     return IW_OK;
@@ -175,14 +176,14 @@ iw_status iwi_net_measured_check(const iw_log *log, const char *name, const void
     const iw_net_measured *measured = subject;
 
     if (measured->ranks < 2 || measured->level_count == 0 || measured->launches == 0) {
-        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is no network between ranks", name);
+        return iwi_fail(log, IW_ERR_FORMAT, "'%s' is not a network between ranks", name);
     }
     for (size_t i = 0; i < measured->level_count; i++) {
         IW_TRY(check_level(log, name, measured, &measured->levels[i]));
     }
     for (size_t i = 0; i < measured->slow_count; i++) {
         if (measured->slow[i].ranks[0] >= measured->ranks || measured->slow[i].ranks[1] >= measured->ranks) {
-            return iwi_fail(log, IW_ERR_FORMAT, "'%s': slow link %zu is of no pair of ranks", name, i + 1);
+            return iwi_fail(log, IW_ERR_FORMAT, "'%s': slow link %zu is not a pair of ranks", name, i + 1);
         }
     }
     return IW_OK;
@@ -225,10 +226,10 @@ static void say_verdict(struct iwi_document *doc, const iw_net_measured *measure
                        is_inside(level) ? "a node" : "nodes", iwi_ns(doc, level->half_round_trip.value),
                        bandwidth(level), i + 1 < measured->level_count ? "; " : ".");
     }
-    iwi_doc_append(doc, " The fitted lines miss a measured time by up to %s%s.", iwi_percent(doc, worst),
-                   worst > POOR_FIT ? ": too much to trust them between and beyond these sizes" : "");
+    iwi_doc_append(doc, " The fitted lines miss measured times by up to %s%s.", iwi_percent(doc, worst),
+                   worst > POOR_FIT ? ", too much to rely on them between and beyond these sizes" : "");
     if (measured->launches == 1) {
-        iwi_doc_append(doc, " This was one launch; how much another one differs is unknown.");
+        iwi_doc_append(doc, " Only one launch was measured, so differences between launches are unknown.");
     }
     if (measured->slow_count > 0) {
         iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks are slower than the others.",
@@ -268,7 +269,7 @@ static void show_level(struct iwi_document *doc, const iw_net_level *level)
         figure->x =
             (struct iwi_figure_axis){.label = "Size in bytes", .unit = IWI_AXIS_COUNT, .is_log = true};
         figure->y = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS, .is_log = true};
-        figure->message = "What a message takes by its size, as measured.";
+        figure->message = "Measured time of a message by its size.";
         add_curve(figure, level, offsetof(iw_net_point, exchange), 4, "both ways at once");
         add_curve(figure, level, offsetof(iw_net_point, half_round_trip), 0, "half a round trip");
         add_curve(figure, level, offsetof(iw_net_point, gap), 1, "each of many in a row");
@@ -298,11 +299,12 @@ static void say_limit(struct iwi_document *doc, const iw_net_level *level)
                 "no send waited for its receiver");
         return;
     }
-    iwi_row(doc, "S", iwi_size(doc, computing->bytes), "", "larger ones wait for a computing receiver");
+    iwi_row(doc, "S", iwi_size(doc, computing->bytes), "",
+            "larger messages wait while the receiver computes");
     if (inside->bytes != computing->bytes) {
         iwi_row(doc, "", iwi_size(doc, inside->bytes), "",
-                inside->is_at_most ? "the same while it is in another MPI call"
-                                   : "and more go while it is in another MPI call");
+                inside->is_at_most ? "the same while the receiver is in another MPI call"
+                                   : "at least, while the receiver is in another MPI call");
     }
 }
 
@@ -316,7 +318,7 @@ static void say_parameters(struct iwi_document *doc, const iw_net_measured *meas
         doc, "Messages of %s: %s.", iwi_size(doc, bytes),
         measured->launches > 1
             ? iwi_doc_printf(doc, "means of %u launches with their 95 %% intervals", measured->launches)
-            : "medians with the 95 % intervals of this launch alone");
+            : "medians with 95 % intervals of this launch only");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"value", IWI_NUMBER}, {"95 % interval", IWI_WORDS}, {"", IWI_WORDS});
     iwi_unfold(doc);
     say_value(doc, "L", &level->L, "latency without overheads");
@@ -327,7 +329,7 @@ static void say_parameters(struct iwi_document *doc, const iw_net_measured *meas
               has_exchange ? "half a round trip" : "half a round trip: o_s+L+o_r");
     say_value(doc, "o_s", &level->o_send, "CPU time of a send");
     say_value(doc, "o_r", &level->o_recv, "CPU time of a receive");
-    say_value(doc, "g", &level->gap, "between messages in a row");
+    say_value(doc, "g", &level->gap, "interval between messages in a row");
     say_limit(doc, level);
 }
 
@@ -384,8 +386,8 @@ static void say_links(struct iwi_document *doc, const iw_net_measured *measured)
     }
     iwi_section(doc, "links", "Slow pairs of ranks");
     iwi_paragraph(doc,
-                  "Half round trips of 8 B and %s with all other ranks silent, and how much longer than "
-                  "the median they take.",
+                  "Half round trips of 8 B and %s while all other ranks are silent, and how many times the "
+                  "median they take.",
                   iwi_size(doc, measured->large_bytes));
     IWI_TABLE(doc, "", {"ranks", IWI_WORDS}, {"hosts", IWI_WORDS}, {"small", IWI_NUMBER},
               {"factor", IWI_NUMBER}, {"large", IWI_NUMBER}, {"factor", IWI_NUMBER});
@@ -411,23 +413,21 @@ static void say_doubts(struct iwi_document *doc, const iw_net_level *level)
              has_exchange ? "exchange" : "half round trip", iwi_percent(doc, level->fit_error));
     if (level->wide_points > 0) {
         iwi_doc_append(doc,
-                       "; %" PRIu64
-                       " of %zu sizes have intervals wider than 10 %%: measuring longer, more launches "
-                       "or a quieter machine helps",
+                       "; %" PRIu64 " of %zu sizes have intervals wider than 10 %% (measure longer, with "
+                       "more launches, or on a quieter machine)",
                        level->wide_points, level->point_count);
     }
     if (level->overlapped_from_bytes > 0) {
         iwi_doc_append(
-            doc, "; from %s on sending and receiving overlap, so their CPU times were cut (to %s at least)%s",
+            doc, "; from %s sending and receiving overlap, so their CPU times were cut (to at least %s)%s",
             iwi_size(doc, level->overlapped_from_bytes), iwi_percent(doc, level->least_overlap),
-            has_exchange ? "" : ": if your program sends both ways at once, measure exchanges");
+            has_exchange ? "" : "; if your program sends both ways at once, measure exchanges");
     }
     if (level->capped_from_bytes > 0) {
-        iwi_doc_append(
-            doc,
-            "; from %s on messages in a row took longer than half a round trip each (up to %s times), "
-            "which g cannot mean: it was cut to that",
-            iwi_size(doc, level->capped_from_bytes), iwi_factor(doc, level->most_capped));
+        iwi_doc_append(doc,
+                       "; from %s messages in a row took longer than half a round trip each (up to %s "
+                       "times), so g was cut to half a round trip",
+                       iwi_size(doc, level->capped_from_bytes), iwi_factor(doc, level->most_capped));
     }
     iwi_doc_append(doc, ".");
 }
@@ -446,15 +446,15 @@ static void say_certainty(struct iwi_document *doc, const iw_net_measured *measu
              measured->seconds, measured->launches, measured->launches == 1 ? "" : "es",
              iw_net_calls_name(measured->calls), measured->mpi_version);
     if (measured->launches == 1) {
-        iwi_doc_append(doc, " Only several launches show how much launches differ.");
+        iwi_doc_append(doc, " Measure several launches to see how much they differ.");
     }
     for (size_t i = 0; i < measured->level_count; i++) {
         say_doubts(doc, &measured->levels[i]);
     }
     if (measured->link_count > 0) {
         iwi_item(doc,
-                 "%" PRIu64 " of %" PRIu64 " pairs of ranks were looked at; the levels were measured between "
-                 "typical ones.",
+                 "%" PRIu64 " of %" PRIu64
+                 " pairs of ranks were checked; the levels were measured between typical ones.",
                  measured->link_count, measured->pair_count);
     }
 }
@@ -482,8 +482,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_net_kind = {
     .name = "net",
     .schema_id = "idlewave.net-measured/3",
-    .about = "A network that `idlewave net --format json` measured, in one launch or several; `net` reads "
-             "such files and combines them. CSV has a line for each level and size",
+    .about = "A network measured by `idlewave net --format json`, in one launch or several; `net` reads such "
+             "files and combines them. CSV has one line per level and size",
     .schema = &iwi_net_measured_schema,
     .write_doc = write_doc,
     .check = iwi_net_measured_check,

@@ -249,8 +249,9 @@ static iw_status fill_points(const iw_log *log, const iw_net_level_samples *samp
         }
     }
     if (level->point_count == 0 || level->point_count > IWI_MOST_NET_POINTS) {
-        return iwi_fail(log, IW_ERR_RANGE, "level '%s' was measured at %zu sizes; 1 to %d can be evaluated",
-                        samples->name, level->point_count, IWI_MOST_NET_POINTS);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "level '%s' was measured at %zu sizes, but 1 to %d can be evaluated", samples->name,
+                        level->point_count, IWI_MOST_NET_POINTS);
     }
     iwi_sort(level->points, level->point_count, by_bytes);
     return IW_OK;

@@ -107,17 +107,17 @@ static iw_status add_quantile(struct table *table, double percent)
     size_t at = table->quantile_count;
 
     if (percent > 100) {
-        return fail(table, "there is no percentile above 100");
+        return fail(table, "percentiles above 100 do not exist");
     }
     if (table->quantile_count == MOST_QUANTILES) {
-        return fail(table, "there are more than 16 percentiles");
+        return fail(table, "more than 16 percentiles");
     }
     while (at > 0 && table->quantiles[at - 1].share > quantile.share) {
         table->quantiles[at] = table->quantiles[at - 1];
         at--;
     }
     if (at > 0 && table->quantiles[at - 1].share == quantile.share) {
-        return fail(table, "a percentile is there twice");
+        return fail(table, "a percentile occurs twice");
     }
     table->quantiles[at] = quantile;
     table->quantile_count++;
@@ -145,7 +145,7 @@ static iw_status take_column(struct table *table, struct iwi_piece *rest)
     double percent;
 
     if (table->column_count == MOST_COLUMNS) {
-        return fail(table, "there are more than 32 columns");
+        return fail(table, "more than 32 columns");
     }
     if (iwi_take_prefix(rest, "Avg Latency(us)") || iwi_take_prefix(rest, "Latency (us)") ||
         iwi_take_prefix(rest, "Latency(us)")) {
@@ -159,7 +159,7 @@ static iw_status take_column(struct table *table, struct iwi_piece *rest)
     } else if (iwi_take_prefix(rest, "Iterations") || iwi_take_prefix(rest, "Validation")) {
         table->is_text[table->column_count] = true;
     } else {
-        return fail(table, "there is a column that osu_latency does not write");
+        return fail(table, "unknown column; osu_latency does not write it");
     }
     table->column_count++;
     return IW_OK;
@@ -172,7 +172,7 @@ static iw_status read_columns(struct table *table, struct iwi_piece line)
     for (line = iwi_trim_blanks(line); line.at < line.end; line = iwi_trim_blanks(line)) {
         IW_TRY(take_column(table, &line));
     }
-    return table->mean < MOST_COLUMNS ? IW_OK : fail(table, "there is no column of latencies");
+    return table->mean < MOST_COLUMNS ? IW_OK : fail(table, "no column of latencies");
 }
 
 /* ---- lines of the table ---- */
@@ -184,10 +184,10 @@ static iw_status add_row(struct table *table, const struct row *row)
         if (row->bytes == 1 && table->count == 1) {
             return IW_OK;
         }
-        return fail(table, "sizes must rise: is this the output of several runs? give one of them");
+        return fail(table, "sizes must rise; give the output of one run");
     }
     if (table->count == IWI_MOST_NET_POINTS) {
-        return fail(table, "there are more than 56 sizes");
+        return fail(table, "more than 56 sizes");
     }
     table->rows[table->count++] = *row;
     return IW_OK;
@@ -207,13 +207,13 @@ static iw_status read_row(struct table *table, struct iwi_piece line)
 
         if (table->is_text[i] ? word.at == word.end
                               : !iwi_read_real(word, &us) || us <= 0 || us > LONGEST_US) {
-            return fail(table, "expected a time above 0 us and of at most 1 h for each column of the head");
+            return fail(table, "expected a time above 0 us and of at most 1 h for each column of the header");
         }
         row.us[i] = table->is_text[i] ? 0 : us;
     }
     line = iwi_trim_blanks(line);
     return line.at == line.end ? add_row(table, &row)
-                               : fail(table, "the line has more columns than the head");
+                               : fail(table, "the line has more columns than the header");
 }
 
 static bool is_row(struct iwi_piece line)
@@ -230,13 +230,13 @@ static iw_status find_table(struct table *table)
     while (iwi_next_line(&table->lines, &line)) {
         if (is_inside && is_columns(line)) {
             return is_fit ? read_columns(table, line)
-                          : fail(table, "this test is not osu_latency's: a network is what messages between "
-                                        "two ranks take, one pair at a time");
+                          : fail(table, "not the output of osu_latency, the test that measures one pair of "
+                                        "ranks at a time");
         }
         is_fit = is_head(line) ? is_of_one_pair(line) : is_fit;
         is_inside = is_head(line) || (is_inside && line.at < line.end && *line.at == '#');
     }
-    return fail(table, "there is no table of OSU");
+    return fail(table, "no OSU table");
 }
 
 static iw_status read_rows(struct table *table)
@@ -383,7 +383,7 @@ static iw_status read_table(struct table *table, iw_net *net_p)
         fill_noise(table, &level.net.noise);
         level.net.origin.is_measured = true; /* where: it does not say */
         iwi_warn(table->log,
-                 "'%s': o and g are unknown and count as 0; if o is more, noise costs more than is said",
+                 "'%s': o and g are unknown and count as 0; if o is larger, noise costs more than predicted",
                  table->path);
         *net_p = level.net;
     }

@@ -428,7 +428,7 @@ static iw_status read_row(struct table *table, struct iwi_piece line)
                            "in us (at most 1 h)");
     }
     if (table->count > 0 && n != table->n) {
-        return fail(table, "n is not that of the lines before");
+        return fail(table, "n differs from earlier lines");
     }
     if (words[COLUMNS - 1].at == words[COLUMNS - 1].end) {
         return fail(table, "the line ends before o_r");
@@ -452,7 +452,7 @@ static iw_status read_rows(struct table *table)
             continue;
         }
         if (table->count == MOST_SIZES) {
-            return fail(table, "there are more than 4096 sizes");
+            return fail(table, "more than 4096 sizes");
         }
         IW_TRY(read_row(table, text));
     }

@@ -275,8 +275,8 @@ static void write_all(FILE *out, const iw_net_measured *measured, const char *na
     }
     (void)fprintf(out, "levels: # from the inside out; %s\n",
                   seating.ranks > 0 || measured->level_count < 2
-                      ? "a message costs what the first level says that both ranks share"
-                      : "without sizes ('ranks') of all but the last, only the last counts");
+                      ? "a message has the costs of the first level that both ranks share"
+                      : "where levels have no size ('ranks'), only the last one counts");
     for (size_t i = 0; i < measured->level_count; i++) {
         write_head(out, &measured->levels[i], i == 0 ? seating.ranks : 0);
         write_segments(out, &measured->levels[i].net);
@@ -294,12 +294,12 @@ iw_status iw_net_write_yaml(const iw_log *log, const iw_net_measured *measured, 
     iw_status status;
 
     if (out == NULL) {
-        return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for writing '%s'", path);
     }
     write_all(out, measured, name, command);
     if (fclose(out) != 0) {
         free(text);
-        return iwi_fail(log, IW_ERR_NOMEM, "no memory to write '%s'", path);
+        return iwi_fail(log, IW_ERR_NOMEM, "out of memory for writing '%s'", path);
     }
     status = iwi_write_bytes(log, path, text, size);
     free(text);

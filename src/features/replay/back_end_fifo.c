@@ -277,8 +277,8 @@ static int create_watchdog(const iw_log *log, struct fifo_state *state, int cpu)
     /* if none of these CPUs is for us; calibration need not say it too */
     if (error == 0 && pthread_setaffinity_np(state->watchdog, sizeof others, &others) != 0 &&
         state->injector->logbook == NULL) {
-        iwi_warn(log, "there is no other CPU for the watchdog: only the kernel's limit on real-time "
-                      "threads ends a detour that does not end");
+        iwi_warn(log, "no other CPU for the watchdog: only the kernel's limit on real-time threads ends a "
+                      "detour that lasts too long");
     }
     return error;
 }
@@ -297,10 +297,9 @@ static iw_status refuse(const iw_log *log, int error)
     if (error == EPERM) {
         return iwi_fail(
             log, IW_ERR_UNSUPPORTED,
-            "no right to use SCHED_FIFO: that takes CAP_SYS_NICE, or RLIMIT_RTPRIO (ulimit -r) of "
-            "at least 1");
+            "no right to use SCHED_FIFO: grant CAP_SYS_NICE, or RLIMIT_RTPRIO (ulimit -r) of at least 1");
     }
-    return iwi_fail(log, IW_ERR_UNSUPPORTED, "no SCHED_FIFO thread can be had: %s", strerror(error));
+    return iwi_fail(log, IW_ERR_UNSUPPORTED, "cannot create a SCHED_FIFO thread: %s", strerror(error));
 }
 
 static iw_status start_threads(const iw_log *log, struct fifo_state *state)
@@ -368,8 +367,8 @@ static void warn_of_long_detours(const iw_log *log, const struct fifo_state *sta
     }
     if (count > 0) {
         iwi_warn(log,
-                 "fifo skips %zu of the plan's %zu detours: over %g s, the most that a real-time thread may "
-                 "take at once here; timer makes them",
+                 "fifo skips %zu of the plan's %zu detours, which exceed %g s, the most that a real-time "
+                 "thread may run at once here; the timer back end injects them",
                  count, plan->count, (double)state->duty.most_ns * 1e-9);
     }
 }

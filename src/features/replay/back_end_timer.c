@@ -193,9 +193,9 @@ static iw_status join(const iw_log *log, iw_injector *injector, struct timer_sta
     (void)pthread_mutex_lock(&process.lock);
     state->slot = free_slot();
     if (state->slot == NULL) {
-        status = iwi_fail(log, IW_ERR_UNSUPPORTED, "over %d threads cannot have timers", (int)SLOTS);
+        status = iwi_fail(log, IW_ERR_UNSUPPORTED, "at most %d threads can have timers", (int)SLOTS);
     } else if (!take_signal()) {
-        status = iwi_fail(log, IW_ERR_UNSUPPORTED, "no real-time signal is free for the timer");
+        status = iwi_fail(log, IW_ERR_UNSUPPORTED, "no free real-time signal for the timer");
     } else {
         process.user_count++;
         state->signal = process.signal;
@@ -238,7 +238,7 @@ static iw_status open_timer(const iw_log *log, iw_injector *injector)
 
         leave(state);
         free(state);
-        return iwi_fail(log, IW_ERR_UNSUPPORTED, "no timer can be had: %s", strerror(error));
+        return iwi_fail(log, IW_ERR_UNSUPPORTED, "cannot create a timer: %s", strerror(error));
     }
     injector->back_end = state;
     arm(injector);

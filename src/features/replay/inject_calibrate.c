@@ -195,7 +195,7 @@ iw_status iwi_inject_evaluate(const iw_log *log, struct iwi_calibration *trial, 
 
     if (!has_enough(trial)) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED, /* without numbers: ranks that all meet it tell it once */
-                        "calibration met too few detours by themselves: the CPU is too busy");
+                        "calibration saw too few undisturbed detours: the CPU is too busy");
     }
     most_ns = HOST_NOISE * densest(trial->column, fill(trial, EXTRA, INFINITY));
     costs.overhead_ns = quantile(trial->column, fill(trial, EXTRA, most_ns), 0.5);
@@ -305,7 +305,7 @@ iw_status iw_inject_calibrate(const iw_log *log, iw_back_end back_end, int64_t d
         return IW_OK;
     }
     if (duration_ns < INT64_C(10000000) || duration_ns > INT64_C(60000000000)) {
-        return iwi_fail(log, IW_ERR_RANGE, "calibration takes from 10 ms to 60 s");
+        return iwi_fail(log, IW_ERR_RANGE, "calibration must last 10 ms to 60 s");
     }
     CPU_ZERO(&here);
     if (cpu >= 0 && cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof before, &before) == 0) {

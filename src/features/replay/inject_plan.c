@@ -70,13 +70,12 @@ static iw_status check_detour(const iw_log *log, const iw_detours *cpu, size_t i
     const int64_t before_ns = i > 0 ? cpu->start_ns[i - 1] : 0;
 
     if (cpu->start_ns[i] < before_ns || cpu->start_ns[i] >= cpu->length_ns || cpu->duration_ns[i] < 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "detour %zu of CPU %" PRIu32 " is out of place", i, cpu->cpu);
+        return iwi_fail(log, IW_ERR_RANGE, "detour %zu of CPU %" PRIu32 " is out of order", i, cpu->cpu);
     }
     if ((double)cpu->duration_ns[i] * scale > (double)IW_INJECT_MOST_NS) {
         return iwi_fail(
-            log, IW_ERR_RANGE,
-            "a detour of CPU %" PRIu32 " would last %.3g s, more than the %.3g s that are allowed", cpu->cpu,
-            (double)cpu->duration_ns[i] * scale * 1e-9, (double)IW_INJECT_MOST_NS * 1e-9);
+            log, IW_ERR_RANGE, "a detour of CPU %" PRIu32 " would last %.3g s, more than the allowed %.3g s",
+            cpu->cpu, (double)cpu->duration_ns[i] * scale * 1e-9, (double)IW_INJECT_MOST_NS * 1e-9);
     }
     return IW_OK;
 }
@@ -88,16 +87,14 @@ static iw_status check_made(const iw_log *log, const iw_detours *cpu, const stru
     if (share > IW_INJECT_MOST_SHARE) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "the noise of CPU %" PRIu32
-                        " would take %.3g %% of the time, more than the %.3g %% that "
-                        "are allowed",
+                        " would take %.3g %% of the time, more than the allowed %.3g %%",
                         cpu->cpu, 100 * share, 100 * IW_INJECT_MOST_SHARE);
     }
     for (size_t i = 0; i < draft->count; i++) {
         if (draft->duration_ns[i] > IW_INJECT_MOST_NS) {
             return iwi_fail(log, IW_ERR_RANGE,
-                            "detours of CPU %" PRIu32
-                            " that follow each other closely would last %.3g s, more "
-                            "than the %.3g s that are allowed",
+                            "a group of detours of CPU %" PRIu32
+                            " would last %.3g s, more than the allowed %.3g s",
                             cpu->cpu, (double)draft->duration_ns[i] * 1e-9, (double)IW_INJECT_MOST_NS * 1e-9);
         }
     }
@@ -140,15 +137,14 @@ static iw_status check_opts(const iw_log *log, const iw_recording *recording, si
                             const iw_inject_opts *opts, const iw_inject_costs *costs)
 {
     if (cpu_index >= recording->cpu_count) {
-        return iwi_fail(log, IW_ERR_RANGE, "the recording has %zu CPUs, no number %zu", recording->cpu_count,
-                        cpu_index);
+        return iwi_fail(log, IW_ERR_RANGE, "the recording has %zu CPUs, so there is no CPU %zu",
+                        recording->cpu_count, cpu_index);
     }
     if (!(opts->time_scale >= 1 && opts->time_scale <= 1e6)) {
-        return iwi_fail(log, IW_ERR_RANGE, "the time scale is %g, must be from 1 to 1e6", opts->time_scale);
+        return iwi_fail(log, IW_ERR_RANGE, "time scale %g: use 1 to 1e6", opts->time_scale);
     }
     if (!(opts->most_share >= 0 && opts->most_share <= 1e6)) {
-        return iwi_fail(log, IW_ERR_RANGE, "the share of the trace that is used is %g, must be from 0 to 1e6",
-                        opts->most_share);
+        return iwi_fail(log, IW_ERR_RANGE, "share of the trace %g: use 0 to 1e6", opts->most_share);
     }
     if (opts->skew_ns < 0 || opts->skew_ns > LONGEST_NS) {
         return iwi_fail(log, IW_ERR_RANGE, "the skew is negative or too long");

@@ -122,7 +122,7 @@ static iw_status write_all(const iw_log *log, int fd, const char *bytes, size_t 
         const ssize_t now = write(fd, bytes + done, size - done);
 
         if (now < 0 && errno != EINTR) {
-            return iwi_fail(log, IW_ERR_IO, "the plan of %zu bytes finds no memory: %s", size,
+            return iwi_fail(log, IW_ERR_IO, "out of memory for a plan of %zu bytes: %s", size,
                             strerror(errno));
         }
         done += now > 0 ? (size_t)now : 0;
@@ -136,11 +136,11 @@ iw_status iw_inject_plan_share(const iw_log *log, const iw_inject_plan *plan, in
     iw_status status;
 
     if (fd < 0) {
-        return iwi_fail(log, IW_ERR_IO, "the plan cannot be shared: memfd_create: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot share the plan: memfd_create: %s", strerror(errno));
     }
     status = write_all(log, fd, plan->block, plan->block_bytes);
     if (status == IW_OK && fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) != 0) {
-        status = iwi_fail(log, IW_ERR_IO, "the plan cannot be sealed: %s", strerror(errno));
+        status = iwi_fail(log, IW_ERR_IO, "cannot seal the plan: %s", strerror(errno));
     }
     if (status != IW_OK) {
         (void)close(fd);
@@ -189,11 +189,11 @@ static iw_status check_block(const iw_log *log, const struct iwi_plan_head *head
 {
     if (memcmp(head->magic, IWI_PLAN_MAGIC, sizeof head->magic) != 0 || head->version != IWI_PLAN_VERSION ||
         head->head_bytes != sizeof *head) {
-        return iwi_fail(log, IW_ERR_FORMAT, "the plan is none, or one of another version of idlewave");
+        return iwi_fail(log, IW_ERR_FORMAT, "the plan is not a plan of this version of idlewave");
     }
     if (head->block_bytes != bytes || head->event_count != (bytes - sizeof *head) / (2 * sizeof(int64_t)) ||
         (bytes - sizeof *head) % (2 * sizeof(int64_t)) != 0) {
-        return iwi_fail(log, IW_ERR_TRUNCATED, "the plan is not as long as it says");
+        return iwi_fail(log, IW_ERR_TRUNCATED, "the plan has another length than it says");
     }
     if (head->digest != digest_of(head, bytes) || !has_sane_opts(head) || !has_sane_events(head)) {
         return iwi_fail(log, IW_ERR_FORMAT, "the plan is damaged");
@@ -208,18 +208,18 @@ static iw_status map_file(const iw_log *log, int fd, void **block_p, size_t *byt
     const int seals = fcntl(fd, F_GET_SEALS);
 
     if (fstat(fd, &facts) != 0) {
-        return iwi_fail(log, IW_ERR_IO, "the plan cannot be read: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot read the plan: %s", strerror(errno));
     }
     if (seals < 0 || (seals & SEALS) != SEALS) {
         return iwi_fail(log, IW_ERR_FORMAT, "the plan is not a sealed file");
     }
     if (facts.st_size < (off_t)sizeof(struct iwi_plan_head)) {
-        return iwi_fail(log, IW_ERR_TRUNCATED, "the plan is shorter than its head");
+        return iwi_fail(log, IW_ERR_TRUNCATED, "the plan is shorter than its header");
     }
     /* populated, so that no handler meets a page fault */
     block = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     if (block == MAP_FAILED) {
-        return iwi_fail(log, IW_ERR_IO, "the plan cannot be mapped: %s", strerror(errno));
+        return iwi_fail(log, IW_ERR_IO, "cannot map the plan: %s", strerror(errno));
     }
     *block_p = block;
     *bytes_p = (size_t)facts.st_size;

@@ -270,7 +270,7 @@ iw_status iwi_injector_start_logged(const iw_log *log, const iw_inject_plan *pla
     iw_status status;
 
     if (ops == NULL) {
-        return iwi_fail(log, IW_ERR_RANGE, "there is no such back end");
+        return iwi_fail(log, IW_ERR_RANGE, "unknown back end");
     }
     injector = iwi_new_array(log, 1, sizeof *injector);
     if (injector == NULL) {

@@ -501,8 +501,8 @@ static iw_status add_try(const iw_log *log, struct iwi_trials *trials, const cha
     IW_TRY(iwi_training_apply(log, text, &variant->own->spec));
     if (gpus_of(&variant->own->spec) != gpus_of(spec)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%.60s' needs %" PRIu64 " GPUs, and the program has %" PRIu64
-                        ": a variant has to run on as many",
+                        "'%.60s' needs %" PRIu64 " GPUs, but the program has %" PRIu64
+                        ": variants must use the same number",
                         text, gpus_of(&variant->own->spec), gpus_of(spec));
     }
     if (iwi_training_has_model(spec) && iwi_state_bytes(&variant->own->spec) > MORE * iwi_state_bytes(spec)) {
@@ -517,8 +517,8 @@ iw_status iwi_variants_make_tries(const iw_log *log, struct iwi_trials *trials, 
     const iw_training_opts *opts = trials->opts;
 
     if (opts->try_count > IW_TRAINING_TRIES_MAX) {
-        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " variants are too many to try: at most %d",
-                        opts->try_count, IW_TRAINING_TRIES_MAX);
+        return iwi_fail(log, IW_ERR_RANGE, "%" PRIu32 " variants are too many: at most %d", opts->try_count,
+                        IW_TRAINING_TRIES_MAX);
     }
     for (uint32_t i = 0; i < opts->try_count; i++) {
         IW_TRY(add_try(log, trials, opts->tries[i], result));

@@ -132,7 +132,7 @@ iw_status iw_training_set(const iw_log *log, iw_training *spec, const char *key,
         }
         iwi_nearest_offer(&nearest, settings[i].key);
     }
-    return iwi_fail(log, IW_ERR_USAGE, "a training program has no setting '%.60s'%s", key,
+    return iwi_fail(log, IW_ERR_USAGE, "unknown setting '%.60s' of a training program%s", key,
                     iwi_nearest_hint(&nearest, hint));
 }
 
@@ -150,7 +150,7 @@ iw_status iwi_training_apply(const iw_log *log, const char *text, iw_training *s
         snprintf(pair, sizeof pair, "%.*s", length < sizeof pair ? (int)length : 0, text);
         equals = strchr(pair, '=');
         if (equals == NULL) {
-            return iwi_fail(log, IW_ERR_USAGE, "'%.60s' changes nothing: write KEY=VALUE[,KEY=VALUE...]",
+            return iwi_fail(log, IW_ERR_USAGE, "'%.60s' is not a setting: write KEY=VALUE[,KEY=VALUE...]",
                             text);
         }
         *equals = '\0';
@@ -224,8 +224,8 @@ static iw_status read_count(const iw_log *log, const struct iwi_setting *s, cons
 
     IW_TRY(read_number(log, s, text, &count));
     if (count < s->min || count > s->max) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' is %" PRIu64 ": it has to be from %" PRIu64 " to %" PRIu64,
-                        s->key, count, s->min, s->max);
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' is %" PRIu64 ": use %" PRIu64 " to %" PRIu64, s->key, count,
+                        s->min, s->max);
     }
     *value = (uint32_t)count;
     return IW_OK;
@@ -255,7 +255,7 @@ static iw_status read_choice(const iw_log *log, const struct iwi_setting *s, con
         }
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", s->choices[i]);
     }
-    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is '%.60s': it has to be one of %s", s->key, text, known);
+    return iwi_fail(log, IW_ERR_FORMAT, "'%s' is '%.60s': use one of %s", s->key, text, known);
 }
 
 static iw_status read_real(const iw_log *log, const struct iwi_setting *s, const char *text, double *value)
@@ -416,8 +416,8 @@ static iw_status refuse_microbatches(const iw_log *log, const iw_training *spec,
     }
     return iwi_fail(log, IW_ERR_RANGE,
                     "%" PRIu32 " microbatches in groups of %" PRIu32 " leave %" PRIu32
-                    ": an interleaved schedule needs none left, or at least pp, %" PRIu32 "; take %s%" PRIu32
-                    " microbatches, or 'chunks' 1",
+                    ": an interleaved schedule needs a multiple, or a rest of at least pp, %" PRIu32
+                    "; use %s%" PRIu32 " microbatches, or 'chunks' 1",
                     spec->microbatches, group, left, spec->pp, smaller, below + group);
 }
 
@@ -435,21 +435,21 @@ static iw_status check_layout(const iw_log *log, const iw_training *spec)
                         (uint64_t)spec->cp * spec->dp);
     }
     if (spec->chunks > 1 && (spec->pp == 1 || spec->schedule == IW_TRAINING_GPIPE)) {
-        return iwi_fail(log, IW_ERR_RANGE,
-                        "chunks %" PRIu32 " need pipeline stages (pp) and the schedule 1f1b", spec->chunks);
+        return iwi_fail(log, IW_ERR_RANGE, "chunks %" PRIu32 " need pipeline stages (pp) and schedule 1f1b",
+                        spec->chunks);
     }
     if (spec->chunks > 1 && spec->microbatches % group != 0 && spec->microbatches % group < spec->pp) {
         return refuse_microbatches(log, spec, group);
     }
     if ((uint64_t)spec->pp * spec->chunks * spec->microbatches > 1u << 22) {
-        return iwi_fail(log, IW_ERR_RANGE, "stages times chunks times micro-batches are more than 4194304");
+        return iwi_fail(log, IW_ERR_RANGE, "stages times chunks times micro-batches exceed 4194304");
     }
     if ((uint64_t)spec->pp * spec->rows_each * spec->microbatches > 1u << 24) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "stages times rows of a micro-batch times micro-batches are more than 16777216");
+                        "stages times rows of a micro-batch times micro-batches exceed 16777216");
     }
     if (spec->sharding == IW_TRAINING_FSDP && (spec->pp > 1 || spec->ep > 1)) {
-        return iwi_fail(log, IW_ERR_RANGE, "fsdp is simulated without pipeline and expert parallelism only");
+        return iwi_fail(log, IW_ERR_RANGE, "fsdp cannot be simulated with pipeline or expert parallelism");
     }
     return IW_OK;
 }
@@ -523,13 +523,13 @@ static iw_status check_model(const iw_log *log, const iw_training *spec)
 {
     IW_TRY(check_shape(log, spec));
     if ((spec->forward_ps == NULL) != (spec->backward_ps == NULL)) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%s' is given without '%s': measured times need both",
+        return iwi_fail(log, IW_ERR_RANGE, "'%s' needs '%s' too: give both measured times",
                         spec->forward_ps != NULL ? "forward" : "backward",
                         spec->forward_ps != NULL ? "backward" : "forward");
     }
     if (spec->rows != NULL && (spec->forward_ps != NULL || spec->sharding == IW_TRAINING_FSDP)) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "the rows of a workload file have times and collectives of their own: leave out %s",
+                        "the rows of a workload file define times and collectives; leave out %s",
                         spec->forward_ps != NULL ? "'forward' and 'backward'" : "'sharding' fsdp");
     }
     if (iwi_training_is_measured(spec)) {
@@ -537,13 +537,12 @@ static iw_status check_model(const iw_log *log, const iw_training *spec)
     }
     if (spec->hidden == 0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "nothing says how long a micro-batch computes: give a model, or 'forward' and "
-                        "'backward' as measured");
+                        "no computing time given: give a model, or measured 'forward' and 'backward' times");
     }
     if (spec->rate <= 0 && spec->step_rate <= 0) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "nothing says how fast a GPU is: give 'rate' (while it computes), 'step-rate' (over "
-                        "the whole step, as published), or measured times");
+                        "no GPU speed given: give 'rate' (while it computes), 'step-rate' (over the whole "
+                        "step, as published), or measured times");
     }
     return IW_OK;
 }
@@ -553,14 +552,14 @@ static iw_status check_lists(const iw_log *log, const iw_training *spec)
     if (spec->forward_ps != NULL && ((spec->forward_count != 1 && spec->forward_count != spec->pp) ||
                                      (spec->backward_count != 1 && spec->backward_count != spec->pp))) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'forward' has %" PRIu32 " and 'backward' %" PRIu32 " times, and there %s %" PRIu32
-                        " stage%s: give one time, or one for each stage; 'pp' says how many stages there are",
+                        "'forward' has %" PRIu32 " and 'backward' %" PRIu32 " times, but there %s %" PRIu32
+                        " stage%s: give one time, or one per stage ('pp' sets the number of stages)",
                         spec->forward_count, spec->backward_count, spec->pp == 1 ? "is" : "are", spec->pp,
                         spec->pp == 1 ? "" : "s");
     }
     if (spec->chunk_layers != NULL && spec->chunk_layers_count != spec->pp * spec->chunks) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'chunk-layers' needs a number for each of %" PRIu32 " chunks (pp times chunks)",
+                        "'chunk-layers' needs one number for each of %" PRIu32 " chunks (pp times chunks)",
                         spec->pp * spec->chunks);
     }
     return IW_OK;
@@ -579,19 +578,18 @@ static iw_status check_split(const iw_log *log, const iw_training *spec)
     }
     if (spec->chunk_layers != NULL) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'chunk-layers' add up to %" PRIu64 ", and the model has %" PRIu32
-                        " layers: they have to agree",
-                        sum, spec->layers);
+                        "'chunk-layers' add up to %" PRIu64 ", but the model has %" PRIu32 " layers", sum,
+                        spec->layers);
     }
     if (spec->layers < parts) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "%" PRIu32 " layers are too few for %" PRIu32
-                        " chunks (pp times chunks): take a smaller 'pp' or fewer 'chunks'",
+                        " chunks (pp times chunks): use a smaller 'pp' or fewer 'chunks'",
                         spec->layers, parts);
     }
     return iwi_fail(log, IW_ERR_RANGE,
                     "%" PRIu32 " layers cannot be split evenly into %" PRIu32
-                    " chunks (first and last may have one fewer): say 'chunk-layers', one number each",
+                    " chunks (first and last may have one fewer): give 'chunk-layers', one number per chunk",
                     spec->layers, parts);
 }
 
@@ -620,8 +618,8 @@ static iw_status check_memory(const iw_log *log, const iw_training *spec)
         return IW_OK;
     }
     return iwi_fail(log, IW_ERR_RANGE,
-                    "weights, gradients and optimizer states take %.0f GB of a GPU, and no GPU has more than "
-                    "%.0f GB: take a larger 'tp' or 'pp', or shard more",
+                    "weights, gradients and optimizer states need %.0f GB per GPU, but no GPU has more than "
+                    "%.0f GB: use a larger 'tp' or 'pp', or shard more",
                     iwi_state_bytes(spec) / 1e9, most_bytes / 1e9);
 }
 
@@ -634,13 +632,13 @@ iw_status iwi_training_check(const iw_log *log, const iw_training *spec)
     IW_TRY(check_speeds(log, spec));
     IW_TRY(check_memory(log, spec));
     if (spec->launch_ps > IW_PS_PER_S) {
-        return iwi_fail(log, IW_ERR_RANGE, "a launch of more than a second is none");
+        return iwi_fail(log, IW_ERR_RANGE, "a launch takes at most one second");
     }
     if (spec->launch_ps == 0) {
         for (uint32_t i = 0; i < spec->source_count; i++) {
             if (spec->sources[i].where == IW_TRAINING_HOST) {
                 return iwi_fail(log, IW_ERR_RANGE,
-                                "'%s' hits the host, which does nothing here: give 'launch' a time",
+                                "'%s' delays the host, which does nothing here: give 'launch' a time",
                                 spec->sources[i].name);
             }
         }
@@ -689,8 +687,8 @@ iw_status iwi_training_set_model(const iw_log *log, const char *name, iw_trainin
         iwi_nearest_offer(&nearest, model->name);
     }
     return iwi_fail(log, IW_ERR_USAGE,
-                    "the model '%.60s' is not known%s (known: %s); for any other set layers, hidden, ffn, "
-                    "heads, kv-heads, vocab and sequence",
+                    "unknown model '%.60s'%s (known: %s); for another one set layers, hidden, ffn, heads, "
+                    "kv-heads, vocab and sequence",
                     name, iwi_nearest_hint(&nearest, hint), known);
 }
 

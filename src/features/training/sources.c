@@ -31,54 +31,53 @@ static const iw_training_ready_source ready[] = {
      .spec = "bernoulli:0.01,300ms",
      .where = IW_TRAINING_LOADER,
      .scope = IW_TRAINING_EACH_RANK,
-     .origin = "as in diux-dev/cluster #46 (0.2 s twice an epoch); how often is assumed"},
+     .origin = "as in diux-dev/cluster #46 (0.2 s twice per epoch); frequency assumed"},
     {.name = "loader-stall",
      .spec = "bernoulli:0.001,13s",
      .where = IW_TRAINING_LOADER,
      .scope = IW_TRAINING_EACH_NODE,
-     .origin = "finetrainers #174, 13 s of a step of 55 s; how often is assumed"},
+     .origin = "finetrainers #174, 13 s of a step of 55 s; frequency assumed"},
     {.name = "loader-workers",
      .spec = "poisson:20Hz,exp:2ms",
      .where = IW_TRAINING_HOST,
      .scope = IW_TRAINING_EACH_RANK,
-     .origin =
-         "assumed, workers of the loader on the core of the launching thread; gone when they are pinned",
+     .origin = "assumed: loader workers on the core of the launching thread; gone when they are pinned",
      .is_of_loader = true},
     {.name = "monitoring",
      .spec = "periodic:0.0333Hz,20ms",
      .where = IW_TRAINING_HOST,
      .scope = IW_TRAINING_EACH_NODE,
-     .origin = "assumed, an agent that samples every 30 s"},
+     .origin = "assumed: an agent that samples every 30 s"},
     {.name = "cpu-quota",
      .spec = "periodic:10Hz,30ms",
      .where = IW_TRAINING_HOST,
      .scope = IW_TRAINING_EACH_RANK,
-     .origin = "a container throttled for 30 of every 100 ms, assumed within the 10 to 100 ms seen"},
+     .origin = "a container throttled for 30 of every 100 ms; assumed within the observed 10 to 100 ms"},
     {.name = "nccl-proxy",
      .spec = "poisson:0.1Hz,exp:4ms",
      .where = IW_TRAINING_NETWORK,
      .scope = IW_TRAINING_EACH_NODE,
-     .origin = "nccl PR 2017, a tail of 4 ms at full CPU; how often is assumed"},
+     .origin = "nccl PR 2017, a tail of 4 ms at full CPU; frequency assumed"},
     {.name = "fabric-slow",
      .spec = "periodic:0.000002Hz,600s",
      .where = IW_TRAINING_NETWORK,
      .scope = IW_TRAINING_EACH_NODE,
-     .origin = "Falcon, fail-slows last 10 s to 10 h; every 6 days on a node and half as fast are assumed",
+     .origin = "Falcon: fail-slows last 10 s to 10 h; assumed: every 6 days per node, half the speed",
      .factor = 2.0},
     {.name = "gpu-heat",
      .spec = "periodic:0.0000115741Hz,28800s",
      .where = IW_TRAINING_DEVICE,
      .scope = IW_TRAINING_ALL_RANKS,
-     .origin = "Llama 3, 1 to 2 % by the time of day; eight hours a day are assumed",
+     .origin = "Llama 3: 1 to 2 % by time of day; assumed: eight hours per day",
      .factor = 1.015},
     {.name = "slow-gpu",
      .where = IW_TRAINING_DEVICE,
-     .origin = "one GPU is always 2 % slower; assumed, of the size that Llama 3 saw by the time of day",
+     .origin = "assumed: one GPU always 2 % slower, the size that Llama 3 saw by time of day",
      .settings = "slow=slow:1,1.02"},
     {.name = "lengths",
      .where = IW_TRAINING_DEVICE,
-     .origin = "fitted to the trace SE of ByteDance's StragglerAnalysis: relative deviations 0.27 and 0.44 "
-               "with what else varies",
+     .origin = "fitted to trace SE of ByteDance's StragglerAnalysis: relative deviations 0.27 and 0.44 "
+               "including other variation",
      .settings = "forward-sigma=0.22,backward-sigma=0.33"},
 };
 
@@ -111,8 +110,7 @@ static iw_status find_word(const iw_log *log, const char *what, const char *text
         }
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name(i));
     }
-    return iwi_fail(log, IW_ERR_FORMAT, "'%.60s' is no %s of jitter: it has to be one of %s", text, what,
-                    known);
+    return iwi_fail(log, IW_ERR_FORMAT, "'%.60s' is not a %s of jitter: use one of %s", text, what, known);
 }
 
 static const iw_training_ready_source *find_ready(const char *name)
@@ -145,9 +143,7 @@ static iw_status read_factor(const iw_log *log, const char *text, double *factor
 
     if (end == text || *end != '\0' || !(factor > 1.0) || factor > 1000.0) {
         return iwi_fail(log, IW_ERR_FORMAT,
-                        "the factor '%.60s' of jitter: write how many times as long everything takes, for "
-                        "example 1.34",
-                        text);
+                        "factor '%.60s' of jitter: write the factor on all times, for example 1.34", text);
     }
     *factor_p = factor;
     return IW_OK;
@@ -163,7 +159,8 @@ static iw_status read_rest(const iw_log *log, const iw_training_source_text *tex
         IW_TRY(read_factor(log, text->factor, &source->factor));
     }
     if (text->from != NULL && strcmp(text->from, "loader") != 0) {
-        return iwi_fail(log, IW_ERR_FORMAT, "jitter from '%.60s': only 'loader' is known", text->from);
+        return iwi_fail(log, IW_ERR_FORMAT, "unknown origin of jitter '%.60s': only 'loader' is known",
+                        text->from);
     }
     source->is_of_loader |= text->from != NULL;
     return IW_OK;
@@ -196,7 +193,7 @@ iw_status iw_training_add_source(const iw_log *log, iw_training *spec, const iw_
         return iwi_training_apply(log, found->settings, spec);
     }
     if (spec->source_count == IW_TRAINING_SOURCES_MAX) {
-        return iwi_fail(log, IW_ERR_RANGE, "'%.60s' is one source too many: at most %d", text->source,
+        return iwi_fail(log, IW_ERR_RANGE, "source '%.60s' is one too many: at most %d", text->source,
                         IW_TRAINING_SOURCES_MAX);
     }
     if (strlen(text->source) >= sizeof source.spec ||

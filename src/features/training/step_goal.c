@@ -450,12 +450,12 @@ static iw_status check(const iw_log *log, const iw_training *spec, const struct 
 {
     if (spec->load_ps > 0 || spec->forward_sigma > 0 || spec->backward_sigma > 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "a graph has neither loaders nor random lengths: leave out 'load' and the sigmas");
+                        "a graph has no loaders and no random lengths: leave out 'load' and the sigmas");
     }
     if (plan->turn_count * plan->tp * plan->cp * plan->dp * steps > MOST_OPS) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "%" PRIu64 " operations on each replica are too many for a graph of messages: take "
-                        "fewer GPUs or steps, or detail chunk",
+                        "%" PRIu64 " operations per replica are too many for a graph of messages: use fewer "
+                        "GPUs or steps, or detail chunk",
                         plan->turn_count);
     }
     return IW_OK;

@@ -33,9 +33,10 @@ static iw_status new_noise(const iw_log *log, const iw_training *spec, uint32_t 
     }
     if (status == IW_OK && (source->where == IW_TRAINING_NETWORK || source->factor > 0) &&
         iwi_noise_has_phases(noise)) {
-        status = iwi_fail(log, IW_ERR_RANGE,
-                          "'%s': %s; give a rate in time, for example poisson:0.1Hz,exp:4ms", source->spec,
-                          source->factor > 0 ? "what is slower has to last" : "collectives have no phases");
+        status =
+            iwi_fail(log, IW_ERR_RANGE, "'%s': %s; give a rate in time, for example poisson:0.1Hz,exp:4ms",
+                     source->spec,
+                     source->factor > 0 ? "slowness must have a duration" : "collectives have no phases");
     }
     if (status != IW_OK) {
         iw_noise_free(noise);

@@ -178,8 +178,7 @@ static iw_status check_length(const iw_log *log, const struct iwi_train_plan *pl
                ? IW_OK
                : iwi_fail(
                      log, IW_ERR_RANGE,
-                     "the operations of all steps could take longer than can be simulated, 46 days: take "
-                     "fewer steps");
+                     "all steps together could exceed the 46 days that can be simulated: use fewer steps");
 }
 
 static iw_status run_jittery(const iw_log *log, struct iwi_trials *trials, iw_training_result *result)

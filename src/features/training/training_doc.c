@@ -80,29 +80,33 @@ static void training_say_best(struct iwi_document *doc, const iw_training_result
     if (best != NULL) {
         const iw_training_change *other = other_of_source(result, best);
 
-        iwi_verdict(doc, "The change that saves most%s is \"%s\": %s of the step without jitter",
-                    has_better_batch(result, best) ? " and keeps the batch" : "", best->what,
+        iwi_verdict(doc, "Largest saving%s: \"%s\" saves %s of the step without jitter",
+                    has_better_batch(result, best) ? " at the same batch size" : "", best->what,
                     iwi_percent(doc, best->share));
         if (other != NULL) {
-            iwi_doc_append(doc, "; \"%s\" saves %s", other->what, iwi_percent(doc, other->share));
+            iwi_doc_append(doc, ", \"%s\" %s", other->what, iwi_percent(doc, other->share));
         }
         iwi_doc_append(doc, ".");
     } else if (result->change_count > 0) {
-        iwi_verdict(doc, "No change that keeps the batch as it is certainly saves anything%s.",
+        iwi_verdict(doc, "No change at the same batch size saves anything significant%s.",
                     result->has_jitter ? "; more steps narrow the intervals" : "");
     }
 }
 
-/* " (95 % interval 1.20 % to 3.10 %)"; "": there is none. */
+/* " (95 % CI 1.20 to 3.10 %)"; "": there is none, or it is a point. */
 static const char *training_loss_interval(struct iwi_document *doc, const iw_training_result *result)
 {
     const double noiseless_ns = (double)result->noiseless_ps / 1e3;
+    const char *low, *high;
 
-    return isfinite(result->step_ns.low) && isfinite(result->step_ns.high)
-               ? iwi_doc_printf(doc, " (95 %% interval %s to %s)",
-                                iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
-                                iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0))
-               : "";
+    if (!isfinite(result->step_ns.low) || !isfinite(result->step_ns.high)) {
+        return "";
+    }
+    low = iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0);
+    high = iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0);
+    return strcmp(low, high) == 0
+               ? ""
+               : iwi_doc_printf(doc, " (95 %% CI %.*s to %s)", (int)strcspn(low, " "), low, high);
 }
 
 /* That no GPU computes so fast. */
@@ -112,11 +116,10 @@ static void training_say_rate(struct iwi_document *doc, const iw_training_result
     const double rate = result->rate * (double)result->noiseless_ps / (double)iwi_max(1, result->compute_ps);
 
     if (rate > MOST_RATE) {
-        iwi_verdict(
-            doc,
-            "A GPU would compute %.4g TFLOP/s, more than any does in bfloat16 (%.4g TFLOP/s): these times "
-            "are too short, unless precision is lower.",
-            rate / 1e12, MOST_RATE / 1e12);
+        iwi_verdict(doc,
+                    "Caution: a GPU would compute %.4g TFLOP/s, but none exceeds %.4g in bfloat16: the times "
+                    "are too short, unless precision is lower.",
+                    rate / 1e12, MOST_RATE / 1e12);
     }
 }
 
@@ -128,14 +131,16 @@ static void training_say_places(struct iwi_document *doc, const iw_training_resu
     if (result->slow[0] == '\0') {
         return;
     }
-    iwi_verdict(doc,
-                "Slow GPUs (%s) stand elsewhere in each trial, and their place decides what they cost: "
-                "steps take %s (10th percentile) to %s (longest).",
-                result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
+    iwi_verdict(
+        doc,
+        "Slow GPUs (%s) are placed at random in each trial; depending on their place, steps take %s (10th "
+        "percentile) to %s (longest)",
+        result->slow, iwi_ns(doc, result->p10_ns), iwi_ns(doc, result->worst_ns));
     if (is_one && result->trials < result->pp) {
-        iwi_doc_append(doc, " Only %" PRIu64 " of %" PRIu32 " stages were tried: run %" PRIu32 " trials.",
+        iwi_doc_append(doc, "; only %" PRIu64 " of %" PRIu32 " stages were tried, so run %" PRIu32 " trials",
                        result->trials, result->pp, result->pp);
     }
+    iwi_doc_append(doc, ".");
 }
 
 /* How much of the source that costs most reaches the step. */
@@ -151,8 +156,8 @@ static void training_say_reach(struct iwi_document *doc, const iw_training_resul
         }
     }
     if (most != NULL) {
-        iwi_verdict(doc, "In each step %s takes %s from the rank it hits hardest; ", most->source,
-                    iwi_ns(doc, most->longest_ns.value));
+        iwi_paragraph(doc, "In an average step the hardest-hit rank loses %s to '%s'; ",
+                      iwi_ns(doc, most->longest_ns.value), most->source);
         if (most->share < 0.995) {
             iwi_doc_append(doc, "%s of that lengthens the step, the rest is absorbed.",
                            iwi_percent(doc, most->share));
@@ -168,7 +173,7 @@ static void training_say_model(struct iwi_document *doc, const iw_training_resul
     const iw_training_sizes *sizes = &result->sizes;
 
     iwi_row(doc, "parameters", iwi_doc_printf(doc, "%" PRIu64, sizes->parameters));
-    iwi_row(doc, "parameters that a GPU uses, mean",
+    iwi_row(doc, "parameters per GPU, mean",
             iwi_doc_printf(doc, "%.5g billion", sizes->gpu_parameters / 1e9));
     if (sizes->gpu_bytes > 0) {
         iwi_row(doc, "GPU memory without activations",
@@ -192,7 +197,7 @@ static bool has_other_batch(const iw_training_result *result)
 /* A ready source that was taken as it is also says how well its size is known. */
 static void say_source(struct iwi_document *doc, const iw_training_source *source)
 {
-    iwi_item(doc, "%s hits the %s of each %s: %s.", source->name, iw_training_where_name(source->where),
+    iwi_item(doc, "'%s' hits the %s of each %s: %s.", source->name, iw_training_where_name(source->where),
              source->scope == IW_TRAINING_ALL_RANKS ? "rank at the same time"
                                                     : iw_training_scope_name(source->scope),
              source->spec);
@@ -201,7 +206,7 @@ static void say_source(struct iwi_document *doc, const iw_training_source *sourc
 
         if (ready->spec != NULL && strcmp(ready->name, source->name) == 0 &&
             strcmp(ready->spec, source->spec) == 0) {
-            iwi_doc_append(doc, " Its size: %s.", ready->origin);
+            iwi_doc_append(doc, " Origin of its size: %s.", ready->origin);
         }
     }
 }
@@ -209,28 +214,29 @@ static void say_source(struct iwi_document *doc, const iw_training_source *sourc
 static void training_say_certainty(struct iwi_document *doc, const iw_training_result *result)
 {
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "Computed from settings and published sizes. None of this was run on a GPU by idlewave.");
+    iwi_item(doc, "All numbers are computed from settings and published sizes; nothing was run on a GPU.");
     if (result->has_jitter) {
         iwi_item(
             doc,
             "%" PRIu64 " trial%s of %" PRIu64
-            " step%s, all ranks simulated; changes are compared on the same random numbers. Intervals cover "
-            "chance, not wrong settings.",
+            " step%s, all ranks simulated. Changes are compared on the same random numbers. Intervals cover "
+            "random variation, not wrong settings.",
             result->trials, iwi_plural_s(result->trials), result->steps, iwi_plural_s(result->steps));
         for (uint32_t i = 0; i < result->source_count; i++) {
             say_source(doc, &result->sources[i]);
         }
     } else {
-        iwi_item(doc, "No jitter was given, so one rank stands for all ranks of its stage.");
+        iwi_item(doc, "Without jitter, one rank stands for all ranks of its stage.");
     }
     if (has_other_batch(result)) {
-        iwi_item(doc, "Times of a larger batch are given per as many sequences as a step has now. There are "
-                      "fewer steps then: whether the model learns as much from them is not asked here.");
+        iwi_item(doc,
+                 "Times of a larger batch are per current batch of sequences. A larger batch means fewer "
+                 "steps; whether the model learns as much from them is not considered.");
     }
     iwi_item(
         doc,
-        "A collective begins when its last rank has come, takes what NCCL's tuning tables say, and ends on "
-        "all ranks at once; it slows no computation down.");
+        "A collective begins when its last rank arrives, takes the time in NCCL's tuning tables, and ends on "
+        "all ranks at once. It does not slow down computation.");
 }
 
 /* The bill of training: what each change saves, what variants are like, how much is absorbed. */
@@ -322,10 +328,10 @@ static void say_programs(struct iwi_document *doc, const iw_training_result *res
             continue;
         }
         if (!has_any) {
-            iwi_section(doc, "programs", "Other programs");
+            iwi_section(doc, "programs", "Changed programs");
             iwi_table(doc, "", columns, sizeof columns / sizeof columns[0] - (result->has_jitter ? 0 : 1));
             iwi_unfold(doc);
-            iwi_row(doc, "as it is", iwi_ps(doc, result->noiseless_ps), iwi_percent(doc, result->bubble),
+            iwi_row(doc, "unchanged", iwi_ps(doc, result->noiseless_ps), iwi_percent(doc, result->bubble),
                     iwi_percent(doc, result->loss));
             has_any = true;
         }
@@ -383,6 +389,7 @@ static void training_say_absorbed(struct iwi_document *doc, const iw_training_re
         return;
     }
     iwi_section(doc, "absorbed", "What is absorbed in a step");
+    training_say_reach(doc, result);
     IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"", IWI_WORDS}, {"time", IWI_NUMBER},
               {"95 % interval", IWI_WORDS}, {"share", IWI_NUMBER});
     iwi_unfold(doc);
@@ -392,12 +399,12 @@ static void training_say_absorbed(struct iwi_document *doc, const iw_training_re
             i < result->source_count ? result->sources[i].where : IW_TRAINING_DEVICE;
         const double longest_ns = row->longest_ns.value;
 
-        iwi_row(doc, row->source, "taken from a rank, mean", training_time(doc, row->taken_ns), "", "");
-        say_part(doc, "", "from the rank hit hardest", row->longest_ns, longest_ns);
+        iwi_row(doc, row->source, "a rank loses, mean", training_time(doc, row->taken_ns), "", "");
+        say_part(doc, "", "hardest-hit rank loses", row->longest_ns, longest_ns);
         if (where == IW_TRAINING_HOST || where == IW_TRAINING_LOADER) {
             say_part(doc, "", ahead_words(where), row->ahead_ns, longest_ns);
         }
-        say_part(doc, "", where == IW_TRAINING_NETWORK ? "held up no collective" : "GPUs waited anyway",
+        say_part(doc, "", where == IW_TRAINING_NETWORK ? "delayed no collective" : "GPUs waited anyway",
                  row->slack_ns, longest_ns);
         say_part(doc, "", "lengthens the step", row->reaches_ns, longest_ns);
     }
@@ -427,10 +434,10 @@ static const struct iwi_field sizes_fields[] = {
               .about = "weights, gradients and optimizer states of a GPU, of the stage with most"),
     IWI_VALUE(iw_training_sizes, gradient_bytes, .about = "mean of a GPU"),
     IWI_VALUE(iw_training_sizes, parameter_bytes, .about = "mean of a GPU"),
-    IWI_TIME(iw_training_sizes, tp_ps, "tp_ns", .about = "what one tensor-parallel collective takes"),
-    IWI_TIME(iw_training_sizes, pp_ps, "pp_ns", .about = "what one message between stages takes"),
-    IWI_TIME(iw_training_sizes, gradient_ps, "gradient_ns", .about = "what one reduction of gradients takes"),
-    IWI_TIME(iw_training_sizes, gather_ps, "gather_ns", .about = "what one gathering of parameters takes"),
+    IWI_TIME(iw_training_sizes, tp_ps, "tp_ns", .about = "of one tensor-parallel collective"),
+    IWI_TIME(iw_training_sizes, pp_ps, "pp_ns", .about = "of one message between stages"),
+    IWI_TIME(iw_training_sizes, gradient_ps, "gradient_ns", .about = "of one reduction of gradients"),
+    IWI_TIME(iw_training_sizes, gather_ps, "gather_ns", .about = "of one gathering of parameters"),
 };
 static const struct iwi_schema sizes_schema = IWI_SCHEMA(iw_training_sizes, sizes_fields);
 
@@ -446,14 +453,14 @@ static const struct iwi_schema volume_schema = IWI_SCHEMA(iw_training_volume, vo
 
 static const struct iwi_field change_fields[] = {
     IWI_CHARS(iw_training_change, what),
-    IWI_CHARS(iw_training_change, source, .about = "it is about; empty: the program"),
+    IWI_CHARS(iw_training_change, source, .about = "that it changes; empty: the program"),
     IWI_ESTIMATE(iw_training_change, saved_ns, .about = "of a step; negative: it costs"),
     IWI_VALUE(iw_training_change, share, .about = "of the step without jitter"),
     IWI_VALUE(iw_training_change, gpu_hours, .about = "saved in an hour of all GPUs"),
     IWI_VALUE(iw_training_change, cost_per_day, .about = "saved; null without a price"),
     IWI_VALUE(iw_training_change, noiseless_ns, .about = "a step of the changed program without jitter"),
     IWI_VALUE(iw_training_change, bubble, .about = "of the changed program"),
-    IWI_VALUE(iw_training_change, loss, .about = "what the jitter that is left adds to `noiseless_ns`"),
+    IWI_VALUE(iw_training_change, loss, .about = "what the remaining jitter adds to `noiseless_ns`"),
     IWI_VALUE(iw_training_change, batch,
               .about = "sequences of its step over the program's; where it is not 1, all its times are those "
                        "of as many sequences as a step of the program has"),
@@ -469,7 +476,7 @@ static const struct iwi_field absorption_fields[] = {
     IWI_ESTIMATE(iw_training_absorption, slack_ns,
                  .about = "absorbed because GPUs waited anyway; negative: pauses of several ranks add up"),
     IWI_ESTIMATE(iw_training_absorption, reaches_ns, .about = "the step"),
-    IWI_VALUE(iw_training_absorption, share, .about = "which reaches the step; null where nothing is taken"),
+    IWI_VALUE(iw_training_absorption, share, .about = "that reaches the step; null: nothing was lost"),
 };
 static const struct iwi_schema absorption_schema = IWI_SCHEMA(iw_training_absorption, absorption_fields);
 
@@ -478,10 +485,10 @@ static const struct iwi_field source_fields[] = {
     IWI_CHARS(iw_training_source, spec),
     IWI_ENUM(iw_training_source, where, "where", where_name),
     IWI_ENUM(iw_training_source, scope, "scope", scope_name),
-    IWI_TIME(iw_training_source, skew_ps, "skew_ns", .about = "how far apart ranks have the same pause"),
-    IWI_VALUE(iw_training_source, factor,
-              .about = "how many times as long everything takes while it lasts; 0: it stops"),
-    IWI_VALUE(iw_training_source, is_of_loader, .about = "loaders bring it about"),
+    IWI_TIME(iw_training_source, skew_ps, "skew_ns",
+             .about = "largest shift of the same pause between ranks"),
+    IWI_VALUE(iw_training_source, factor, .about = "factor on all times while it lasts; 0: everything stops"),
+    IWI_VALUE(iw_training_source, is_of_loader, .about = "caused by data loaders"),
 };
 static const struct iwi_schema source_schema = IWI_SCHEMA(iw_training_source, source_fields);
 
@@ -500,20 +507,20 @@ static const struct iwi_field training_fields[] = {
     IWI_VALUE(iw_training_result, pp),
     IWI_VALUE(iw_training_result, chunks),
     IWI_VALUE(iw_training_result, microbatches),
-    IWI_OBJECT(iw_training_result, sizes, sizes_schema, .about = "0 without a model"),
-    IWI_VALUE(iw_training_result, has_model, .about = "sizes follow from a model"),
-    IWI_VALUE(iw_training_result, has_jitter, .about = "something disturbs"),
+    IWI_OBJECT(iw_training_result, sizes, sizes_schema, .about = "0: no model"),
+    IWI_VALUE(iw_training_result, has_model, .about = "sizes are those of a model"),
+    IWI_VALUE(iw_training_result, has_jitter, .about = "jitter was given"),
     IWI_VALUE(iw_training_result, steps),
     IWI_VALUE(iw_training_result, trials),
     IWI_VALUE(iw_training_result, seed),
     IWI_VALUE(iw_training_result, operations, .about = "of all ranks in a step"),
     IWI_TIME(iw_training_result, noiseless_ps, "noiseless_ns", .about = "a step without jitter"),
     IWI_TIME(iw_training_result, compute_ps, "compute_ns",
-             .about = "of a step, computed by a GPU, the mean over stages"),
+             .about = "computing of a GPU in a step, mean of stages"),
     IWI_VALUE(iw_training_result, rows, .about = "of a workload file; 0: there was none"),
     IWI_VALUE(iw_training_result, even_bubble,
-              .about = "(pp - 1) / (chunks microbatches): waiting over work, where stages are even and "
-                       "messages take no time"),
+              .about =
+                  "(pp - 1) / (chunks microbatches): waiting over work for even stages and free messages"),
     IWI_VALUE(iw_training_result, bubble,
               .about = "share of the step without jitter in which a GPU waits for others, the mean"),
     IWI_VALUE(iw_training_result, rate, .about = "FLOP/s of a GPU over the step without jitter"),
@@ -526,11 +533,11 @@ static const struct iwi_field training_fields[] = {
     IWI_VALUE(iw_training_result, scatter, .about = "mean over the 10th percentile, less 1"),
     IWI_VALUE(iw_training_result, gpu_hours, .about = "lost in an hour of all GPUs"),
     IWI_VALUE(iw_training_result, cost_per_hour, .about = "price of a GPU as given; 0: none"),
-    IWI_VALUE(iw_training_result, cost_per_day, .about = "what is lost in a day; null without a price"),
+    IWI_VALUE(iw_training_result, cost_per_day, .about = "lost per day; null without a price"),
     IWI_OBJECTS_IN_PLACE(iw_training_result, changes, change_count, change_schema, .is_row = true,
                          .about = "the bill"),
     IWI_OBJECTS_IN_PLACE(iw_training_result, absorption, absorption_count, absorption_schema,
-                         .about = "for each source, what of it reaches a step"),
+                         .about = "part of each source that reaches a step"),
     IWI_OBJECTS_IN_PLACE(iw_training_result, volumes, volume_count, volume_schema,
                          .about = "what a GPU of the first stage communicates (cross-entropy: of the last)"),
     IWI_VALUES(iw_training_result, step_time_ns, step_time_count, .about = "the steps of the first trial"),
@@ -564,20 +571,19 @@ static void say_verdict(struct iwi_document *doc, const iw_training_result *resu
         training_say_best(doc, result);
         return;
     }
-    iwi_doc_append(doc, ", and %s with it: %s longer%s. That costs %s of every %s",
+    iwi_doc_append(doc, " and %s with it: %s longer%s, a loss of %s of every %s",
                    iwi_ns(doc, result->step_ns.value), iwi_percent(doc, result->loss),
                    training_loss_interval(doc, result), iwi_factor(doc, result->gpu_hours),
                    result->sizes.gpus == 1
                        ? "GPU-hour"
                        : iwi_doc_printf(doc, "%s GPU-hours", iwi_count(doc, result->sizes.gpus)));
     if (result->cost_per_hour > 0) {
-        iwi_doc_append(doc, ", or %s a day at %.2f per GPU-hour", training_money(doc, result->cost_per_day),
+        iwi_doc_append(doc, " (%s per day at %.2f per GPU-hour)", training_money(doc, result->cost_per_day),
                        result->cost_per_hour);
     }
     iwi_doc_append(doc, ".");
     training_say_places(doc, result);
     training_say_best(doc, result);
-    training_say_reach(doc, result);
 }
 
 static void show_steps(struct iwi_document *doc, const iw_training_result *result)
@@ -618,11 +624,11 @@ static void say_step(struct iwi_document *doc, const iw_training_result *result)
         training_say_model(doc, result);
     }
     iwi_row(doc, "without jitter", training_exact(doc, result->noiseless_ps));
-    iwi_row(doc, "of which a GPU waits for others", iwi_percent(doc, result->bubble));
+    iwi_row(doc, "of which a GPU waits", iwi_percent(doc, result->bubble));
     if (result->rows > 0) {
         iwi_row(doc, "of which a GPU computes", training_exact(doc, result->compute_ps));
         iwi_row(doc, "rows of the workload file", iwi_count(doc, result->rows));
-        iwi_row(doc, "bubble of even stages, of their work",
+        iwi_row(doc, "bubble over work, even stages",
                 iwi_doc_printf(doc, "%" PRIu32 "/%" PRIu64 ", %s", result->pp - 1,
                                (uint64_t)result->chunks * result->microbatches,
                                iwi_percent(doc, result->even_bubble)));

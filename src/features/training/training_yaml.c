@@ -162,13 +162,13 @@ static iw_status read_known(struct reader *r, const struct word *key, const char
         IW_TRY(read_number(r, value, what, UINT32_MAX, &number));
         return number == 0 ? IW_OK
                            : iwi_fail(r->log, IW_ERR_UNSUPPORTED,
-                                      "'%s:1': layers that are computed again (%s) are not simulated from "
-                                      "such a file: write their time into the backward of their rows",
+                                      "'%s:1': recomputed layers (%s) cannot be simulated from a workload "
+                                      "file: add their time to the backward pass of their rows",
                                       r->file, what);
     }
     return iwi_fail(r->log, IW_ERR_FORMAT,
-                    "'%s:1': key %s is not known: there are model_parallel_NPU_group, ep, pp, vpp, ga, "
-                    "all_gpus, checkpoints, checkpoint_initiates, pp_comm",
+                    "'%s:1': unknown key %s: use model_parallel_NPU_group, ep, pp, vpp, ga, all_gpus, "
+                    "checkpoints, checkpoint_initiates or pp_comm",
                     r->file, what);
 }
 
@@ -194,7 +194,7 @@ static iw_status settle_layout(struct reader *r)
     if (r->gpus > 0 && r->gpus % sharers != 0) {
         return iwi_fail(r->log, IW_ERR_RANGE,
                         "'%s:1': %" PRIu64
-                        " GPUs are no multiple of model_parallel_NPU_group times pp, %" PRIu64,
+                        " GPUs are not a multiple of model_parallel_NPU_group times pp, %" PRIu64,
                         r->file, r->gpus, sharers);
     }
     r->spec->dp = r->gpus > 0 ? (uint32_t)(r->gpus / sharers) : 1;
@@ -209,8 +209,8 @@ static iw_status read_layout(struct reader *r)
     (void)next_word(&r->p, r->end, &word);
     if (policy_of(&word) >= TRAINED) {
         return iwi_fail(r->log, IW_ERR_UNSUPPORTED,
-                        "'%s:1': a workload of the kind '%.*s' is no training program: %s and %s are",
-                        r->file, WORD_ARGS(&word), policies[1], policies[0]);
+                        "'%s:1': workload type '%.*s' is not a training program: use %s or %s", r->file,
+                        WORD_ARGS(&word), policies[1], policies[0]);
     }
     while (next_word(&r->p, r->end, &word)) {
         if (!next_word(&r->p, r->end, &value)) {
@@ -253,8 +253,9 @@ static iw_status read_kind(const struct reader *r, const struct word *word, unsi
         }
     }
     return iwi_fail(r->log, IW_ERR_FORMAT,
-                    "'%s:%" PRIu64 "': collective '%.*s' is not known: there are NONE, ALLREDUCE, ALLGATHER, "
-                    "REDUCESCATTER, ALLTOALL and BROADCAST, with _EP or _DP_EP behind",
+                    "'%s:%" PRIu64
+                    "': unknown collective '%.*s': use NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL "
+                    "or BROADCAST, followed by _EP or _DP_EP if needed",
                     r->file, r->line, WORD_ARGS(word));
 }
 
@@ -348,14 +349,13 @@ static iw_status read_rows(struct reader *r)
     }
     IW_TRY(read_number(r, &word, "the number of rows", MOST_ROWS, &wanted));
     if (next_word(&r->p, r->end, &more)) {
-        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:%" PRIu64 "': expected the number of rows alone", r->file,
+        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:%" PRIu64 "': expected only the number of rows", r->file,
                         r->line);
     }
     while (next_line(r)) {
         if (++count > wanted) {
-            return iwi_fail(r->log, IW_ERR_FORMAT,
-                            "'%s:%" PRIu64 "': a row more than the %" PRIu64 " that are announced", r->file,
-                            r->line, wanted);
+            return iwi_fail(r->log, IW_ERR_FORMAT, "'%s:%" PRIu64 "': more rows than the announced %" PRIu64,
+                            r->file, r->line, wanted);
         }
         IW_TRY(read_row(r));
     }
@@ -373,11 +373,12 @@ static iw_status finish(struct reader *r)
     const char *slash = strrchr(r->file, '/');
 
     if (spec->row_count == 0) {
-        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s': has no rows of layers", r->file);
+        return iwi_fail(r->log, IW_ERR_FORMAT, "'%s' has no rows of layers", r->file);
     }
     if (spec->row_count % spec->microbatches != 0) {
         return iwi_fail(r->log, IW_ERR_FORMAT,
-                        "'%s': %" PRIu32 " rows of layers are no multiple of %" PRIu32 " micro-batches (ga)",
+                        "'%s': %" PRIu32 " rows of layers are not a multiple of %" PRIu32
+                        " micro-batches (ga)",
                         r->file, spec->row_count, spec->microbatches);
     }
     spec->rows_each = spec->row_count / spec->microbatches;

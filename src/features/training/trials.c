@@ -179,10 +179,9 @@ static iw_status find_rate(const iw_log *log, iw_training *spec, double target_s
     IW_TRY(step_at(log, spec, 1.0 / high, &high_s));
     IW_TRY(step_at(log, spec, 1.0 / low, &low_s));
     if (low_s > target_s || high_s < target_s) {
-        return iwi_fail(
-            log, IW_ERR_RANGE,
-            "no rate of the GPUs gives a step of %.6g s: what does not compute takes %.6g s of it", target_s,
-            low_s);
+        return iwi_fail(log, IW_ERR_RANGE,
+                        "no rate of the GPUs gives a step of %.6g s: parts that do not compute take %.6g s",
+                        target_s, low_s);
     }
     low_s -= target_s;
     high_s -= target_s;

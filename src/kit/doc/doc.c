@@ -297,7 +297,7 @@ const char *iwi_count(struct iwi_document *doc, uint64_t count)
 
 const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)
 {
-    return iwi_doc_printf(doc, "[%s, %s]", low, high);
+    return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "[%s, %s]", low, high);
 }
 
 const char *iwi_seconds(struct iwi_document *doc, double seconds)

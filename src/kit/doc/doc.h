@@ -193,7 +193,8 @@ const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 
 const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown); /* "143 %": behind the word */
 /* The same where others stand beside it, the largest of which chooses the notation of all. */
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest);
-const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high); /* "[low, high]" */
+const char *iwi_brackets(struct iwi_document *doc, const char *low,
+                         const char *high); /* "[low, high]"; "-": a point */
 
 /* Also of what nobody will wait for: "3.2 s", "5.4 min", "12 d", "3 y". */
 const char *iwi_seconds(struct iwi_document *doc, double seconds);

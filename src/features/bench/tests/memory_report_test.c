@@ -91,15 +91,15 @@ static void doubts_are_said(void **state)
     assert_says(&curve, "0.5 times the caches");
     assert_says(&curve, "part of the data");
     curve.verdict = IW_MEMORY_UNCLEAR;
-    assert_says(&curve, "cannot tell whether");
+    assert_says(&curve, "unknown whether");
     curve.is_disturbed = true;
-    assert_says(&curve, "since others used these CPUs");
+    assert_says(&curve, "because other processes used these CPUs");
     assert_says(&curve, "too few");
     snprintf(curve.hypervisor, sizeof curve.hypervisor, "KVM");
     assert_says(&curve, "virtual machine (KVM)");
     curve.misfit = 0.2;
     curve.misfit_cores = 4;
-    assert_says(&curve, "miss the curve by 20.0 % with 4 cores");
+    assert_says(&curve, "miss the measured value by 20.0 % at 4 cores");
 }
 
 static void memory_that_suffices_and_one_core_are_said(void **state)
@@ -110,7 +110,7 @@ static void memory_that_suffices_and_one_core_are_said(void **state)
     curve.verdict = IW_MEMORY_SCALES;
     assert_says(&curve, "memory does not saturate\nhere.");
     curve.cores = 1;
-    assert_says(&curve, "the only one that may be used");
+    assert_says(&curve, "Only one core may be used here");
 }
 
 static void json_comes_back(void **state)

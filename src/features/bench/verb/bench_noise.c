@@ -83,8 +83,8 @@ static iw_status prepare(void *arg, const iw_bench_place *place)
     if (noise->opts->injection.sync == IW_SYNC_START &&
         place->hosts > 1) { /* their clocks have nothing in common */
         (void)node_log_fail(noise->node_log,
-                            "--sync start is for ranks of one host, but there are %u hosts; "
-                            "'idlewave replay --sync start' synchronises the clocks of hosts",
+                            "--sync start is for ranks of one host, but there are %u hosts; use 'idlewave "
+                            "replay --sync start', which synchronises clocks of hosts",
                             place->hosts);
         return IW_ERR_UNSUPPORTED;
     }

@@ -33,11 +33,11 @@ struct bench_memory_opts {
 
 #define MEMORY_ROW(...) OPT_ROW(struct bench_memory_opts, __VA_ARGS__)
 static const struct opt measure_rows[] = {
-    MEMORY_ROW(
-        "cpus", OPT_STRING, cpus, "LIST",
-        "CPUs of one NUMA node: 0-3,8 (default one of each core, of the first NUMA node that may be used)",
-        .is_setting = true),
-    MEMORY_ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure, up to 1min (default 20s)"),
+    MEMORY_ROW("cpus", OPT_STRING, cpus, "LIST",
+               "CPUs of one NUMA node: 0-3,8 (default one per core, of the first NUMA node available)",
+               .is_setting = true),
+    MEMORY_ROW("duration", OPT_TIME, duration_ps, "TIME",
+               "duration of the measurement, up to 1min (default 20s)"),
     MEMORY_ROW("size", OPT_COUNT, array_bytes, "SIZE",
                "size of the three arrays together (default 12 times all caches of these cores)",
                .min = UINT64_C(1) << 20, .max = UINT64_C(1) << 46),
@@ -50,8 +50,8 @@ static const struct opt memory_output_rows[] = {
 
 static const struct opt_group groups[] = {
     OPT_GROUP("How to measure", measure_rows, 0),
-    OPT_GROUP("Output; csv has a line for each number of cores", memory_output_rows, 0),
-    SHOWN_GROUP("Output; csv has a line for each number of cores", offsetof(struct bench_memory_opts, shown)),
+    OPT_GROUP("Output; csv has one line per number of cores", memory_output_rows, 0),
+    SHOWN_GROUP("Output; csv has one line per number of cores", offsetof(struct bench_memory_opts, shown)),
 };
 
 static const struct bench_memory_opts defaults = {.duration_ps = 20 * IW_PS_PER_S};
@@ -59,15 +59,15 @@ static const struct bench_memory_opts defaults = {.duration_ps = 20 * IW_PS_PER_
 static const char *const memory_synopsis[] = {"[options]", NULL};
 
 static const char memory_description[] =
-    "Measures how many bytes per second one core moves, and how many all cores of a NUMA node together: the "
-    "two numbers of simulate --memory. No launcher, no privileges.\nOne thread is pinned to each CPU. In "
-    "short windows the first 1, 2, ... of them run the STREAM triad over arrays far larger than the caches, "
-    "while the others sleep. Windows in which another process had one of the CPUs do not count, and the "
-    "result says how many.";
+    "Measures how many bytes per second one core moves, and all cores of a NUMA node together: the two "
+    "numbers of simulate --memory. Needs no launcher and no privileges.\nOne thread is pinned to each CPU. "
+    "In short windows the first 1, 2, ... of them run the STREAM triad over arrays far larger than the "
+    "caches, while the others sleep. Windows in which another process used one of the CPUs do not count; the "
+    "result has their number.";
 
 static const struct example memory_examples[] = {
     {"this node", "idlewave bench memory"},
-    {"the second socket, as a picture",
+    {"the second socket, with a picture",
      "idlewave bench memory --cpus 64-127 -o socket1.json --plot socket1.svg"},
     {NULL, NULL},
 };
@@ -154,7 +154,7 @@ static int run_memory(struct ui *ui, const void *values, const struct opt_args *
 
 static const struct verb verb_bench_memory = {
     .name = "bench memory",
-    .summary = "measure memory bandwidth, of one core and of all",
+    .summary = "measure memory bandwidth of one core and of all cores",
     .synopsis = memory_synopsis,
     .description = memory_description,
     VERB_GROUPS(groups),
@@ -172,18 +172,19 @@ static const char *const works[] = {"spin", "sleep", NULL}; /* in the order of i
 static const struct opt what_rows[] = {
     ROW("compute", OPT_TIME, compute_ps, "TIME", "work on every rank in each phase (default 1ms)"),
     ROW("work", OPT_CHOICE, work, "",
-        "how ranks work: by arithmetic, or by sleeping, many of them to a CPU (default spin)",
+        "how ranks work: by arithmetic, or by sleeping, which allows many ranks per CPU (default spin)",
         .choices = works),
     ROW("bytes", OPT_COUNT, bytes, "SIZE",
         "size of an allreduce, or of each message of a halo exchange (default 8)", .max = UINT64_C(1) << 30),
-    ROW("duration", OPT_TIME, duration_ps, "TIME", "how long to measure (default 10s)", .is_setting = true),
+    ROW("duration", OPT_TIME, duration_ps, "TIME", "duration of the measurement (default 10s)",
+        .is_setting = true),
     ROW("phases", OPT_COUNT, phases, "N", "measure N phases instead; with noise, N of each kind", .min = 1,
         .max = UINT64_C(1) << 40),
 };
 static const struct opt block_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "ranks on each node: they share a place in the recording, and each has the detours of one CPU "
-        "(default the number of CPUs of the file; 1 for SPECs)",
+        "ranks per node: they share a place in the recording, and each has the detours of one CPU (default "
+        "the number of CPUs of the file; 1 for SPECs)",
         .min = 1, .max = 65536),
     ROW("block", OPT_TIME, block_ps, "TIME",
         "length of the blocks in which phases without and with noise alternate (default 250ms)"),
@@ -195,12 +196,12 @@ static const struct opt prediction_rows[] = {
 static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct bench_opts, path, "FILE", "write the result as JSON, for report and --baseline"),
     ROW("baseline", OPT_STRING, baseline, "FILE",
-        "a result of this command without noise, to report how much slower this run is"),
+        "a result of this command without noise; report how much slower this run is"),
 };
 #undef ROW
 
 const struct opt_group bench_groups[BENCH_GROUP_COUNT] = {
-    OPT_GROUP("What is measured", what_rows, 0),
+    OPT_GROUP("What to measure", what_rows, 0),
     {"Noise, injected into every other block of phases", injection_rows, INJECTION_ROW_COUNT,
      offsetof(struct bench_opts, injection), true},
     OPT_GROUP("Blocks", block_rows, 0),
@@ -235,9 +236,9 @@ static int find_op(const struct ui *ui, const char *name, iw_bench_op *op_p)
         suggest_offer(&suggestion, iw_bench_op_name((iw_bench_op)op));
     }
     if (suggestion.best != NULL) {
-        return ui_usage(ui, "there is no operation '%s': did you mean '%s'?", name, suggestion.best);
+        return ui_usage(ui, "unknown operation '%s': did you mean '%s'?", name, suggestion.best);
     }
-    return ui_usage(ui, "there is no operation '%s': barrier, allreduce and halo are", name);
+    return ui_usage(ui, "unknown operation '%s': use barrier, allreduce or halo", name);
 }
 
 bool bench_has_net(const struct bench_opts *opts)
@@ -271,14 +272,14 @@ static int check_noise(const struct ui *ui, const struct bench_opts *opts)
     const char *option = option_of_noise(opts);
 
     if (opts->injection.noise.count == 0 && option != NULL) {
-        return ui_usage(ui, "--%s is about noise that is injected: add --noise", option);
+        return ui_usage(ui, "--%s is for injected noise: add --noise", option);
     }
     if (bench_has_net(opts) && !opt_typed(&opts->net, name_or_path)) {
-        return ui_usage(ui, "--%s is of a network: add --net",
+        return ui_usage(ui, "--%s is for a network: add --net",
                         opt_first_typed(net_rows, NET_ROW_COUNT, &opts->net, ""));
     }
     if (opts->block_ps < 10 * IW_PS_PER_MS) {
-        return ui_usage(ui, "--block needs 10 ms at least");
+        return ui_usage(ui, "--block must be at least 10 ms");
     }
     return injection_check(ui, &opts->injection);
 }
@@ -286,19 +287,20 @@ static int check_noise(const struct ui *ui, const struct bench_opts *opts)
 int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_args *args, iw_bench_op *op_p)
 {
     if (args->count == 0) {
-        return ui_usage(ui, "which operation? mpirun -n 2 idlewave bench barrier");
+        return ui_usage(ui, "no operation given; type: mpirun -n 2 idlewave bench barrier");
     }
     if (opts->compute_ps < IW_PS_PER_US || opts->compute_ps > 10 * IW_PS_PER_S) {
         return ui_usage(ui, "--compute: from 1 us to 10 s");
     }
     if (opts->work == IW_BENCH_SLEEP && opts->compute_ps < 10 * IW_PS_PER_MS) {
-        return ui_usage(ui, "--work sleep needs a --compute of 10 ms at least: waking up takes a part of it");
+        return ui_usage(
+            ui, "--work sleep needs a --compute of at least 10 ms, because waking up takes a part of it");
     }
     if (opts->work == IW_BENCH_SLEEP && opt_typed(&opts->injection, back_end)) {
-        return ui_usage(ui, "--work sleep has detours of its own, that sleep too: leave --back-end out");
+        return ui_usage(ui, "--work sleep injects sleeping detours: leave out --back-end");
     }
     if (opts->duration_ps < IW_PS_PER_MS) {
-        return ui_usage(ui, "--duration needs a millisecond at least");
+        return ui_usage(ui, "--duration must be at least one millisecond");
     }
     if (find_op(ui, args->values[0], op_p) != UI_DONE || check_noise(ui, opts) != UI_DONE) {
         return UI_USAGE;
@@ -313,28 +315,26 @@ static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memo
 static const char description[] =
     "Start it with the launcher of Open MPI or MPICH. Each rank works for a quantum, then all perform the "
     "operation: a barrier, an allreduce, or an exchange with both neighbours in a ring. The slowest rank of "
-    "each phase counts: that is what the noise of one rank costs all of them.\nWith --noise, blocks of "
-    "phases without and with injected noise alternate in the same processes, and the same phases are "
-    "simulated with the same noise: measured and predicted slowdown side by side.\nEach rank needs a CPU of "
-    "its own: where ranks share one, the numbers are not valid, and the result says so. Nothing is pinned; "
-    "use the launcher's options for that. With --work sleep ranks sleep instead of "
-    "working, waiting and being held up, so that hundreds of them fit on one machine: then the quantum "
-    "should be "
-    "tens of milliseconds.\nWithout a launcher, 'idlewave bench memory' measures how fast the "
-    "cores of this node move data, alone and together.";
+    "each phase counts, as noise on one rank delays all of them.\nWith --noise, blocks of phases without and "
+    "with injected noise alternate in the same processes. The same phases are simulated with the same noise, "
+    "so that measured and predicted slowdown stand side by side.\nEach rank needs a CPU of its own; where "
+    "ranks share one, the numbers are marked as not valid. Nothing is pinned; use the launcher's options for "
+    "that. With --work sleep ranks sleep instead of working, waiting and being delayed, so that hundreds of "
+    "them fit on one machine; use a quantum of tens of milliseconds then.\nWithout a launcher, 'idlewave "
+    "bench memory' measures the memory bandwidth of this node's cores, alone and together.";
 
 static const struct example examples[] = {
-    {"what the noise of this host costs two ranks", "mpirun -n 2 idlewave bench barrier -o quiet.json"},
-    {"prediction against reality", "mpirun -n 2 idlewave bench barrier --noise periodic:100Hz,1ms"},
+    {"the cost of this host's noise for two ranks", "mpirun -n 2 idlewave bench barrier -o quiet.json"},
+    {"prediction against measurement", "mpirun -n 2 idlewave bench barrier --noise periodic:100Hz,1ms"},
     {"the noise of another node, synchronised in each phase",
      "mpirun -n 2 idlewave bench allreduce --noise node.h5 --sync phase -o noisy.json"},
-    {"noise of other making against the quiet run",
+    {"noise injected by replay against the quiet run",
      "mpirun -n 2 idlewave replay --noise node.h5 -- idlewave bench barrier --baseline quiet.json"},
     {"64 ranks on one machine: amplification through a real MPI library",
      "mpirun --oversubscribe -n 64 idlewave bench barrier --work sleep --compute 100ms --noise "
      "poisson:0.2Hz,fixed:200ms --duration 60s"},
     {"as a page", "idlewave report noisy.json -o noisy.html"},
-    {"bandwidth of memory, for simulate --memory", "idlewave bench memory"},
+    {"memory bandwidth, for simulate --memory", "idlewave bench memory"},
     {NULL, NULL},
 };
 
@@ -387,7 +387,7 @@ static int write_result(struct ui *ui, const struct bench_opts *opts, iw_bench_r
     }
     if (result->samples->warning[0] != '\0') {
         ui_error(ui, "the numbers are not valid: %s", result->samples->warning);
-        ui_hint(ui, "start at most one rank for each CPU");
+        ui_hint(ui, "start at most one rank per CPU");
     }
     return code != UI_DONE ? code : ui_exit_of(written);
 }
@@ -407,7 +407,7 @@ static int evaluate(struct ui *ui, const struct inputs *inputs, const iw_bench_s
     if (baseline->path[0] != '\0') {
         iw_bench_set_baseline(result, baseline);
         if (baseline->ranks != samples->ranks || baseline->quantum_ns != result->quantum_ns) {
-            ui_hint(ui, "'%s' has %u ranks and a quantum of %g us: other phases than these", baseline->path,
+            ui_hint(ui, "'%s' has %u ranks and a quantum of %g us, so its phases differ", baseline->path,
                     baseline->ranks, baseline->quantum_ns / 1e3);
         }
     }
@@ -476,7 +476,7 @@ static int load_baseline(struct node_log *node_log, struct inputs *inputs)
 
     if (code == UI_DONE && (baseline->op != inputs->op || baseline->bytes != bytes)) {
         return node_log_fail(node_log,
-                             "'%s' is no baseline for this: its operation is %s of %" PRIu64
+                             "'%s' cannot be the baseline: its operation is %s of %" PRIu64
                              " bytes, not %s of %" PRIu64,
                              baseline->path, iw_bench_op_name(baseline->op), baseline->bytes,
                              iw_bench_op_name(inputs->op), bytes);
@@ -501,7 +501,7 @@ static int prepare(struct ui *ui, struct node_log *node_log, struct inputs *inpu
     int code = ui_exit_of(iw_launcher_detect(&node_log->log, &launcher));
 
     if (code == UI_DONE && launcher.name == NULL) {
-        return ui_usage(ui, "start it by the launcher of an MPI: mpirun -n 2 idlewave bench barrier");
+        return ui_usage(ui, "no launcher; type: mpirun -n 2 idlewave bench barrier");
     }
     if (code == UI_DONE && opts->baseline != NULL) {
         code = load_baseline(node_log, inputs);

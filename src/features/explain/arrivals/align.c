@@ -466,7 +466,8 @@ static void note_sets(struct iwi_visits *visits)
 
     if (visits->clock_sets > 1) {
         (void)snprintf(text, sizeof text,
-                       "Clocks of %" PRIu32 " sets of ranks cannot be compared: no collective joins them.",
+                       "Clocks of %" PRIu32
+                       " sets of ranks cannot be compared, because no collective joins them.",
                        visits->clock_sets);
         iwi_visits_note(visits, text);
     }

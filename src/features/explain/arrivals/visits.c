@@ -255,16 +255,15 @@ static iw_status one_encounter(struct iwi_visits *visits, size_t first, size_t *
     for (; end < visits->visit_count && is_same_encounter(&of[first], &of[end]); end++) {
         if (of[end].rank == of[end - 1].rank) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
-                            "rank %" PRIu32
-                            " visits %s of group '%s' twice (%s): traces of several runs, or a "
-                            "group that was made again",
+                            "rank %" PRIu32 " visits %s of group '%s' twice (%s): the traces are of several "
+                            "runs, or the group was created again",
                             visits->ranks[of[end].rank].number, name_of(&of[end], name, sizeof name),
                             group->name, iwi_visit_op_name(of[end].op));
         }
         if (of[end].op != of[first].op) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
-                            "group '%s', %s: rank %" PRIu32 " calls it %s, rank %" PRIu32
-                            " %s; the traces are not of the same steps",
+                            "group '%s', %s: rank %" PRIu32 " calls %s, rank %" PRIu32
+                            " calls %s; give traces of the same steps",
                             group->name, name_of(&of[first], name, sizeof name),
                             visits->ranks[of[first].rank].number, iwi_visit_op_name(of[first].op),
                             visits->ranks[of[end].rank].number, iwi_visit_op_name(of[end].op));
@@ -352,7 +351,7 @@ static iw_status check_spans(const struct iwi_visits *visits, const struct span 
         if (apart_ps > MOST_APART_PS && apart_ps > last->end_ps - spans[0].begin_ps) {
             return iwi_fail(visits->log, IW_ERR_FORMAT,
                             "rank %" PRIu32 " begins %.0f s after rank %" PRIu32
-                            " has ended, and no collective joins them: these are files of different runs",
+                            " has ended, and no collective joins them: give files of one run",
                             visits->ranks[spans[s].rank].number, (double)apart_ps / IW_PS_PER_S,
                             visits->ranks[last->rank].number);
         }
@@ -374,11 +373,11 @@ static void warn_of_clocks(struct iwi_visits *visits)
     if (visits->rank_count > 0 && most_ps - least_ps > MOST_APART_PS) {
         const double apart_s = (double)(most_ps - least_ps) / IW_PS_PER_S;
 
-        iwi_warn(visits->log, "clocks of ranks differ by %.0f s: make sure that all files are of one run",
-                 apart_s);
-        (void)snprintf(text, sizeof text,
-                       "Clocks of ranks differ by %.0f s and were aligned: are all files of one run?",
-                       apart_s);
+        iwi_warn(visits->log, "clocks of ranks differ by %.0f s: give files of one run", apart_s);
+        (void)snprintf(
+            text, sizeof text,
+            "Clocks of ranks differed by %.0f s and were aligned; check that all files are of one run.",
+            apart_s);
         iwi_visits_note(visits, text);
     }
 }

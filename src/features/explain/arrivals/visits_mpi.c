@@ -403,8 +403,8 @@ static iw_status check(const iw_log *log, const char *path, const struct iw_trac
 {
     if (strcmp(trace->origin, "liballprof") == 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s': the ranks of liballprof's traces have clocks of their own, so that nobody can "
-                        "tell who came last; OTF2 traces say it ('idlewave trace' writes them)",
+                        "'%s': ranks of liballprof traces have separate clocks, so arrival order is unknown; "
+                        "use OTF2 traces ('idlewave trace' writes them)",
                         path);
     }
     return IW_OK;
@@ -417,9 +417,8 @@ static iw_status read_mpi(const iw_log *log, const char *const *paths, size_t co
     iw_status status;
 
     if (count > 1) {
-        return iwi_fail(log, IW_ERR_USAGE,
-                        "'%s' and '%s' are traces of two runs: they can only be looked at one by one",
-                        paths[0], paths[1]);
+        return iwi_fail(log, IW_ERR_USAGE, "'%s' and '%s' are traces of two runs: give one of them", paths[0],
+                        paths[1]);
     }
     IW_TRY(iw_trace_open(log, paths[0], &trace));
     (void)snprintf(visits->origin, sizeof visits->origin, "%s", trace->origin);

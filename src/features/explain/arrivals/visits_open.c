@@ -68,18 +68,17 @@ static iw_status read_kineto(const iw_log *log, const char *const *paths, size_t
 {
     (void)count;
     (void)visits;
-    return iwi_fail(
-        log, IW_ERR_UNSUPPORTED,
-        "'%s' is a profile of PyTorch, which this idlewave was built without: it needs libyajl-dev and "
-        "zlib1g-dev when it is built",
-        paths[0]);
+    return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                    "'%s' is a PyTorch profile, which this idlewave cannot read: rebuild it with libyajl-dev "
+                    "and zlib1g-dev",
+                    paths[0]);
 }
 
 #endif
 
 static const struct iwi_visits_reader kineto_reader = {
     .origin = "Kineto",
-    .what = "profiles of PyTorch (Kineto's JSON, one file a rank)",
+    .what = "PyTorch profiles (Kineto's JSON, one file per rank)",
     .is = is_kineto,
     .read = read_kineto,
 };
@@ -122,7 +121,8 @@ static iw_status read_inspector(const iw_log *log, const char *const *paths, siz
     (void)visits;
     return iwi_fail(
         log, IW_ERR_UNSUPPORTED,
-        "'%s' is JSON of NCCL's Inspector, and this idlewave was built without yajl (libyajl-dev)", paths[0]);
+        "'%s' is JSON of NCCL's Inspector, which this idlewave cannot read: rebuild it with libyajl-dev",
+        paths[0]);
 }
 
 #endif
@@ -174,8 +174,8 @@ static iw_status read_chakra(const iw_log *log, const char *const *paths, size_t
     (void)count;
     (void)visits;
     return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                    "'%s' is an execution trace of Chakra, and this idlewave was built without protobuf-c "
-                    "(libprotobuf-c-dev, protobuf-c-compiler) or yajl and zlib (libyajl-dev, zlib1g-dev)",
+                    "'%s' is a Chakra execution trace, which this idlewave cannot read: rebuild it with "
+                    "libprotobuf-c-dev, protobuf-c-compiler, libyajl-dev and zlib1g-dev",
                     paths[0]);
 }
 
@@ -183,7 +183,7 @@ static iw_status read_chakra(const iw_log *log, const char *const *paths, size_t
 
 static const struct iwi_visits_reader chakra_reader = {
     .origin = "Chakra",
-    .what = "execution traces of Chakra (.et)",
+    .what = "Chakra execution traces (.et)",
     .is = is_chakra,
     .lacks_pauses = true,
     .read = read_chakra,
@@ -302,8 +302,8 @@ static iw_status add_path(struct run *run, const char *path, const struct iwi_vi
 {
     if (run->reader != NULL && run->reader != reader) {
         return iwi_fail(run->log, IW_ERR_FORMAT,
-                        "'%s' is one of %s, but '%s' one of %s: files of one run have one format", path,
-                        reader->what, run->paths[0], run->reader->what);
+                        "'%s' belongs to %s, but '%s' to %s: give files of one format", path, reader->what,
+                        run->paths[0], run->reader->what);
     }
     run->reader = reader;
     IW_TRY(iwi_grow(run->log, (void **)&run->paths, &run->capacity, run->count + 1, sizeof *run->paths));
@@ -328,8 +328,8 @@ static iw_status refuse(const struct run *run, const char *path, bool is_folder)
         size += (size_t)snprintf(formats + size, sizeof formats - size, "%s%s", i > 0 ? "; " : "",
                                  readers[i]->what);
     }
-    return iwi_fail(run->log, IW_ERR_FORMAT, "'%s' %s; what is read: %s; timelines of pipelined training",
-                    path, is_folder ? "holds no trace of a run" : "is no trace of a run", formats);
+    return iwi_fail(run->log, IW_ERR_FORMAT, "'%s' %s; supported: %s; timelines of pipelined training", path,
+                    is_folder ? "contains no trace of a run" : "is not a trace of a run", formats);
 }
 
 /* *reader_p stays NULL where no format knows the file. */
@@ -403,7 +403,7 @@ static iw_status add_given(struct run *run, const char *path)
 static iw_status find_files(struct run *run, const char *const *paths, size_t count)
 {
     if (count == 0) {
-        return iwi_fail(run->log, IW_ERR_USAGE, "no trace was given");
+        return iwi_fail(run->log, IW_ERR_USAGE, "no trace given");
     }
     run->head = iwi_new_array(run->log, HEAD_BYTES, 1);
     if (run->head == NULL) {

@@ -597,8 +597,8 @@ static iw_status trace_of_run(const iw_log *log, const char *path, struct iw_tra
     status = iwi_trace_of_visits(log, visits, trace_p);
     if (status == IW_OK && visits->rank_count < iwi_visits_least_ranks(visits)) {
         iwi_warn(log,
-                 "'%s' has the traces of %zu of %" PRIu32
-                 " ranks: what these exchanged with the others is left out, and so are their waits",
+                 "'%s' has traces of %zu of %" PRIu32
+                 " ranks: exchanges with the others, and their waits, are left out",
                  path, visits->rank_count, iwi_visits_least_ranks(visits));
     }
     iw_visits_free(visits);
@@ -606,5 +606,5 @@ static iw_status trace_of_run(const iw_log *log, const char *path, struct iw_tra
 }
 
 const struct iwi_trace_reader iwi_visits_trace_reader = {
-    "run of training (profiles of PyTorch, execution traces of Chakra, lines of NCCL's Inspector)",
+    "training run (PyTorch profiles, Chakra execution traces, lines of NCCL's Inspector)",
     iwi_visits_is_readable, trace_of_run};

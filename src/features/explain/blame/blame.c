@@ -267,8 +267,7 @@ iw_status iw_blame_load(const iw_log *log, const char *folder, iw_recording ***k
         return status;
     }
     if (status != IW_OK) {
-        return iwi_fail(log, IW_ERR_IO, "'%s' has no recording of what the kernel took (kernel-HOST.h5)",
-                        folder);
+        return iwi_fail(log, IW_ERR_IO, "'%s' has no kernel recording (kernel-HOST.h5)", folder);
     }
     status = iw_folder_load(log, files, kernel_p);
     *count_p = files->count;
@@ -281,8 +280,8 @@ static iw_status check(const iw_log *log, const char *name, const iw_trace *trac
 {
     if (trace->zero_ns == 0 || trace->rank_count == 0) {
         return iwi_fail(log, IW_ERR_UNSUPPORTED,
-                        "'%s' does not say when it began by CLOCK_MONOTONIC: only traces of our own tracer "
-                        "can be laid beside what the kernel reports",
+                        "'%s' does not record its start by CLOCK_MONOTONIC; only traces of 'idlewave trace' "
+                        "can be combined with kernel events",
                         name);
     }
     for (size_t i = 0; i < count; i++) {
@@ -290,11 +289,11 @@ static iw_status check(const iw_log *log, const char *name, const iw_trace *trac
 
         if (watched == NULL || strcmp(watched, "ranks") != 0 ||
             iw_recording_get(kernel[i], "start_mono_ns") == NULL) {
-            return iwi_fail(log, IW_ERR_UNSUPPORTED, "'%s': a recording in it is not of the ranks of a run",
-                            name);
+            return iwi_fail(log, IW_ERR_UNSUPPORTED,
+                            "'%s' contains a recording that is not of the run's ranks", name);
         }
     }
-    return count > 0 ? IW_OK : iwi_fail(log, IW_ERR_USAGE, "'%s': there is no recording of the kernel", name);
+    return count > 0 ? IW_OK : iwi_fail(log, IW_ERR_USAGE, "'%s' has no kernel recording", name);
 }
 
 /* ---- savings ---- */

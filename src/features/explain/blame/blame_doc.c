@@ -4,6 +4,7 @@
 #include <idlewave/blame.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "features/explain/part_schemas.h"
@@ -18,9 +19,9 @@ enum { MOST_SOURCES = 10, MOST_CALLS = 8 };
 static const struct iwi_field source_fields[] = {
     IWI_CHARS(iw_blame_source, name),
     IWI_ENUM(iw_blame_source, kind, "class", iwi_class_at),
-    IWI_VALUE(iw_blame_source, detours, .about = "in which it had a part, on all ranks"),
-    IWI_VALUE(iw_blame_source, lost_ns, .about = "by all ranks"),
-    IWI_VALUE(iw_blame_source, absorbed_ns, .about = "of that, while they waited anyway"),
+    IWI_VALUE(iw_blame_source, detours, .about = "to which it contributed, on all ranks"),
+    IWI_VALUE(iw_blame_source, lost_ns, .about = "of all ranks"),
+    IWI_VALUE(iw_blame_source, absorbed_ns, .about = "the part of it that fell into waiting"),
     IWI_VALUE(iw_blame_source, path_detours, .about = "on the critical path"),
     IWI_VALUE(iw_blame_source, path_ns, .about = "lost on the critical path"),
     IWI_ESTIMATE(iw_blame_source, saving_ns,
@@ -38,7 +39,7 @@ static const struct iwi_field call_fields[] = {
     IWI_CHARS(iw_blame_call, comm_name, .is_optional = true),
     IWI_VALUE(iw_blame_call, delays),
     IWI_VALUE(iw_blame_call, lost_ns, .about = "of the path"),
-    IWI_CHARS(iw_blame_call, largest, .about = "source that took most of it"),
+    IWI_CHARS(iw_blame_call, largest, .about = "main source"),
 };
 static const struct iwi_schema call_schema = IWI_SCHEMA(iw_blame_call, call_fields);
 
@@ -50,7 +51,7 @@ static const struct iwi_field hit_fields[] = {
     IWI_VALUE(iw_blame_hit, is_in_call, .about = "false: computing before the call"),
     IWI_CHARS(iw_blame_hit, call),
     IWI_VALUE(iw_blame_hit, iteration,
-              .about = "how often that rank had made this call on this communicator"),
+              .about = "number of this call among those of this rank on this communicator"),
     IWI_VALUE(iw_blame_hit, comm),
     IWI_VALUE(iw_blame_hit, comm_size),
     IWI_VALUE(iw_blame_hit, waiter,
@@ -63,26 +64,24 @@ static const struct iwi_schema hit_schema = IWI_SCHEMA(iw_blame_hit, hit_fields)
 static const struct iwi_field blame_fields[] = {
     IWI_VALUE(iw_blame, name),
     IWI_VALUE(iw_blame, ranks),
-    IWI_VALUE(iw_blame, watched_ranks, .about = "those that the kernel's events were recorded for"),
+    IWI_VALUE(iw_blame, watched_ranks, .about = "those whose kernel events were recorded"),
     IWI_VALUE(iw_blame, calls, .about = "MPI calls of all ranks"),
     IWI_VALUE(iw_blame, run_ns, .about = "from the end of the first `MPI_Init` to the end of the last rank"),
     IWI_VALUE(iw_blame, path_computing_ns, .about = "critical path, which is as long as the run: computing"),
     IWI_VALUE(iw_blame, path_calls_ns, .about = "critical path: inside calls"),
     IWI_VALUE(iw_blame, path_lost_ns, .about = "critical path: lost to detours"),
-    IWI_VALUE(iw_blame, path_jumps,
-              .about = "how often it goes from a rank that waited to the one that was waited for"),
+    IWI_VALUE(iw_blame, path_jumps, .about = "changes from a waiting rank to the rank it waited for"),
     IWI_VALUE(iw_blame, last_rank, .about = "that ended last"),
     IWI_ESTIMATE(iw_blame, without_all_ns, .about = "the run without any detour"),
     IWI_VALUE(iw_blame, unexplained_share,
               .about = "of computing: by how much it was slower than the same computation at its best, "
                        "without a detour; null if none was repeated"),
     IWI_VALUE(iw_blame, unordered,
-              .about =
-                  "waits that ended before what they waited for began, by the clocks; they are not followed"),
-    IWI_CHARS(iw_blame, rung, .about = "how the kernel's events were had: `tracefs` or `perf`"),
+              .about = "waits that by the clocks ended before the awaited event began; not followed"),
+    IWI_CHARS(iw_blame, rung, .about = "source of kernel events: `tracefs` or `perf`"),
     IWI_VALUE(iw_blame, clock_error_ns,
-              .about = "by which calls and kernel events are apart on their clock, at most"),
-    IWI_VALUE(iw_blame, events_lost, .about = "kernel events that found no room"),
+              .about = "maximum difference between the clocks of calls and kernel events"),
+    IWI_VALUE(iw_blame, events_lost, .about = "kernel events lost for lack of buffer space"),
     IWI_OBJECTS(iw_blame, sources, source_count, source_schema, .is_row = true,
                 .about = "the largest saving first"),
     IWI_OBJECTS(iw_blame, by_call, call_count, call_schema,
@@ -105,18 +104,21 @@ static void say_verdict(struct iwi_document *doc, const iw_blame *blame)
     const iw_blame_source *first = blame->source_count > 0 ? &blame->sources[0] : NULL;
 
     if (first == NULL || !(first->saving_ns.value > 0.0)) {
-        iwi_verdict(doc, "The run took %s, and nothing that the kernel reported delayed it.",
-                    iwi_ns_round(doc, blame->run_ns));
+        iwi_verdict(doc, "The run took %s; no kernel event delayed it.", iwi_ns_round(doc, blame->run_ns));
         return;
     }
-    iwi_verdict(doc, "The run took %s; without %s it would have taken %s less (%s).",
+    iwi_verdict(doc, "The run took %s; without %s it would have taken %s less (%s",
                 iwi_ns_round(doc, blame->run_ns), first->name, iwi_ns_round(doc, first->saving_ns.value),
                 iwi_percent_short(doc, first->saving_ns.value / blame->run_ns));
-    iwi_doc_append(doc, " %s",
-                   matters(first) ? iwi_doc_printf(doc, "Another run would show a saving between %s and %s.",
-                                                   iwi_ns_round(doc, first->saving_ns.low),
-                                                   iwi_ns_round(doc, first->saving_ns.high))
-                                  : "Runs differ by more than that.");
+    if (!matters(first)) {
+        iwi_doc_append(doc, "), which is not significant: runs differ by more than that.");
+        return;
+    }
+    iwi_doc_append(doc, "; 95 %% CI for another run: %s to %s).", iwi_ns_round(doc, first->saving_ns.low),
+                   iwi_ns_round(doc, first->saving_ns.high));
+    if (first->remedy != NULL) {
+        iwi_doc_append(doc, " Remedy: %s.", first->remedy->name);
+    }
 }
 
 static const char *signed_ns(struct iwi_document *doc, double ns)
@@ -124,17 +126,23 @@ static const char *signed_ns(struct iwi_document *doc, double ns)
     return ns < 0.0 ? iwi_doc_printf(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
 }
 
+/* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *estimate)
 {
-    return isnan(estimate->low) ? "-"
-                                : iwi_doc_printf(doc, "%s to %s", signed_ns(doc, estimate->low),
-                                                 signed_ns(doc, estimate->high));
+    const char *low, *high;
+
+    if (isnan(estimate->low)) {
+        return "-";
+    }
+    low = signed_ns(doc, estimate->low);
+    high = signed_ns(doc, estimate->high);
+    return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "%s to %s", low, high);
 }
 
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_section(doc, "sources", "Sources");
-    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"saving", IWI_NUMBER}, {"in another run", IWI_NUMBER},
+    IWI_TABLE(doc, "", {"source", IWI_WORDS}, {"saving", IWI_NUMBER}, {"in another run, 95 %", IWI_NUMBER},
               {"on the path", IWI_NUMBER}, {"lost", IWI_NUMBER}, {"detours", IWI_NUMBER});
     for (size_t i = 0; i < blame->source_count && i < MOST_SOURCES; i++) {
         const iw_blame_source *source = &blame->sources[i];
@@ -145,7 +153,7 @@ static void say_sources(struct iwi_document *doc, const iw_blame *blame)
     }
     iwi_unfold(doc);
     if (blame->source_count > MOST_SOURCES) {
-        iwi_note(doc, "and %zu more, which save less", blame->source_count - MOST_SOURCES);
+        iwi_note(doc, "%zu further sources save less.", blame->source_count - MOST_SOURCES);
     }
 }
 
@@ -163,9 +171,9 @@ static void say_calls(struct iwi_document *doc, const iw_blame *blame)
     if (blame->call_count == 0) {
         return;
     }
-    iwi_section(doc, "calls", "Where it was felt");
+    iwi_section(doc, "calls", "Calls that were delayed");
     IWI_TABLE(doc, "", {"call", IWI_WORDS}, {"communicator", IWI_WORDS}, {"delays", IWI_NUMBER},
-              {"lost", IWI_NUMBER}, {"mostly to", IWI_WORDS});
+              {"lost", IWI_NUMBER}, {"main source", IWI_WORDS});
     for (size_t i = 0; i < blame->call_count && i < MOST_CALLS; i++) {
         const iw_blame_call *call = &blame->by_call[i];
 
@@ -195,7 +203,7 @@ static void say_hits(struct iwi_document *doc, const iw_blame *blame)
                                          : "itself");
     }
     iwi_unfold(doc);
-    iwi_note(doc, "Numbers behind calls count how often that rank had made that call on that communicator.");
+    iwi_note(doc, "The number after a call counts that rank's calls of this kind on that communicator.");
 }
 
 static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
@@ -203,55 +211,53 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
     iwi_section(doc, "certainty", "How sure");
     iwi_item(
         doc,
-        "Savings come from running the trace again without those detours; with all of them that gives the "
-        "run itself, to the nanosecond. Calls and detours are on CLOCK_MONOTONIC, within %s (kernel events "
-        "by %s).",
+        "Savings are found by running the trace again without a source's detours. Run again with all of "
+        "them, "
+        "it takes exactly as long as recorded. Calls and detours share a clock (CLOCK_MONOTONIC) to within "
+        "%s; kernel events come from %s.",
         iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
-    iwi_item(doc,
-             "What another run would save is a 95 %% interval: the other sources would come at other times");
+    iwi_item(doc, "The 95 %% CI for another run allows for other times of the other sources");
     if (!isnan(blame->unexplained_share)) {
         iwi_doc_append(doc,
-                       ", and %s of the computing was slower than the same computation at its best without a "
-                       "detour (caches, memory, the hypervisor)",
+                       ". Without detours, computing was %s slower than the same computation at its best "
+                       "(caches, memory, the hypervisor), which the interval allows for, too.",
                        iwi_percent_short(doc, blame->unexplained_share));
     } else {
-        iwi_doc_append(
-            doc, "; how much computing varies by itself is not known, since no computation was repeated");
+        iwi_doc_append(doc,
+                       ". It does not allow for variation of computing itself, which is unknown because no "
+                       "computation was repeated.");
     }
-    iwi_doc_append(doc, ".");
     if (blame->watched_ranks < blame->ranks) {
         iwi_item(doc,
                  "Only %" PRIu32 " of %" PRIu32
-                 " ranks were watched: what the others lost counts as computing.",
+                 " ranks were watched; what the others lost counts as computing.",
                  blame->watched_ranks, blame->ranks);
     }
     if (blame->events_lost > 0) {
-        iwi_item(doc, "%" PRIu64 " kernel event%s lost: some detours are missing.", blame->events_lost,
+        iwi_item(doc, "%" PRIu64 " kernel event%s lost, so some detours are missing.", blame->events_lost,
                  blame->events_lost == 1 ? " was" : "s were");
     }
     if (blame->unordered > 0) {
         const bool is_one = blame->unordered == 1;
 
         iwi_item(doc,
-                 "%" PRIu64 " wait%s ended before what %s waited for began, by the clocks; %s not followed.",
-                 blame->unordered, iwi_plural_s(blame->unordered), is_one ? "it" : "they",
-                 is_one ? "it was" : "they were");
+                 "By the clocks, %" PRIu64 " wait%s ended before the awaited event began; %s not followed.",
+                 blame->unordered, iwi_plural_s(blame->unordered), is_one ? "it was" : "they were");
     }
 }
 
 static void say_path(struct iwi_document *doc, const iw_blame *blame)
 {
-    iwi_paragraph(doc,
-                  "The critical path ends on rank %" PRIu32 " and changes ranks %" PRIu64
-                  " times. %s of it were spent computing and %s in calls; %s were lost to detours. Without "
-                  "any detour the "
-                  "run would have taken %s.",
-                  blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
-                  iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
-                  iwi_ns_round(doc, blame->without_all_ns.value));
+    iwi_paragraph(
+        doc,
+        "The critical path ends on rank %" PRIu32 " and changes ranks %" PRIu64
+        " times. It consists of %s computing, %s in calls, and %s lost to detours. Without any detour the "
+        "run would have taken %s.",
+        blame->last_rank, blame->path_jumps, iwi_ns_round(doc, blame->path_computing_ns),
+        iwi_ns_round(doc, blame->path_calls_ns), iwi_ns_round(doc, blame->path_lost_ns),
+        iwi_ns_round(doc, blame->without_all_ns.value));
     if (blame->source_count > 0 && matters(&blame->sources[0]) && blame->sources[0].remedy != NULL) {
-        iwi_paragraph(doc, "Against %s: %s (%s).", blame->sources[0].name, blame->sources[0].remedy->name,
-                      blame->sources[0].remedy->how);
+        iwi_paragraph(doc, "Remedy against %s: %s.", blame->sources[0].name, blame->sources[0].remedy->how);
     }
 }
 
@@ -273,7 +279,7 @@ static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, st
     if (count == 0) {
         return IW_OK;
     }
-    IW_TRY(iwi_figure_new(doc->log, "What the run would have saved", &figure));
+    IW_TRY(iwi_figure_new(doc->log, "Savings by source", &figure));
     bars = iwi_bar_rows_begin(figure, "Saving without that source", IWI_AXIS_NS, count);
     for (size_t i = 0; i < count; i++) {
         const iw_blame_source *source = &blame->sources[i];
@@ -281,10 +287,9 @@ static iw_status make_figure(struct iwi_document *doc, const iw_blame *blame, st
         iwi_bar_rows_add(figure, bars, source->name, source->saving_ns,
                          iwi_ns_short(doc, source->saving_ns.value), false);
     }
-    figure->message = iwi_figure_text(
-        figure,
-        "The run took %s. Bars are what it would have saved, lines what another run would save (95 %%).",
-        iwi_ns_round(doc, blame->run_ns));
+    figure->message =
+        iwi_figure_text(figure, "The run took %s. Bars: saving in this run; lines: 95 %% CI for another run.",
+                        iwi_ns_round(doc, blame->run_ns));
     *figure_p = figure;
     return IW_OK;
 }
@@ -313,8 +318,8 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_explain_kind = {
     .name = "explain",
     .schema_id = "idlewave.explain/1",
-    .about = "What the operating system took from a run, from `idlewave explain --only system FILE --format "
-             "json`. CSV has a line for each source",
+    .about = "How the operating system delayed a run, from `idlewave explain --only system FILE --format "
+             "json`. CSV has one line per source",
     .schema = &iwi_blame_schema,
     .write_doc = write_doc,
 };

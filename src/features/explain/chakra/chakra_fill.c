@@ -318,8 +318,9 @@ static iw_status add_ranks(struct iwi_chakra *all, struct iwi_visits *visits)
     iw_status status = files != NULL ? IW_OK : IW_ERR_NOMEM;
 
     if (status == IW_OK && !number_files(all, files)) {
-        iwi_visits_note(visits, "The names of the files do not number the ranks: they are numbered as the "
-                                "files were given.");
+        iwi_visits_note(
+            visits,
+            "Ranks are numbered as the files were given, because the names of the files have no numbers.");
     }
     for (size_t i = 0; status == IW_OK && i < all->file_count; i++) {
         status = iwi_visits_rank(visits, files[i]->number, NULL, &files[i]->index);
@@ -555,10 +556,9 @@ static iw_status first_time(const struct iwi_chakra *all, int64_t *first_us_p)
     *first_us_p = first_us;
     return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
                ? IW_OK
-               : iwi_fail(
-                     all->log, IW_ERR_RANGE,
-                     "the times of the nodes lie more than 10 days apart: some have none, or they are of "
-                     "several runs");
+               : iwi_fail(all->log, IW_ERR_RANGE,
+                          "times of nodes are more than 10 days apart: some are missing, or the files are of "
+                          "several runs");
 }
 
 /* ---- all of it ---- */
@@ -567,17 +567,16 @@ static void note(const struct iwi_chakra *all, struct iwi_visits *visits)
 {
     char text[200];
 
-    iwi_visits_note(visits, "Execution traces tell no steps.");
+    iwi_visits_note(visits, "Execution traces do not record steps.");
     if (all->without_peer > 0) {
-        (void)snprintf(text, sizeof text,
-                       "%" PRIu64 " sends and receives do not say to or from whom, and were left out.",
+        (void)snprintf(text, sizeof text, "%" PRIu64 " sends and receives without a peer were left out.",
                        all->without_peer);
         iwi_visits_note(visits, text);
     }
     if (all->uneven > 0) {
         (void)snprintf(text, sizeof text,
-                       "%" PRIu64 " sends and receives were left out: their other halves are not all in the "
-                       "files (of a batch, one has a kernel).",
+                       "%" PRIu64 " sends and receives were left out, because their other halves are not in "
+                       "the files (of a batch, one has a kernel).",
                        all->uneven);
         iwi_visits_note(visits, text);
     }
@@ -592,7 +591,7 @@ iw_status iwi_chakra_fill(struct iwi_chakra *all, struct iwi_visits *visits)
     if (all->comm_count == 0) {
         return iwi_fail(all->log, IW_ERR_FORMAT,
                         "%" PRIu64
-                        " nodes, and none is a collective or message of a device: nobody meets anybody",
+                        " nodes, but no collective and no message of a device: no waits to explain",
                         all->nodes);
     }
     IW_TRY(add_groups(all, visits));

@@ -134,7 +134,7 @@ static iw_status read_length(struct chakra_stream *stream, uint64_t *length_p)
         }
     }
     return iwi_chakra_fail(stream, IW_ERR_FORMAT,
-                           "no length of a message; is it an execution trace of Chakra?");
+                           "no message length; the file is not a Chakra execution trace");
 }
 
 /* ---- messages ---- */
@@ -156,7 +156,7 @@ static iw_status chakra_next(struct chakra_stream *stream, const ProtobufCMessag
     if (length > MOST_CHAKRA_MESSAGE) {
         return iwi_chakra_fail(
             stream, IW_ERR_RANGE,
-            "a message of %" PRIu64 " bytes is too long; is it an execution trace of Chakra?", length);
+            "a message of %" PRIu64 " bytes is too long; the file is not a Chakra execution trace", length);
     }
     IW_TRY(fill(stream, (size_t)length));
     if (stream->used - stream->at < length) {
@@ -167,8 +167,8 @@ static iw_status chakra_next(struct chakra_stream *stream, const ProtobufCMessag
         protobuf_c_message_unpack(kind, &stream->allocator, (size_t)length, stream->buffer + stream->at);
     if (*message_p == NULL) {
         return iwi_chakra_fail(stream, IW_ERR_FORMAT,
-                               "a message cannot be decoded as Chakra's schema has it; traces of versions "
-                               "before 0.0.4 (2023) have to be converted again");
+                               "a message does not follow Chakra's schema; convert traces of versions before "
+                               "0.0.4 (2023) again");
     }
     stream->at += (size_t)length;
     return IW_OK;
@@ -359,7 +359,7 @@ static iw_status read_node(struct iwi_chakra *all, const struct chakra_stream *s
 
     all->nodes++;
     if (node->start_time_micros > MOST_US || node->duration_micros > MOST_TOOK_US) {
-        return iwi_chakra_fail(stream, IW_ERR_RANGE, "node '%.60s' has no time that could be", node->name);
+        return iwi_chakra_fail(stream, IW_ERR_RANGE, "node '%.60s' has an invalid time", node->name);
     }
     if (node->type == NODE_METADATA && strstr(node->name, "process_group:init") != NULL &&
         node->inputs != NULL) {
@@ -402,7 +402,7 @@ static iw_status read_metadata(struct chakra_stream *stream)
     return !is_old
                ? IW_OK
                : iwi_chakra_fail(stream, IW_ERR_UNSUPPORTED,
-                                 "the trace is of a version of Chakra before 0.0.4 (2023): convert it again");
+                                 "the trace is of a Chakra version before 0.0.4 (2023); convert it again");
 }
 
 /* The last number of "dir/gpt.3.et" or "gpt.3.et.gz". */

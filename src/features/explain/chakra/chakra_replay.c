@@ -420,12 +420,11 @@ iw_status iwi_chakra_make_times(struct iwi_chakra *all, struct iwi_visits *visit
     free(end_us);
     IW_TRY(status);
     iwi_visits_note(
-        visits, is_replayed ? "They have no start times, which were computed from durations and "
-                              "dependences: ranks are taken to have left each collective together; time "
-                              "of which there is no node is missing."
-                            : "They have no start times, only durations, and dependences that do not go "
-                              "together: ranks are taken to have left each collective together; what lies "
-                              "between collectives is not known.");
+        visits, is_replayed
+                    ? "Start times are missing and were computed from durations and dependencies, assuming "
+                      "that ranks leave each collective together; time without a node is missing."
+                    : "Start times are missing, and dependencies contradict each other: ranks are assumed to "
+                      "leave each collective together; time between collectives is unknown.");
     return IW_OK;
 }
 

@@ -49,8 +49,9 @@ static iw_status number_seats(struct iwi_inspector *all, struct iwi_inspector_se
         }
         if (process->gpus != 0 && process->gpus != end - first) {
             return iwi_fail(all->log, IW_ERR_UNSUPPORTED,
-                            "process %" PRIu64 " on '%s' has several GPUs, and NCCL's Inspector does not say "
-                            "which of them is in which communicator: take one process for each",
+                            "process %" PRIu64
+                            " on '%s' has several GPUs, and NCCL's Inspector does not record which of them "
+                            "is in which communicator; run one process per GPU",
                             process->pid, process->host);
         }
         process->gpus = (uint32_t)(end - first);
@@ -137,8 +138,9 @@ static iw_status add_ranks(struct iwi_inspector *all, struct iwi_visits *visits,
         all->seats[i].index = indices[gpu_of(all, &all->seats[i])];
     }
     if (status == IW_OK && world == all->comm_count) {
-        iwi_visits_note(visits,
-                        "No communicator has lines of all ranks: they are numbered by host and process.");
+        iwi_visits_note(
+            visits,
+            "Ranks are numbered by host and process, because no communicator has lines of all ranks.");
     }
     free(gpus);
     free(indices);
@@ -359,7 +361,7 @@ static iw_status first_time(const struct iwi_inspector *all, const struct meetin
     return last_us - first_us <= IW_TIME_INPUT_MAX / IW_PS_PER_US
                ? IW_OK
                : iwi_fail(all->log, IW_ERR_RANGE,
-                          "the times of the lines lie more than 10 days apart: are they of several runs?");
+                          "times of lines are more than 10 days apart; give files of one run");
 }
 
 static iw_status add_visits(const struct iwi_inspector *all, struct iwi_visits *visits,
@@ -390,19 +392,19 @@ static void note(const struct iwi_inspector *all, struct iwi_visits *visits)
 {
     char text[256];
 
-    iwi_visits_note(visits, "NCCL tells nothing of what ranks do between collectives.");
+    iwi_visits_note(visits, "NCCL does not record what ranks do between collectives.");
     if (all->skips_small) {
-        iwi_visits_note(visits, "NCCL Inspector tells nothing of collectives below 8 KiB.");
+        iwi_visits_note(visits, "NCCL's Inspector does not record collectives below 8 KiB.");
     }
     if (all->timed == 0) {
-        iwi_visits_note(visits, "There are no times of kernels: ranks are taken to have left together. Set "
-                                "NCCL_INSPECTOR_DUMP_VERBOSE=1.");
+        iwi_visits_note(visits, "Kernel times are missing: ranks are assumed to leave each collective "
+                                "together. Set NCCL_INSPECTOR_DUMP_VERBOSE=1.");
     }
     if (all->lost + all->unpaired > 0) {
         (void)snprintf(text, sizeof text,
                        "%" PRIu64 " collectives and %" PRIu64
-                       " messages were left out: lines are missing, as NCCL keeps 1,024 of a communicator "
-                       "between dumps.",
+                       " messages were left out because lines are missing (NCCL keeps 1,024 per communicator "
+                       "between dumps).",
                        all->lost, all->unpaired);
         iwi_visits_note(visits, text);
     }
@@ -420,7 +422,7 @@ static iw_status fill(struct iwi_inspector *all, struct iwi_visits *visits, stru
     count = find_meetings(all, meetings);
     if (count == 0) {
         return iwi_fail(all->log, IW_ERR_FORMAT,
-                        "no collective has a line of each rank: are files of ranks missing?");
+                        "no collective has lines of all ranks: give the files of all ranks");
     }
     if (all->timed == 0) {
         int64_t *at_us = iwi_new_array(all->log, visits->rank_count, sizeof *at_us);
@@ -442,7 +444,7 @@ iw_status iwi_inspector_fill(struct iwi_inspector *all, struct iwi_visits *visit
     iw_status status;
 
     if (all->line_count == 0) {
-        return iwi_fail(all->log, IW_ERR_FORMAT, "there is no line of NCCL's Inspector");
+        return iwi_fail(all->log, IW_ERR_FORMAT, "no line of NCCL's Inspector found");
     }
     IW_TRY(inspector_identify(all, visits));
     meetings = iwi_new_array(all->log, all->line_count, sizeof *meetings);

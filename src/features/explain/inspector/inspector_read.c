@@ -54,7 +54,7 @@ static iw_status need_number(const struct reading *r, const struct iwi_json_valu
     const struct iwi_json_value *value = find(r, object, key);
 
     if (value == NULL || !iwi_json_u64(value, number_p)) {
-        return FAIL(r, IW_ERR_FORMAT, "the line has no number '%s'; is it one of NCCL's Inspector?", key);
+        return FAIL(r, IW_ERR_FORMAT, "the line has no number '%s', as lines of NCCL's Inspector do", key);
     }
     return *number_p <= max ? IW_OK : FAIL(r, IW_ERR_RANGE, "'%s' is %s", key, value->text);
 }
@@ -104,7 +104,7 @@ static iw_status comm_of(struct reading *r, const struct iwi_json_value *header,
     struct iwi_inspector_comm comm = {.size = (uint32_t)size};
 
     if (id[0] == '\0') {
-        return FAIL(r, IW_ERR_FORMAT, "the line does not say of which communicator it is (header.id)");
+        return FAIL(r, IW_ERR_FORMAT, "the line does not name its communicator (header.id)");
     }
     (void)snprintf(comm.id, sizeof comm.id, "%s", id);
     (void)snprintf(comm.name, sizeof comm.name, "%s", strcmp(name, "unknown") == 0 ? "" : name);
@@ -114,8 +114,8 @@ static iw_status comm_of(struct reading *r, const struct iwi_json_value *header,
             return all->comms[i].size == comm.size
                        ? IW_OK
                        : FAIL(r, IW_ERR_FORMAT,
-                              "communicator '%s' has %" PRIu32 " ranks, and %" PRIu32
-                              " elsewhere: files of several runs",
+                              "communicator '%s' has %" PRIu32 " ranks here and %" PRIu32
+                              " elsewhere; give files of one run",
                               comm.id, comm.size, all->comms[i].size);
         }
     }
@@ -262,8 +262,7 @@ static iw_status find_writer(struct reading *r, struct iwi_inspector_line *line)
     line->written_us = r->written_us;
     return r->has_writer ? IW_OK
                          : FAIL(r, IW_ERR_FORMAT,
-                                "the line has no 'header', and no line with 'dump_stats' before it says who "
-                                "writes it");
+                                "the line has no 'header', and no earlier line with 'dump_stats' has one");
 }
 
 static iw_status read_line(struct reading *r)
@@ -282,10 +281,9 @@ static iw_status read_line(struct reading *r)
     if (coll == NULL && p2p == NULL) {
         return find(r, r->tree.values, "proxy_trace") != NULL
                    ? IW_OK
-                   : FAIL(
-                         r, IW_ERR_FORMAT,
-                         "the line has none of 'coll_perf', 'p2p_perf' and 'dump_stats': a version of NCCL's "
-                         "Inspector that is not supported");
+                   : FAIL(r, IW_ERR_FORMAT,
+                          "the line has no 'coll_perf', 'p2p_perf' or 'dump_stats': this version of NCCL's "
+                          "Inspector is not supported");
     }
     IW_TRY(find_writer(r, &line));
     IW_TRY(read_perf(r, coll != NULL ? coll : p2p, coll == NULL, &line));

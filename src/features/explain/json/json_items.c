@@ -121,8 +121,8 @@ static iw_status inflate_some(struct iwi_unpacked *bytes)
     } else if (result == Z_MEM_ERROR) {
         return iwi_fail(bytes->log, IW_ERR_NOMEM, "out of memory for unpacking '%s'", bytes->name);
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        return iwi_fail(bytes->log, IW_ERR_FORMAT, "'%s' is damaged: gzip's data cannot be unpacked (%s)",
-                        bytes->name, bytes->zlib.msg != NULL ? bytes->zlib.msg : "zlib gives no reason");
+        return iwi_fail(bytes->log, IW_ERR_FORMAT, "'%s' is damaged: gzip cannot unpack it (%s)", bytes->name,
+                        bytes->zlib.msg != NULL ? bytes->zlib.msg : "zlib gives no reason");
     }
     return IW_OK;
 }
@@ -141,7 +141,7 @@ static iw_status read_packed(struct iwi_unpacked *bytes, char *to, size_t size, 
             bytes->has_ended = true;
             if (bytes->is_in_member) {
                 return iwi_fail(bytes->log, IW_ERR_TRUNCATED,
-                                "'%s' ends early: gzip's data goes on; copy it again", bytes->name);
+                                "'%s' ends early: gzip data is missing; copy it again", bytes->name);
             }
         } else {
             bytes->zlib.next_out = (Bytef *)(to + got);
@@ -387,7 +387,7 @@ static iw_status read_on(struct iwi_json_items *items)
     if (kept == items->capacity) {
         if (kept > IWI_MOST_JSON_ITEM_BYTES) {
             return iwi_json_fail(items, items->buffer_byte, IW_ERR_RANGE,
-                                 "one value of more than %d MiB: this is no trace that can be read",
+                                 "a value exceeds %d MiB: the file is not a readable trace",
                                  IWI_MOST_JSON_ITEM_BYTES >> 20);
         }
         IW_TRY(iwi_grow(items->bytes.log, (void **)&items->buffer, &items->capacity, 2 * kept, 1));
@@ -419,7 +419,7 @@ static iw_status peek(struct iwi_json_items *items, char *found_p)
 static iw_status ends_early(const struct iwi_json_items *items)
 {
     return iwi_json_fail(items, byte_here(items), IW_ERR_TRUNCATED,
-                         "the file ends early: was it still being written, or only partly copied?");
+                         "the file ends early: it is still being written, or was copied only in part");
 }
 
 static iw_status unexpected(const struct iwi_json_items *items, const char *wanted)
@@ -427,7 +427,7 @@ static iw_status unexpected(const struct iwi_json_items *items, const char *want
     if (items->at == items->used) {
         return ends_early(items);
     }
-    return iwi_json_fail(items, byte_here(items), IW_ERR_FORMAT, "no JSON: %s expected", wanted);
+    return iwi_json_fail(items, byte_here(items), IW_ERR_FORMAT, "not JSON: %s expected", wanted);
 }
 
 /* The value that begins here: its text, and for objects their members. */
@@ -446,7 +446,7 @@ static iw_status take_value(struct iwi_json_items *items, struct iwi_json_item *
             return IW_OK;
         }
         if (extent == JSON_TOO_DEEP) {
-            return iwi_json_fail(items, byte_here(items), IW_ERR_RANGE, "a value nested more than %d deep",
+            return iwi_json_fail(items, byte_here(items), IW_ERR_RANGE, "a value is nested more than %d deep",
                                  IWI_MOST_JSON_DEPTH);
         }
         if (extent == JSON_NONE) {

@@ -132,7 +132,7 @@ static iw_status new_parser(struct iwi_json_tree *tree)
 
     tree->parser = yajl_alloc(&callbacks, NULL, tree);
     if (tree->parser == NULL) {
-        return iwi_fail(tree->log, IW_ERR_NOMEM, "out of memory for a parser of JSON");
+        return iwi_fail(tree->log, IW_ERR_NOMEM, "out of memory for a JSON parser");
     }
     (void)yajl_config(tree->parser, yajl_allow_multiple_values, 1);
     (void)yajl_config(tree->parser, yajl_dont_validate_strings, 1); /* names of kernels may be any bytes */
@@ -152,7 +152,7 @@ static iw_status fail(struct iwi_json_tree *tree, const struct iwi_json_items *i
         return iwi_json_fail(items, byte, IW_ERR_RANGE, "more than %d values in one", IWI_MOST_JSON_VALUES);
     }
     return iwi_json_fail(items, byte, IW_ERR_FORMAT,
-                         "no valid JSON within the value that begins at byte %" PRIu64, item->byte);
+                         "invalid JSON within the value that begins at byte %" PRIu64, item->byte);
 }
 
 iw_status iwi_json_parse(struct iwi_json_tree *tree, const struct iwi_json_items *items,

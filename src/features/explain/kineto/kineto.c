@@ -71,11 +71,11 @@ static iw_status settle_visit(const struct iwi_kineto *kineto, const uint32_t *i
 
     visit->group = index_of[visit->group];
     if (visit->group == IWI_KINETO_NO_GROUP || !belongs_to(&visits->groups[visit->group], visit->rank)) {
-        return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                        "rank %" PRIu32
-                        " takes part in group '%s', which it does not belong to: is it the rank of "
-                        "this file?",
-                        visits->ranks[visit->rank].number, group->name);
+        return iwi_fail(
+            kineto->log, IW_ERR_FORMAT,
+            "rank %" PRIu32
+            " takes part in group '%s', but is not a member: check that the file belongs to this rank",
+            visits->ranks[visit->rank].number, group->name);
     }
     if (visit->has_root) {
         const struct number *root = find_number(numbers, visits->rank_count, visit->root);
@@ -166,8 +166,7 @@ static iw_status compare_counts(const struct iwi_kineto *kineto, struct tally *t
         return iwi_fail(
             kineto->log, IW_ERR_FORMAT,
             "group '%s'%s: rank %" PRIu32 " has %" PRIu64 " collectives, rank %" PRIu32 " has %" PRIu64
-            ", and they have no numbers ('Seq') to be told apart by; profile the same steps on all "
-            "ranks, with a newer PyTorch",
+            ", and no numbers ('Seq') match them; profile the same steps on all ranks, with a newer PyTorch",
             visits->groups[one->group].name, step, visits->ranks[one->rank].number, one->count,
             visits->ranks[other->rank].number, other->count);
     }
@@ -213,12 +212,11 @@ static void note_all(struct iwi_kineto *kineto)
     struct iwi_visits *visits = kineto->visits;
 
     if (kineto->files == 1) {
-        iwi_visits_note(visits, "One rank only: whom it waited for is not known.");
+        iwi_visits_note(visits, "Only one rank: whom it waited for is unknown.");
     }
     if (kineto->without_groups > 0) {
-        iwi_visits_note(visits,
-                        "Kernels of NCCL have no arguments: those of a stream are taken to be of all ranks, "
-                        "sizes are not known.");
+        iwi_visits_note(visits, "NCCL kernels have no arguments: those of one stream are assumed to include "
+                                "all ranks; sizes are unknown.");
     }
     if (kineto->on_host > 0) {
         visits->is_on_host = true;
@@ -226,23 +224,23 @@ static void note_all(struct iwi_kineto *kineto)
                         "No GPU: a rank computes while its main thread does not wait for a collective.");
     }
     if (kineto->without_bytes > 0) {
-        iwi_visits_note(visits, "Sizes of collectives are not known (record_shapes=True).");
+        iwi_visits_note(visits, "Sizes of collectives are unknown (profile with record_shapes=True).");
     }
     if (kineto->without_steps > 0) {
-        iwi_visits_note(visits, "No steps: call profiler.step().");
+        iwi_visits_note(visits, "There are no steps; call profiler.step().");
     }
     if (kineto->without_launches > 0) {
-        iwi_visits_note(visits, "No launches: late ones are not found (ProfilerActivity.CPU).");
+        iwi_visits_note(
+            visits,
+            "There are no launches, so late ones cannot be found (profile with ProfilerActivity.CPU).");
     }
     if (kineto->unnumbered > 0) {
-        iwi_visits_note(visits,
-                        "Collectives have no numbers: the n-th of a group in a step is taken to be the same "
-                        "one on all ranks.");
+        iwi_visits_note(visits, "Collectives have no numbers: the n-th of a group in a step is assumed to be "
+                                "the same on all ranks.");
     }
     note_count(kineto, kineto->nameless, "kernels of NCCL without a record are left out");
     note_count(kineto, kineto->outside, "collectives outside of steps are left out");
-    note_count(kineto, kineto->batches,
-               "kernels of messages have no records of these: whom they met is not known");
+    note_count(kineto, kineto->batches, "kernels of messages have no records: their peers are unknown");
 }
 
 /* ---- files ---- */

@@ -200,12 +200,11 @@ static iw_status whole_ranks(struct iwi_kineto *kineto, const struct iwi_kineto_
             is_whole = true;
         }
     }
-    return is_whole
-               ? IW_OK
-               : iwi_json_fail(&file->items, item->byte, IW_ERR_FORMAT,
-                               "the ranks of group '%s' are not all there, and 'distributedInfo' does not "
-                               "list them",
-                               name);
+    return is_whole ? IW_OK
+                    : iwi_json_fail(
+                          &file->items, item->byte, IW_ERR_FORMAT,
+                          "the ranks of group '%s' are incomplete, and 'distributedInfo' does not list them",
+                          name);
 }
 
 static iw_status find_group(struct iwi_kineto *kineto, struct iwi_kineto_file *file,
@@ -253,9 +252,7 @@ static uint64_t bytes_of(struct iwi_kineto *kineto, const struct iwi_json_value 
         (void)iwi_json_u64(iwi_json_find(tree, args, "Group size"), &size);
     }
     if (type_bytes == 0 && elements > 0) {
-        iwi_visits_note(kineto->visits,
-                        "Some collectives have a type of elements whose size is not known: their "
-                        "bytes count as 0.");
+        iwi_visits_note(kineto->visits, "Collectives of an unknown element type count as 0 bytes.");
     }
     return elements < UINT64_C(1) << 39 && size < UINT64_C(1) << 20 ? elements * size * type_bytes : 0;
 }
@@ -502,8 +499,8 @@ static iw_status take_event(struct iwi_kineto *kineto, struct iwi_kineto_file *f
     }
     if (cat.size == 0 && iwi_json_is(iwi_json_member(item, "pid"), "CPU functions")) {
         return iwi_json_fail(&file->items, item->byte, IW_ERR_UNSUPPORTED,
-                             "a profile of a PyTorch without Kineto, which does not say who waits for whom: "
-                             "take a build in which torch.profiler.kineto_available() is True");
+                             "the profile is of a PyTorch without Kineto and does not record who waits for "
+                             "whom; use a build in which torch.profiler.kineto_available() is True");
     }
     return IW_OK;
 }
@@ -513,7 +510,7 @@ static iw_status take_base(struct iwi_kineto_file *file, const struct iwi_json_i
     if (!iwi_json_decimal(item->text, item->size, 0, &file->base_ns) || file->base_ns < 0 ||
         file->base_ns > INT64_MAX / 4) {
         return iwi_json_fail(&file->items, item->byte, IW_ERR_RANGE,
-                             "'baseTimeNanoseconds' is no time since 1970");
+                             "'baseTimeNanoseconds' is not a time since 1970");
     }
     return IW_OK;
 }

@@ -194,8 +194,8 @@ static iw_status find_group(struct iwi_kineto *kineto, struct iwi_kineto_file *f
 
     if (file->config_count > 1) {
         return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                        "'%s': collectives of the CPU do not say which of %zu process groups they belong to "
-                        "(PyTorch does not write it for gloo and MPI): only runs with one group can be read",
+                        "'%s': CPU collectives do not name which of %zu process groups they belong to "
+                        "(PyTorch omits it for gloo and MPI); use a run with one group",
                         file->name, file->config_count);
     }
     return config != NULL && config->count > 0

@@ -191,7 +191,7 @@ static iw_status check_world(struct iwi_kineto *kineto, const struct iwi_kineto_
 
     if (file->world > 0 && visits->world > 0 && file->world != visits->world) {
         return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                        "'%s' is of a run of %" PRIu32 " ranks, the files before it of one of %" PRIu32
+                        "'%s' is of a run of %" PRIu32 " ranks, earlier files of a run of %" PRIu32
                         ": give files of one run",
                         file->name, file->world, visits->world);
     }
@@ -208,12 +208,12 @@ static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     if (file->rank == IWI_KINETO_NO_RANK) {
         if (kineto->files > 1) {
             return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                            "'%s' does not tell its rank: it has no 'distributedInfo'; call the file "
+                            "'%s' does not name its rank ('distributedInfo' is missing); rename the file to "
                             "rank<NUMBER>.json",
                             file->name);
         }
         file->rank = 0;
-        iwi_visits_note(kineto->visits, "The file does not tell its rank: it is called 0.");
+        iwi_visits_note(kineto->visits, "The file does not name its rank, so it is called 0.");
     }
     if (file->host[0] != '\0') {
         (void)snprintf(node, sizeof node, "%s", file->host);
@@ -223,8 +223,7 @@ static iw_status find_rank(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     IW_TRY(iwi_visits_rank(kineto->visits, file->rank, node, &file->index));
     if (kineto->visits->rank_count == before) {
         return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                        "'%s' is another file of rank %" PRIu32
-                        ": give one file of each rank, all of one run",
+                        "'%s' is a second file of rank %" PRIu32 ": give one file per rank, all of one run",
                         file->name, file->rank);
     }
     return check_world(kineto, file);
@@ -304,8 +303,7 @@ static iw_status shift_all(struct iwi_kineto *kineto, struct iwi_kineto_file *fi
     if (last - kineto->zero_ns > most_ns || kineto->zero_ns - first > most_ns) {
         return iwi_fail(
             kineto->log, IW_ERR_RANGE,
-            "'%s': its events are more than ten days away from the first one of '%s': files of one "
-            "run belong together",
+            "'%s': its events are more than ten days from the first one of '%s'; give files of one run",
             file->name, kineto->first_name);
     }
     return IW_OK;
@@ -317,14 +315,13 @@ static iw_status check_content(const struct iwi_kineto *kineto, const struct iwi
     if (file->kernel_count > 0 || file->collectives.count > 0) {
         return IW_OK;
     }
-    return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                    file->nccl_on_host > 0
-                        ? "'%s' has collectives of NCCL, but no kernels: profile the GPU too "
-                          "(ProfilerActivity.CUDA)"
-                        : "'%s' has neither kernels of a GPU nor collectives of the CPU ('gloo:all_reduce'): "
-                          "profile steps in which ranks meet, and the GPU too if there is one "
-                          "(ProfilerActivity.CUDA)",
-                    file->name);
+    return iwi_fail(
+        kineto->log, IW_ERR_FORMAT,
+        file->nccl_on_host > 0
+            ? "'%s' has NCCL collectives, but no kernels: profile the GPU too (ProfilerActivity.CUDA)"
+            : "'%s' has neither GPU kernels nor CPU collectives ('gloo:all_reduce'): profile steps with "
+              "collectives, and the GPU if there is one (ProfilerActivity.CUDA)",
+        file->name);
 }
 
 /* ---- kernels and what belongs to them ---- */

@@ -42,7 +42,7 @@ iw_status iwi_kineto_times(const struct iwi_kineto_file *file, const struct iwi_
         (dur.size > 0 && !iwi_json_decimal(dur.text, dur.size, US_DECIMALS, &length)) ||
         *begin_p < -(INT64_MAX / 4) || length > INT64_MAX / 4) {
         return iwi_json_fail(&file->items, item->byte, IW_ERR_FORMAT,
-                             "an event without a time: 'ts' and 'dur' are numbers of microseconds");
+                             "an event has no time: 'ts' and 'dur' must be numbers of microseconds");
     }
     *end_p = *begin_p + iwi_max(0, length);
     return IW_OK;

@@ -71,8 +71,8 @@ static iw_status stream_group(struct iwi_kineto *kineto, const struct iwi_kineto
 
     if (file->config_count > 1) {
         return iwi_fail(kineto->log, IW_ERR_FORMAT,
-                        "'%s': the kernels of NCCL do not say which of %zu groups they belong to; profiles "
-                        "of newer versions of PyTorch do ('Process Group Name')",
+                        "'%s': NCCL kernels do not name which of %zu groups they belong to ('Process Group "
+                        "Name'); profile with a newer PyTorch",
                         file->name, file->config_count);
     }
     (void)snprintf(name, sizeof name, "stream %u", (unsigned)kernel->stream);

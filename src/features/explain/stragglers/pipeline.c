@@ -132,7 +132,7 @@ iw_status iwi_pipe_leave_out(struct iw_straggler_job *job, const char *text)
         at += at != text; /* the comma */
         if (!read_span(&at, &span) || (*at != ',' && *at != '\0')) {
             return iwi_fail(job->log, IW_ERR_USAGE,
-                            "steps to leave out: '%s' is no list of numbers, such as 31,32 or 0-15", text);
+                            "steps to leave out: '%s' is not a list of numbers, such as 31,32 or 0-15", text);
         }
         IW_TRY(iwi_grow(job->log, (void **)&job->left_out, &job->left_out_capacity, job->left_out_count + 1,
                         sizeof job->left_out[0]));
@@ -177,8 +177,8 @@ static iw_status check_left_out(const struct iw_straggler_job *job)
 {
     for (size_t i = 0; i < job->left_out_count; i++) {
         if (!job->left_out[i].was_seen) {
-            return iwi_fail(job->log, IW_ERR_USAGE, "'%s' has no step %" PRIu32 " that could be left out",
-                            job->name, job->left_out[i].first);
+            return iwi_fail(job->log, IW_ERR_USAGE, "'%s' has no step %" PRIu32 " to leave out", job->name,
+                            job->left_out[i].first);
         }
     }
     return IW_OK;
@@ -192,7 +192,7 @@ iw_status iwi_pipe_finish(struct iw_straggler_job *job)
 
     IW_TRY(check_left_out(job));
     if (job->event_count == 0) {
-        return iwi_fail(job->log, IW_ERR_FORMAT, "'%s' has no events of training, such as 'forward-compute'",
+        return iwi_fail(job->log, IW_ERR_FORMAT, "'%s' has no training events, such as 'forward-compute'",
                         job->name);
     }
     status = pipe_lay_out(job);
@@ -310,7 +310,7 @@ static iw_status place_event(struct iw_straggler_job *job, const struct iwi_pipe
                                  iwi_pipe_slot(job, event->op, event->sequence)];
     if (*length_ps != IWI_PIPE_ABSENT) {
         return iwi_fail(job->log, IW_ERR_FORMAT,
-                        "'%s': step %" PRIu32 ", rank %" PRIu32 ": %s %" PRIu32 " is there twice", job->name,
+                        "'%s': step %" PRIu32 ", rank %" PRIu32 ": %s %" PRIu32 " occurs twice", job->name,
                         event->step, event->rank, iwi_pipe_op_name(event->op), event->sequence);
     }
     *length_ps = event->length_ps;
@@ -372,7 +372,7 @@ static iw_status check_op(const struct iw_straggler_job *job, unsigned op)
     }
     if (missing > 0 && (there > 0 || op < IWI_PIPE_MICROBATCH_OPS)) {
         return iwi_fail(job->log, IW_ERR_FORMAT,
-                        "'%s': step %" PRIu32 ", rank %" PRIu32 " has not all of its %s (%zu are missing)",
+                        "'%s': step %" PRIu32 ", rank %" PRIu32 " lacks some of its %s (%zu are missing)",
                         job->name, job->step_numbers[first / ((size_t)job->replica_count * job->stage_count)],
                         job->ranks[first % ((size_t)job->replica_count * job->stage_count)],
                         iwi_pipe_op_name(op), missing);
@@ -539,11 +539,12 @@ static iw_status order(struct iw_straggler_job *job, const struct iwi_pipe_turn 
             }
         }
     } while (count > before);
-    return count == all ? IW_OK
-                        : iwi_fail(job->log, IW_ERR_FORMAT,
-                                   "'%s': stages wait for each other: the order of their computations "
-                                   "cannot be that of a pipeline",
-                                   job->name);
+    return count == all
+               ? IW_OK
+               : iwi_fail(
+                     job->log, IW_ERR_FORMAT,
+                     "'%s': stages wait for each other: this order of computations is not that of a pipeline",
+                     job->name);
 }
 
 /* Orders the computations of a replica, from those of its stages. IW_ERR_FORMAT: they wait for each other. */

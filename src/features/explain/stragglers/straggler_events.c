@@ -60,8 +60,8 @@ static iw_status read_op(struct reading *reading, uint8_t *op_p)
         }
     }
     return event_fail(reading, IW_ERR_FORMAT,
-                      "'%.60s' is no operation of such timelines (forward-compute, backward-send, ...): "
-                      "'idlewave explain' reads other traces",
+                      "'%.60s' is not an operation of such timelines (forward-compute, backward-send, ...); "
+                      "'idlewave explain' also reads other traces",
                       name);
 }
 
@@ -71,7 +71,7 @@ static iw_status check_chunk(struct reading *reading, const struct iwi_json_valu
 
     return iwi_json_u64(iwi_json_find(&reading->tree, args, "model_chunk"), &chunk) && chunk > 0
                ? event_fail(reading, IW_ERR_UNSUPPORTED,
-                            "stages have several chunks; interleaved schedules cannot be replayed yet")
+                            "stages have several chunks; interleaved schedules cannot be replayed")
                : IW_OK;
 }
 

@@ -77,7 +77,7 @@ static iw_status read_timeline(struct iw_straggler_job *job, const char *path)
     return iwi_straggler_read_events(job, path);
 #else
     return iwi_fail(job->log, IW_ERR_UNSUPPORTED,
-                    "'%s': this idlewave was built without yajl (libyajl-dev) and cannot read JSON traces",
+                    "'%s' is a JSON trace, which this idlewave cannot read: rebuild it with libyajl-dev",
                     path);
 #endif
 }

@@ -9,6 +9,7 @@
 #include "core/base/base.h"
 #include "features/explain/part_schemas.h"
 #include "features/tables.h"
+#include "kit/text/words.h"
 
 enum { MOST_WORKERS = 10 };
 
@@ -17,8 +18,7 @@ enum { MOST_WORKERS = 10 };
 static const struct iwi_field kind_fields[] = {
     IWI_CHARS(iw_straggler_kind, name),
     IWI_VALUE(iw_straggler_kind, count),
-    IWI_VALUE(iw_straggler_kind, usual_ns,
-              .about = "mean of what is computed, median of what is transferred"),
+    IWI_VALUE(iw_straggler_kind, usual_ns, .about = "mean of computations, median of transfers"),
     IWI_VALUE(iw_straggler_kind, factor, .old_key = "slowdown", .about = "if only these take traced times"),
 };
 static const struct iwi_schema kind_schema = IWI_SCHEMA(iw_straggler_kind, kind_fields);
@@ -42,7 +42,7 @@ static const struct iwi_schema worker_schema = IWI_SCHEMA(iw_straggler_worker, w
 static const struct iwi_field cause_fields[] = {
     IWI_CHARS(iw_straggler_cause, name),
     IWI_VALUE(iw_straggler_cause, without_ns, .about = "the mean step if these were alike"),
-    IWI_VALUE(iw_straggler_cause, share, .about = "of what was lost"),
+    IWI_VALUE(iw_straggler_cause, share, .about = "of the loss"),
 };
 static const struct iwi_schema cause_schema = IWI_SCHEMA(iw_straggler_cause, cause_fields);
 
@@ -59,7 +59,7 @@ static const struct iwi_field stragglers_fields[] = {
     IWI_VALUE(iw_stragglers, replicas),
     IWI_VALUE(iw_stragglers, stages),
     IWI_VALUE(iw_stragglers, microbatches),
-    IWI_VALUE(iw_stragglers, gpus, .about = "by the file of sizes; 0: not known"),
+    IWI_VALUE(iw_stragglers, gpus, .about = "from the file of sizes; 0: unknown"),
     IWI_VALUE(iw_stragglers, traced_ns, .about = "the mean step, from its first to its last event"),
     IWI_VALUE(iw_stragglers, replayed_ns,
               .about = "the mean step if each operation begins as soon as what it waits for has ended"),
@@ -68,11 +68,11 @@ static const struct iwi_field stragglers_fields[] = {
               .about = "S: `replayed_ns` over `ideal_ns`; `slowdown` in files of schema 1"),
     IWI_VALUE(iw_stragglers, slow_workers, .about = "3 % of the workers, at least one"),
     IWI_VALUE(iw_stragglers, slow_workers_share,
-              .about = "of what was lost, gone if these took usual times; null: nothing was lost"),
+              .about = "of the loss, gone with usual times for these; null: nothing was lost"),
     IWI_VALUE(iw_stragglers, last_stage_share,
-              .about = "of what was lost, gone if the last stage took usual times"),
+              .about = "of the loss, gone with usual times for the last stage"),
     IWI_OBJECTS_IN_PLACE(iw_stragglers, causes, cause_count, cause_schema,
-                         .about = "what may be made alike, by their share"),
+                         .about = "what can be made alike, largest share first"),
     IWI_OBJECTS_IN_PLACE(iw_stragglers, kinds, kind_count, kind_schema, .about = "of operations"),
     IWI_OBJECTS(iw_stragglers, by_stage, stage_count, place_schema),
     IWI_OBJECTS(iw_stragglers, by_replica, replica_count, place_schema),
@@ -118,34 +118,34 @@ static void say_blame(struct iwi_document *doc, const iw_stragglers *result, con
 {
     const struct cause_words *words = &causes[cause_index(cause)];
 
-    iwi_doc_append(doc, " Most of it is due to %s", words->blame);
+    iwi_doc_append(doc, " Main cause: %s", words->blame);
     if (strcmp(cause->name, "workers") == 0 && result->worker_count > 0) {
         const iw_straggler_worker *worst = &result->workers[0];
 
         iwi_doc_append(doc, ", above all rank %" PRIu32 " (replica %" PRIu32 ", stage %" PRIu32 ")",
                        worst->rank, worst->replica, worst->stage);
     }
-    iwi_doc_append(doc, ": with %s, %s of it would be gone.", words->change,
+    iwi_doc_append(doc, "; with %s, %s of the loss would be gone.", words->change,
                    cause->share < 1.0 ? share(doc, cause->share) : "all");
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_stragglers *result)
 {
     const iw_straggler_cause *first = &result->causes[0];
+    char slower[IWI_PHRASE_SIZE];
 
-    iwi_verdict(doc,
-                "The job ran %s times as long as it would if every operation took the usual time of its kind",
-                s(doc, result->factor));
     if (!(result->replayed_ns > result->ideal_ns)) {
-        iwi_doc_append(doc, ": nothing is lost to stragglers.");
+        iwi_verdict(doc, "Stragglers cost nothing: each step of %s takes as long as with usual times.",
+                    iwi_ns(doc, result->replayed_ns));
         return;
     }
-    iwi_doc_append(doc, ": %s of each step of %s are lost.",
-                   iwi_ns(doc, result->replayed_ns - result->ideal_ns), iwi_ns(doc, result->replayed_ns));
+    iwi_verdict(doc, "The job %s with usual times of all operations: each step of %s loses %s.",
+                iwi_slower_text(result->factor - 1.0, slower), iwi_ns(doc, result->replayed_ns),
+                iwi_ns(doc, result->replayed_ns - result->ideal_ns));
     if (result->cause_count > 0 && first->share >= 0.5) {
         say_blame(doc, result, first);
     } else {
-        iwi_doc_append(doc, " No cause alone explains half of it.");
+        iwi_doc_append(doc, " No single cause explains half of it.");
     }
 }
 
@@ -153,7 +153,7 @@ static void say_causes(struct iwi_document *doc, const iw_stragglers *result)
 {
     iwi_section(doc, "causes", "What would help");
     IWI_TABLE(doc, "", {"change", IWI_WORDS}, {"step", IWI_NUMBER}, {"S", IWI_NUMBER},
-              {"of what was lost", IWI_NUMBER});
+              {"of the loss", IWI_NUMBER});
     for (uint32_t i = 0; i < result->cause_count; i++) {
         const iw_straggler_cause *cause = &result->causes[i];
 
@@ -167,10 +167,10 @@ static void say_causes(struct iwi_document *doc, const iw_stragglers *result)
             "", "", share(doc, result->slow_workers_share));
     iwi_row(doc, "usual times for the last stage", "", "", share(doc, result->last_stage_share));
     iwi_unfold(doc);
-    iwi_note(
-        doc,
-        "One change at a time: shares overlap and need not add up to 100 %%. One may be above 100 %%, since "
-        "slow workers are part of the means that are called usual.");
+    iwi_note(doc,
+             "S: step over a step with usual times. Each line is one change on its own, so shares overlap "
+             "and need "
+             "not add up to 100 %%. One may exceed 100 %%, since slow workers count in the usual times.");
 }
 
 static void say_step(struct iwi_document *doc, const iw_stragglers *result)
@@ -193,7 +193,7 @@ static void say_step(struct iwi_document *doc, const iw_stragglers *result)
 
 static void say_kinds(struct iwi_document *doc, const iw_stragglers *result)
 {
-    iwi_section(doc, "kinds", "Only this kind as traced, all else usual");
+    iwi_section(doc, "kinds", "Only this kind of operation as traced");
     IWI_TABLE(doc, "", {"operation", IWI_WORDS}, {"times", IWI_NUMBER}, {"usual", IWI_NUMBER},
               {"S", IWI_NUMBER});
     for (size_t i = 0; i < result->kind_count; i++) {
@@ -227,7 +227,7 @@ static void say_workers(struct iwi_document *doc, const iw_stragglers *result)
                 iwi_doc_printf(doc, "%" PRIu32, worker->replica),
                 iwi_doc_printf(doc, "%" PRIu32, worker->stage), s(doc, worker->factor));
     }
-    iwi_note(doc, "The lesser of its stage's and its replica's S.");
+    iwi_note(doc, "S of a worker: the lesser of its stage's and its replica's.");
 }
 
 static void show_steps(struct iwi_document *doc, const iw_stragglers *result)
@@ -241,8 +241,9 @@ static void show_steps(struct iwi_document *doc, const iw_stragglers *result)
     }
     made = iwi_figure_new(doc->log, "Steps of the job", &figure);
     if (made == IW_OK) {
-        figure->message = iwi_figure_text(figure, "Each dot is a step; the line is one with usual times, %s.",
-                                          iwi_ns(doc, result->ideal_ns));
+        figure->message =
+            iwi_figure_text(figure, "Each dot is a step; the line is a step with usual times, %s.",
+                            iwi_ns(doc, result->ideal_ns));
         figure->x = (struct iwi_figure_axis){.label = "Step, in traced order", .unit = IWI_AXIS_INDEX};
         figure->y = (struct iwi_figure_axis){.label = "Time", .unit = IWI_AXIS_NS};
         line = iwi_figure_mark(figure, IWI_MARK_RULE_Y, iwi_series_ink(1), "with usual times");
@@ -260,15 +261,18 @@ static void say_certainty(struct iwi_document *doc, const iw_stragglers *result)
     iwi_section(doc, "certainty", "How sure");
     iwi_item(
         doc,
-        "Usual times are over all workers and steps: means of each kind of computation, medians of each kind "
-        "of transfer.");
-    iwi_item(doc,
-             "The replay has no gaps between operations; the trace took %.2f %% longer, by late launches "
-             "and whatever else the timeline does not show.",
-             100.0 * (result->traced_ns / result->replayed_ns - 1.0));
-    iwi_item(doc, "A micro-batch counts as longer or shorter only as far as all stages agree; %s.",
-             result->stages > 1 ? "chance on one stage does not count"
-                                : "with one stage this cannot be told from chance");
+        "Usual times cover all workers and steps: the mean for each kind of computation, the median for each "
+        "kind of transfer.");
+    iwi_item(
+        doc,
+        "The replay has no gaps between operations. The trace took %.2f %% longer, because of late launches "
+        "and delays that the timeline does not show.",
+        100.0 * (result->traced_ns / result->replayed_ns - 1.0));
+    iwi_item(doc, "%s",
+             result->stages > 1
+                 ? "The length of a micro-batch is what all stages agree on; variation on one stage does not "
+                   "count."
+                 : "With one stage, long micro-batches cannot be distinguished from other variation.");
 }
 
 /* ---- the document ---- */
@@ -307,9 +311,8 @@ static iw_status check(const iw_log *log, const char *name, const void *subject)
 const struct iwi_kind iwi_stragglers_kind = {
     .name = "stragglers",
     .schema_id = "idlewave.stragglers/2",
-    .about = "Who slows a run of training down, from `idlewave explain --only stragglers FILE --format "
-             "json`. CSV has a line for "
-             "each step",
+    .about = "What stragglers cost a training run, from `idlewave explain --only stragglers FILE --format "
+             "json`. CSV has one line per step",
     .older_id = "idlewave.stragglers/1",
     .schema = &iwi_stragglers_schema,
     .write_doc = write_doc,

@@ -99,7 +99,8 @@ static void messages_without_partners_are_left_out(void **state)
     make(4, &run);
     assert_ok(read_chakra(NULL, &run, &kind, &visits));
     assert_int_equal(messages_in(&visits), 0);
-    (void)snprintf(text, sizeof text, "%zu sends and receives do not say to or from whom", messages_of(&run));
+    (void)snprintf(text, sizeof text, "%zu sends and receives without a peer were left out",
+                   messages_of(&run));
     assert_non_null(strstr(visits.lacks, text));
     iwi_visits_release(&visits);
     iwt_kineto_release(&run);
@@ -132,8 +133,8 @@ static void messages_of_which_one_half_is_missing_are_left_out(void **state)
      * lost */
     assert_int_equal(messages_of(&run), 96);
     assert_int_equal(messages_in(&visits), 80);
-    assert_non_null(strstr(visits.lacks, "8 sends and receives do not say"));
-    assert_non_null(strstr(visits.lacks, "8 sends and receives were left out: their other halves"));
+    assert_non_null(strstr(visits.lacks, "8 sends and receives without a peer"));
+    assert_non_null(strstr(visits.lacks, "8 sends and receives were left out, because their other halves"));
     assert_int_equal(visits.unmatched, 0);
     iwi_chakra_release(&all);
     iwi_visits_release(&visits);

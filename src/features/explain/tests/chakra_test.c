@@ -148,7 +148,7 @@ static void waits_follow_from_durations(void **state)
     for (size_t i = 0; i < without.visit_count; i++) {
         assert_true(without.visits[i].enter_ps >= 0);
     }
-    assert_non_null(strstr(without.lacks, "no start times, which were computed"));
+    assert_non_null(strstr(without.lacks, "Start times are missing and were computed"));
     iwi_visits_release(&with);
     iwi_visits_release(&without);
     iwt_kineto_release(&run);
@@ -292,25 +292,24 @@ static void mistakes_are_told(void **state)
         iw_status status;
     } cases[] = {
         {"", 0, "'a.0.et', byte 0: the file is empty", IW_ERR_TRUNCATED},
-        {"\xff\xff\xff\xff\xff", 5, "no length of a message", IW_ERR_FORMAT},
+        {"\xff\xff\xff\xff\xff", 5, "no message length", IW_ERR_FORMAT},
         {"\xff\xff\xff\xff\x0f", 5, "is too long", IW_ERR_RANGE},
         {"\x07\x0a\x05\x30", 4, "the file ends within a message of 7 bytes", IW_ERR_TRUNCATED},
-        {"\x02\x08\x01", 3, "before 0.0.4 (2023) have to be converted again",
-         IW_ERR_FORMAT}, /* a node first */
-        {"\x08\x0a\x06\x0a\x02rf\x10\x03", 9, "a version of Chakra before 0.0.4", IW_ERR_UNSUPPORTED},
+        {"\x02\x08\x01", 3, "before 0.0.4 (2023) again", IW_ERR_FORMAT}, /* a node first */
+        {"\x08\x0a\x06\x0a\x02rf\x10\x03", 9, "a Chakra version before 0.0.4", IW_ERR_UNSUPPORTED},
         {"\x07\x0a\x05"
          "1.0.0"
          "\x04\x12\x07"
          "ab",
-         13, "'a.0.et', byte 8: a message cannot be decoded", IW_ERR_FORMAT},
+         13, "'a.0.et', byte 8: a message does not follow Chakra's schema", IW_ERR_FORMAT},
         {"\x07\x0a\x05"
          "1.0.0"
          "\x02\x18\x04",
-         11, "1 nodes, and none is a collective", IW_ERR_FORMAT},
+         11, "1 nodes, but no collective", IW_ERR_FORMAT},
         {"\x07\x0a\x05"
          "1.0.0"
          "\x0b\x30\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-         20, "has no time that could be", IW_ERR_RANGE},
+         20, "has an invalid time", IW_ERR_RANGE},
     };
 
     (void)state;
@@ -340,7 +339,7 @@ static void dependences_that_do_not_go_together(void **state)
     assert_int_equal(visits.visit_count, 1);
     assert_int_equal(visits.visits[0].leave_ps, 5 * IW_PS_PER_US);
     assert_int_equal(visits.stretch_count, 0);
-    assert_non_null(strstr(visits.lacks, "dependences that do not go together"));
+    assert_non_null(strstr(visits.lacks, "dependencies contradict each other"));
     iwi_visits_release(&visits);
 }
 
@@ -359,7 +358,7 @@ static void small_messages_do_not_take_all_memory(void **state)
     }
     iwt_log_init(&log);
     assert_status(read_text(&log.log, "a.0.et", text, 7 + 2 * count, &visits), IW_ERR_FORMAT);
-    iwt_assert_logged(&log, "cannot be decoded");
+    iwt_assert_logged(&log, "does not follow Chakra's schema");
     iwi_visits_release(&visits);
     free(text);
 }

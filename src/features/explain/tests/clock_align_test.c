@@ -191,7 +191,7 @@ static void ranks_that_never_meet_are_apart(void **state)
     make(&m, &visits);
     assert_int_equal(visits.clock_sets, m.rows);
     assert_string_equal(visits.lacks,
-                        "Clocks of 8 sets of ranks cannot be compared: no collective joins them.");
+                        "Clocks of 8 sets of ranks cannot be compared, because no collective joins them.");
     for (uint32_t r = 0; r < visits.rank_count; r++) {
         assert_int_equal(visits.ranks[r].clock_set, r / m.columns);
     }
@@ -242,8 +242,8 @@ static void clocks_that_are_days_apart_are_told(void **state)
     delay(&visits, 28, 3600 * IW_PS_PER_S);
     assert_ok(iwi_visits_align(&visits));
     assert_ok(iwi_visits_check_one_run(&visits));
-    iwt_assert_logged(&log, "clocks of ranks differ by 3600 s: make sure that all files are of one run");
-    assert_non_null(strstr(visits.lacks, "Clocks of ranks differ by 3600 s and were aligned"));
+    iwt_assert_logged(&log, "clocks of ranks differ by 3600 s: give files of one run");
+    assert_non_null(strstr(visits.lacks, "Clocks of ranks differed by 3600 s and were aligned"));
     iwi_visits_release(&visits);
 }
 

@@ -70,9 +70,9 @@ static void other_texts_are_refused_with_their_place(void **state)
     static const struct {
         const char *text, *message;
     } wrong[] = {
-        {"xyz", "byte 0: no JSON: '{' or '[' expected"}, {"{1:2}", "byte 1: no JSON: a key in quotes"},
-        {"{\"a\" 2}", "byte 5: no JSON: ':' expected"},  {"{\"a\":2 3}", "byte 7: no JSON: ',' or '}'"},
-        {"[1 2]", "byte 3: no JSON: ',' or ']'"},        {"[1] 2", "byte 4: no JSON: the end of the file"},
+        {"xyz", "byte 0: not JSON: '{' or '[' expected"}, {"{1:2}", "byte 1: not JSON: a key in quotes"},
+        {"{\"a\" 2}", "byte 5: not JSON: ':' expected"},  {"{\"a\":2 3}", "byte 7: not JSON: ',' or '}'"},
+        {"[1 2]", "byte 3: not JSON: ',' or ']'"},        {"[1] 2", "byte 4: not JSON: the end of the file"},
         {"[,]", "byte 1: no JSON: a value expected"},
     };
     struct iwt_log l;
@@ -112,7 +112,7 @@ static void an_item_may_cross_buffers_but_not_be_endless(void **state)
     memcpy(endless, "[\"", 2);
     assert_ok(iwi_json_open_memory(&l.log, "f", endless, 40 << 20, IWI_JSON_ONE_ROOT, &items));
     assert_status(iwi_json_next(&items, &item), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "one value of more than 16 MiB");
+    iwt_assert_logged(&l, "a value exceeds 16 MiB");
     iwi_json_close(&items);
     free(text);
     free(endless);
@@ -163,7 +163,7 @@ static void packed_files_are_unpacked_and_damage_is_named(void **state)
     }
     packed[12] ^= 0x55;
     assert_status(count(&l, packed, size, &items), IW_ERR_FORMAT);
-    iwt_assert_logged(&l, "gzip's data cannot be unpacked");
+    iwt_assert_logged(&l, "gzip cannot unpack it");
 }
 
 static void a_file_is_read_like_memory(void **state)
@@ -249,7 +249,7 @@ static void a_tree_has_all_values_of_an_item(void **state)
     assert_true(iwi_json_u64(tree.values, &number) && number == 5);
     assert_ok(iwi_json_next(&items, &item));
     assert_status(iwi_json_parse(&tree, &items, &item), IW_ERR_FORMAT);
-    iwt_assert_logged(&l, "no valid JSON within the value that begins at byte ");
+    iwt_assert_logged(&l, "invalid JSON within the value that begins at byte ");
     iwi_json_close(&items);
     iwi_json_tree_release(&tree);
 }

@@ -236,17 +236,17 @@ static void what_cannot_be_told_is_refused(void **state)
     begin(&texts[0], 0, ONE_GROUP ", {\"pg_name\": \"1\", \"pg_size\": 2, \"ranks\": [0, 1]}");
     event(&texts[0], "user_annotation", "gloo:all_reduce", FIRST, 10, 20);
     end(&texts[0]);
-    expect_refused(texts, IW_ERR_FORMAT, "do not say which of 2 process groups they belong to");
+    expect_refused(texts, IW_ERR_FORMAT, "do not name which of 2 process groups they belong to");
 
     begin(&texts[0], 0, ONE_GROUP);
     event(&texts[0], "user_annotation", "nccl:all_reduce", MAIN, 10, 20);
     end(&texts[0]);
-    expect_refused(texts, IW_ERR_FORMAT, "has collectives of NCCL, but no kernels");
+    expect_refused(texts, IW_ERR_FORMAT, "has NCCL collectives, but no kernels");
 
     begin(&texts[0], 0, ONE_GROUP);
     event(&texts[0], "user_annotation", "ProfilerStep#3", MAIN, 10, 20);
     end(&texts[0]);
-    expect_refused(texts, IW_ERR_FORMAT, "neither kernels of a GPU nor collectives of the CPU");
+    expect_refused(texts, IW_ERR_FORMAT, "neither GPU kernels nor CPU collectives");
 
     /* as PyTorch 1.13.1 of Debian 12 writes it */
     texts[0].size = (size_t)snprintf(texts[0].of, sizeof texts[0].of,

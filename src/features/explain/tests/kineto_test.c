@@ -167,7 +167,7 @@ static void names_alone_are_enough_where_all_ranks_meet(void **state)
     assert_int_equal(visits.groups[0].count, 4);
     assert_int_equal(visits.encounter_count, made.steps * (made.layers + 1));
     assert_int_equal(visits.unmatched, 0);
-    assert_non_null(strstr(visits.lacks, "Kernels of NCCL have no arguments"));
+    assert_non_null(strstr(visits.lacks, "NCCL kernels have no arguments"));
     release(&run, &visits);
 }
 
@@ -197,9 +197,9 @@ static void what_a_file_lacks_is_said(void **state)
     (void)state;
     made.is_without_steps = made.is_without_launches = made.is_without_info = true;
     read_made(&made, 1, &run, &visits);
-    assert_non_null(strstr(visits.lacks, "One rank only"));
-    assert_non_null(strstr(visits.lacks, "No steps"));
-    assert_non_null(strstr(visits.lacks, "No launches"));
+    assert_non_null(strstr(visits.lacks, "Only one rank"));
+    assert_non_null(strstr(visits.lacks, "There are no steps"));
+    assert_non_null(strstr(visits.lacks, "There are no launches"));
     assert_int_equal(visits.rank_count, 1);
     assert_int_equal(visits.visits[0].step, IWI_VISIT_NO_STEP);
     assert_int_equal(visits.visits[0].queued_ps, 0);
@@ -400,26 +400,28 @@ static void expect_refused(const char *one, const char *other, iw_status expecte
 static void files_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    expect_refused(HEAD("0") STEP REDUCE("10") "," REDUCE("20") "]}", HEAD("1") STEP REDUCE("10") "]}",
-                   IW_ERR_FORMAT,
-                   "group 'g' in step 7: rank 0 has 2 collectives, rank 1 has 1, and they have no numbers");
+    expect_refused(
+        HEAD("0") STEP REDUCE("10") "," REDUCE("20") "]}", HEAD("1") STEP REDUCE("10") "]}", IW_ERR_FORMAT,
+        "group 'g' in step 7: rank 0 has 2 collectives, rank 1 has 1, and no numbers ('Seq') match");
     expect_refused(HEAD("0") REDUCE("10") "]}", HEAD("0") REDUCE("10") "]}", IW_ERR_FORMAT,
-                   "'b.json' is another file of rank 0");
+                   "'b.json' is a second file of rank 0");
     expect_refused("{\"traceEvents\": [" REDUCE("10") "]}", HEAD("0") REDUCE("10") "]}", IW_ERR_FORMAT,
-                   "'a.json' does not tell its rank");
+                   "'a.json' does not name its rank");
     expect_refused(
         HEAD("0") REDUCE("10") "]}",
         "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 8}, \"traceEvents\": [" REDUCE("10") "]}",
-        IW_ERR_FORMAT, "'b.json' is of a run of 8 ranks, the files before it of one of 2");
+        IW_ERR_FORMAT, "'b.json' is of a run of 8 ranks, earlier files of a run of 2");
     expect_refused(HEAD("5") REDUCE("10") "]}", NULL, IW_ERR_FORMAT,
-                   "rank 5 takes part in group 'g', which it does not belong to");
+                   "rank 5 takes part in group 'g', but is not a member");
     expect_refused(HEAD("0") REDUCE("10") "]}", HEAD("1") REDUCE("1000000000000") "]}", IW_ERR_RANGE,
-                   "'b.json': its events are more than ten days away from the first one of 'a.json'");
-    expect_refused(HEAD("0") "]}", NULL, IW_ERR_FORMAT, "has neither kernels of a GPU nor");
+                   "'b.json': its events are more than ten days from the first one of 'a.json'");
+    expect_refused(HEAD("has neither GPU kernels nor") "]}", NULL, IW_ERR_FORMAT,
+                   "has neither kernels of a GPU nor");
     expect_refused(HEAD("0") "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\"}]}", NULL, IW_ERR_FORMAT,
-                   "'a.json', byte 66: an event without a time");
+                   "'a.json', byte 66: an event has no time");
     expect_refused(HEAD("0") KERNEL("1", "ncclDevKernel_ReduceScatter", "reduce_scatter") "]}",
-                   HEAD("1") REDUCE("2") "]}", IW_ERR_FORMAT, "the traces are not of the same steps");
+                   HEAD("give traces of the same steps") REDUCE("2") "]}", IW_ERR_FORMAT,
+                   "the traces are not of the same steps");
 }
 
 #define COMPUTE(ts, dur, id)                                                     \
@@ -464,7 +466,7 @@ static void messages_of_whom_nothing_is_recorded_are_kept_apart(void **state)
     assert_int_equal(visits.visit_count, 2);
     assert_int_equal(visits.encounter_count, 2);
     assert_string_equal(visits.groups[visits.visits[0].group].name, "messages of rank 0");
-    assert_non_null(strstr(visits.lacks, "2 kernels of messages have no records of these"));
+    assert_non_null(strstr(visits.lacks, "2 kernels of messages have no records"));
     iwi_visits_release(&visits);
 }
 

@@ -62,7 +62,7 @@ static void events_that_lack_something_say_what(void **state)
         const char *text, *why;
         iw_status status;
     } cases[] = {
-        {"[" EVENT("cudaLaunchKernel", "0", "1", ARGS_0) "]", "is no operation of such timelines",
+        {"[" EVENT("cudaLaunchKernel", "0", "1", ARGS_0) "]", "is not an operation of such timelines",
          IW_ERR_FORMAT},
         {"[" EVENT("gc", "0", "1", "\"step\":1") "]", "no number 'seq_id'", IW_ERR_FORMAT},
         {"[" EVENT("gc", "0", "1", "\"seq_id\":0") "]", "no number 'step'", IW_ERR_FORMAT},
@@ -76,8 +76,8 @@ static void events_that_lack_something_say_what(void **state)
         {"[" EVENT("gc", "0", "1", "\"step\":1,\"seq_id\":0,\"model_chunk\":1") "]", "interleaved",
          IW_ERR_UNSUPPORTED},
         {"[{\"ph\":\"X\",\"name\":\"gc\"}]", "no number 'pid'", IW_ERR_FORMAT},
-        {"[]", "no events of training", IW_ERR_FORMAT},
-        {"{\"traceEvents\":[]}", "no events of training", IW_ERR_FORMAT},
+        {"[]", "no training events", IW_ERR_FORMAT},
+        {"{\"traceEvents\":[]}", "no training events", IW_ERR_FORMAT},
     };
     struct iw_straggler_job *job;
     struct iwt_log l;

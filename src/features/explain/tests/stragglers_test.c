@@ -205,9 +205,9 @@ static void jobs_that_cannot_be_are_refused(void **state)
     struct iwi_pipe_event event = {.op = IWI_PIPE_FORWARD, .length_ps = 1};
 
     (void)state;
-    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "is there twice");
+    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "occurs twice");
     event.sequence = 2;
-    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "has not all of its forward-compute");
+    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "lacks some of its forward-compute");
     event.sequence = 70000;
     assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "most are missing");
     event = (struct iwi_pipe_event){.op = IWI_PIPE_BACKWARD, .sequence = 5};
@@ -217,9 +217,9 @@ static void jobs_that_cannot_be_are_refused(void **state)
     event = (struct iwi_pipe_event){.op = IWI_PIPE_GATHER, .rank = 9};
     assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "different numbers of stages");
     event = (struct iwi_pipe_event){.op = IWI_PIPE_GATHER, .step = 7};
-    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "has not all of its forward-compute");
+    assert_refused(&shape, &event, NULL, IW_ERR_FORMAT, "lacks some of its forward-compute");
     assert_refused(&shape, NULL, "7", IW_ERR_USAGE, "no step 7");
-    assert_refused(&(struct iwt_pipe_shape){0}, NULL, NULL, IW_ERR_FORMAT, "no events of training");
+    assert_refused(&(struct iwt_pipe_shape){0}, NULL, NULL, IW_ERR_FORMAT, "no training events");
 }
 
 static iw_time too_long(const struct iwi_pipe_event *event, uint32_t stage)

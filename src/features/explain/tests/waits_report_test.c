@@ -108,9 +108,9 @@ static void the_culprit_is_named_with_its_node(void **state)
     init(&s);
     s.ranks[0].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 1;
-    assert_says(
-        &s, "Rank 3 on node1 makes the others wait: it was busy longer than the median of its 3 peers, by "
-            "7.50 % of the run. It came last to 91.0 % of 400 collectives.");
+    assert_says(&s, "Rank 3 on node1 makes the others wait: it is busy longer than the median of its 3 "
+                    "peers, by 7.50 % of the run, and comes last to 91.0 % of 400 collectives. Remedy: give "
+                    "it less work, or check its node ('idlewave check').");
 }
 
 static void a_period_is_told_with_its_time(void **state)
@@ -125,7 +125,7 @@ static void a_period_is_told_with_its_time(void **state)
     s.waits.named = 1;
     s.waits.change_count = 1;
     s.changes[0] = (iw_waits_change){213, 10.3e6, 12.1e6, 1e-9};
-    assert_says(&s, "Rank 3 on node1 made the others wait from 2 s to 5 s of the run");
+    assert_says(&s, "From 2 s to 5 s of the run rank 3 on node1 makes the others wait: it is busy longer");
     assert_says(&s, "From iteration 213 on, iterations take 12.1 ms instead of 10.3 ms.");
 }
 
@@ -137,12 +137,13 @@ static void several_on_one_node_are_that_node(void **state)
     init(&s);
     s.ranks[0].pattern = s.ranks[1].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 2;
-    assert_says(&s,
-                "2 ranks make the others wait: 3 (7.50 %), 2 (0.75 %). By so much of the run they were busy "
-                "longer than their peers. All of them are on node1.");
+    assert_says(&s, "2 ranks on node1 make the others wait: they are busy longer than their peers (rank 3 by "
+                    "7.50 % of the run, rank 2 by 0.75 %). Remedy: give them less work, or check its node");
     s.ranks[2].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 3;
-    assert_says(&s, "1 (0.75 %). By so much of the run they were busy longer than their peers.  Who waits");
+    assert_says(&s, "3 ranks make the others wait: they are busy longer than their peers (rank 3 by 7.50 % "
+                    "of the run, rank 2 by 0.75 %, rank 1 by 0.75 %). Remedy: give them less work, or check "
+                    "their nodes ('idlewave check').  Who waits");
 }
 
 static void nobody_is_named_without_need(void **state)
@@ -151,13 +152,12 @@ static void nobody_is_named_without_need(void **state)
 
     (void)state;
     init(&s);
-    assert_says(&s,
-                "The most conspicuous, rank 3 on node1, is busy longer than its peers by 7.50 % of the run, "
-                "less than what matters (1.00 %).");
+    assert_says(&s, "no rank stands out: rank 3 on node1 is busy longer than its peers by only 7.50 % of the "
+                    "run (limit 1.00 %).");
     s.ranks[0].chance = 0.3;
     assert_says(&s, "Ranks wait for each other 10.0 % of their time, but no rank stands out");
     s.waits.waiting_ns = 1e8;
-    assert_says(&s, "Ranks hardly wait for each other: 0.25 % of their time.");
+    assert_says(&s, "Ranks hardly wait for each other (0.25 % of their time).");
 }
 
 /* Of 40 s: two groups alike, of which one transfers for 8 s, the other for 1. */
@@ -173,20 +173,19 @@ static void a_slow_link_is_no_change_of_ranks(void **state)
     s.ranks[0].chance = 0.3;
     s.waits.imbalance_ns = 3.8e9;
     s.waits.noise_ns = 0.2e9;
-    assert_says(
-        &s, "Ranks wait for each other 10.0 % of their time, mostly the same ones every time, but no rank "
-            "is busy longer than its peers: the layout makes them wait, or transfers that take longer "
-            "in some groups.  Who waits");
+    assert_says(&s, "Ranks wait for each other 10.0 % of their time, mostly the same ones every time, but no "
+                    "rank is busy longer than its peers. The layout makes them wait, or longer transfers in "
+                    "some groups.  Who waits");
     s.waits.groups = groups;
     s.waits.group_count = 3;
-    assert_says(
-        &s, "Transfers of group 'dp 1' take 20.0 % of all ranks' time, at most 2.50 % in other groups with "
-            "as many ranks and collectives: check its links.");
+    assert_says(&s, "busy longer than its peers. Transfers of group 'dp 1' take 20.0 % of all ranks' time "
+                    "(similar groups: at most 2.50 "
+                    "%); check its links.");
     s.waits.imbalance_ns = 0.1e9;
-    assert_says(&s, "no rank stands out: who makes the others wait changes.  Who waits");
+    assert_says(&s, "no rank stands out: different ranks arrive last.  Who waits");
     s.waits.unsplit_ns = 1e9;
     assert_says(&s,
-                "no rank stands out: trace more iterations to see whether the same ones wait every time.");
+                "no rank stands out; trace more iterations to see whether the same ones wait every time.");
 }
 
 static void missing_ranks_are_told_first(void **state)
@@ -200,11 +199,10 @@ static void missing_ranks_are_told_first(void **state)
     s.waits.transfer_ns = 3.2e9;
     s.waits.run_ranks = 5;
     text = written(&s, IW_DOC_TEXT);
-    assert_ptr_equal(strstr(text, "Only 4 of 5 ranks were traced."), text);
+    assert_ptr_equal(strstr(text, "Only 4 of 5 ranks were traced:"), text);
     free(text);
-    assert_says(&s, "The missing one may have delayed them: of their time up to 8.00 %, counted as transfer, "
-                    "may be waiting for it. The traced ranks hardly wait for each other: 0.25 % of their "
-                    "time.");
+    assert_says(&s, "up to 8.00 % of their time, counted as transfer, may be waiting for the missing one. "
+                    "The traced ranks hardly wait for each other (0.25 % of their time).");
 }
 
 static void pauses_that_cost_much_are_in_the_verdict(void **state)
@@ -218,14 +216,14 @@ static void pauses_that_cost_much_are_in_the_verdict(void **state)
     init(&s);
     s.waits.causes = causes;
     s.waits.cause_count = 2;
-    assert_says(&s, "Of all ranks' time 5.00 % was lost to pauses that the trace names garbage collection.");
+    assert_says(&s, "Ranks lost 5.00 % of their time to garbage collection; remedy: collect garbage on all "
+                    "ranks in the same step.  Who waits");
     s.waits.costs = &cost;
     s.waits.cost_count = 1;
     assert_says(
-        &s, "names garbage collection. Run again without them, steps are only 1.00 % shorter: ranks would "
-            "have waited for something else, or the trace does not show what waited for the pauses.");
+        &s, "to garbage collection, but without these pauses steps would be only 1.00 % shorter.  Who waits");
     cost.share.value = 0.04;
-    assert_says(&s, "names garbage collection.  Who waits");
+    assert_says(&s, "to garbage collection; remedy:");
 }
 
 static void one_rank_has_bounds(void **state)
@@ -238,9 +236,10 @@ static void one_rank_has_bounds(void **state)
     s.waits.rank_count = 1;
     s.waits.waiting_least_ns = 1e9;
     s.waits.waiting_most_ns = 3e9;
-    assert_says(&s, "Of 10 s the traced rank spent between 10.0 % and 30.0 % waiting in collectives.");
+    assert_says(&s, "The traced rank spent between 10.0 % and 30.0 % of 10 s waiting in collectives.");
     s.waits.waiting_least_ns = 0.0;
-    assert_says(&s, "Of 10 s the traced rank spent at most 30.0 % waiting in collectives.");
+    assert_says(&s, "The traced rank spent at most 30.0 % of 10 s waiting in collectives. Trace the other "
+                    "ranks, too, to see who made it wait.");
 }
 
 static void wrong_clocks_are_told(void **state)
@@ -252,9 +251,9 @@ static void wrong_clocks_are_told(void **state)
     s.ranks[0].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 1;
     s.waits.clock_ns = 3e6;
-    assert_says(&s, "At collectives rank 3 is usually less late than that (1.00 ms)");
+    assert_says(&s, "Rank 3 is usually less late than that at collectives (1.00 ms)");
     s.waits.clock_ns = 30e6;
-    assert_says(&s, "Waits are shorter than that on average: they may be no more than wrong clocks.");
+    assert_says(&s, "Waits are shorter than that on average, and may be errors of the clocks.");
     s.waits.clock_ns = NAN;
     assert_says(&s, "they are taken as right");
 }

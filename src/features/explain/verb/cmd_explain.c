@@ -21,25 +21,25 @@ static const char *const parts[] = {"all", "waits", "system", "stragglers", NULL
 #define ROW(...) OPT_ROW(struct explaining_opts, __VA_ARGS__)
 static const struct opt part_rows[] = {
     ROW("only", OPT_CHOICE, only, "",
-        "who made the others wait, what the operating system took, or what stragglers cost (default all that "
-        "FILE can answer)",
+        "explain who made the others wait, what the operating system took, or what stragglers cost (default "
+        "all that FILE can answer)",
         .choices = parts),
 };
 static const struct opt waits_rows[] = {
     ROW("least", OPT_STRING, least, "SHARE",
         "name only ranks that were busy longer than their peers by this share of the run (default 1%)"),
-    ROW("top", OPT_COUNT, top, "N", "list N ranks, those that cost the most (default 10)", .min = 1,
+    ROW("top", OPT_COUNT, top, "N", "list the N ranks that cost most (default 10)", .min = 1,
         .max = UINT32_MAX),
 };
 static const struct opt stragglers_rows[] = {
     ROW("meta", OPT_STRING, meta, "FILE",
-        "the file of sizes that comes with the timeline: it is checked, and says how many GPUs there were"),
+        "file of sizes that belongs to the timeline: check it, and read the number of GPUs from it"),
     ROW("leave-out", OPT_STRING, left_out, "STEP[-STEP][,...]", "ignore these steps"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is explained", part_rows, 0),
+    OPT_GROUP("What to explain", part_rows, 0),
     OPT_GROUP("Waits", waits_rows, 0),
     OPT_GROUP("Stragglers", stragglers_rows, 0),
     SHOWN_GROUP("Output; csv has one line per rank, source or step", offsetof(struct explaining_opts, shown)),
@@ -51,29 +51,27 @@ static const char *const synopsis[] = {"[options] FILE...", NULL};
 
 static const char description[] =
     "Explains why a run was slow: who made the others wait, what the operating system took, and what "
-    "stragglers cost; all that its files can answer, verdicts first.\n"
-    "waits: which ranks made the others wait, in which collectives they came last, all through the run or in "
-    "one period of it, and what that cost. A wait is followed to its cause: where a rank is late because it "
-    "waited itself, the rank that it waited for is blamed. The time of all ranks is split into computing, "
-    "transfer, imbalance (the same ranks are later every time) and noise (what varies), by node, stage, "
-    "group "
-    "and operation. Reads OTF2 traces of MPI programs ('idlewave trace' writes them) and, of training, "
-    "profiles of PyTorch, execution traces of Chakra and lines of NCCL's Inspector: a folder, a file, or the "
-    "files of all ranks. One rank alone gives bounds only.\n"
-    "system: which interrupts and which other programs' threads delayed the run on its critical path, from "
-    "rank to rank, with the MPI call in which each delay was felt. The trace is run again without each "
-    "source, which says what the run would have taken; the interval is for another run, which meets the "
-    "other sources at other times. Reads folders of 'idlewave trace --kernel'. What the kernel does not "
-    "report (the hypervisor, the hardware) is blamed on nobody, but widens the intervals.\n"
-    "stragglers: by which factor S a pipelined training job was slower than with the usual times, and how "
-    "much of that is due to slow workers, unequal stages, micro-batches of unequal length and communication. "
-    "Reads timelines of ByteDance's StragglerAnalysis, plain or gzipped.";
+    "stragglers cost. Prints all that its files can answer, verdicts first.\nwaits: which ranks made the "
+    "others wait, when, in which collectives they came last, and what that cost. Each wait is followed to "
+    "its cause: a rank that was late because it waited itself is not blamed, but the rank that it waited "
+    "for. The time of all ranks is split into computing, transfer, imbalance (the same ranks are late every "
+    "time) and noise (late arrivals that vary), by node, stage, group and operation. Reads OTF2 traces of "
+    "MPI programs ('idlewave trace' writes them) and traces of training: PyTorch profiles, Chakra execution "
+    "traces and lines of NCCL's Inspector; a folder, a file, or the files of all ranks. One rank alone gives "
+    "limits only.\nsystem: which interrupts and other programs' threads delayed the run on its critical "
+    "path, and which MPI call felt each delay. Running the trace again without a source shows what the run "
+    "would have taken; intervals are for another run, in which the other sources come at other times. Reads "
+    "folders of 'idlewave trace --kernel'. Delays that the kernel does not report (the hypervisor, the "
+    "hardware) are blamed on no source, but widen the intervals.\nstragglers: the factor S by which a "
+    "pipelined training job was slower than with usual times, and how much of it is due to slow workers, "
+    "unequal stages, micro-batches of unequal length and communication. Reads timelines of ByteDance's "
+    "StragglerAnalysis, plain or gzipped.";
 
 static const struct example examples[] = {
-    {"trace and ask", "mpirun -n 64 idlewave trace --kernel -o run -- ./app\n  idlewave explain run"},
+    {"trace and explain", "mpirun -n 64 idlewave trace --kernel -o run -- ./app\n  idlewave explain run"},
     {"a page with a map of ranks and iterations", "idlewave explain run --format html > run.html"},
-    {"profiles of PyTorch, one file for each rank", "idlewave explain profiles"},
-    {"only who made the others wait, and only by 5 % of the run or more",
+    {"PyTorch profiles, one file per rank", "idlewave explain profiles"},
+    {"only ranks that make the others wait, and only from 5 % of the run",
      "idlewave explain run --only waits --least 5%"},
     {"a published job of pipelined training",
      "idlewave explain timeline-SE.json.gz --meta meta-SE.yaml --leave-out 31,32"},
@@ -85,7 +83,7 @@ static int read_opts(struct ui *ui, const struct explaining_opts *opts, const st
                      iw_waits_opts *waits)
 {
     if (args->count == 0) {
-        return ui_usage(ui, "which run? idlewave explain FILE");
+        return ui_usage(ui, "no run given; type: idlewave explain FILE");
     }
     waits->top = (uint32_t)opts->top;
     return opts->least != NULL ? ui_parse_share(ui, "--least", opts->least, &waits->least_share) : UI_DONE;
@@ -95,10 +93,10 @@ static int read_opts(struct ui *ui, const struct explaining_opts *opts, const st
 static int check_typed(struct ui *ui, const struct explaining_opts *opts, const iw_explanation *explanation)
 {
     if (explanation->waits == NULL && (opt_typed(opts, least) || opt_typed(opts, top))) {
-        return ui_usage(ui, "--least and --top are about waits, and the answer has none");
+        return ui_usage(ui, "--least and --top are for waits, which these files cannot answer");
     }
     if (explanation->stragglers == NULL && (opts->meta != NULL || opts->left_out != NULL)) {
-        return ui_usage(ui, "--meta and --leave-out are about stragglers, and the answer has none");
+        return ui_usage(ui, "--meta and --leave-out are for stragglers, which these files cannot answer");
     }
     return UI_DONE;
 }
@@ -114,7 +112,7 @@ static int show(struct ui *ui, const struct explaining_opts *opts, const iw_expl
     default: break;
     }
     if (opts->shown.format == OUTPUT_CSV && !iw_doc_has_format(iw_explanation_doc(explanation), IW_DOC_CSV)) {
-        return ui_usage(ui, "--format csv has one part: add --only waits or --only system");
+        return ui_usage(ui, "--format csv shows one part: add --only waits or --only system");
     }
     return shown_write(ui, &opts->shown, iw_explanation_doc(explanation));
 }
@@ -138,8 +136,8 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
     status = iw_explanation_make(&ui->log, args->values, args->count, &how, &explanation);
     if (status != IW_OK) {
         if (how.only == IW_EXPLAIN_SYSTEM) {
-            ui_hint(ui,
-                    "trace the program with 'idlewave trace --kernel'; --only waits needs no such recording");
+            ui_hint(ui, "trace the program with 'idlewave trace --kernel', or use --only waits, which needs "
+                        "no kernel recording");
         }
         return ui_exit_of(status);
     }
@@ -155,7 +153,7 @@ static int run(struct ui *ui, const void *values, const struct opt_args *args)
 const struct verb verb_explain = {
     .name = "explain",
     .group = VERB_RUN,
-    .summary = "explain why a run was slow: who made others wait, what the system took, stragglers",
+    .summary = "explain why a run was slow: waits, system noise, stragglers",
     .synopsis = synopsis,
     .description = description,
     .argument_name = "FILE",

@@ -454,8 +454,7 @@ static iw_status check(const iw_log *log, const char *name, const iw_visits *vis
 {
     return visits->visit_count == 0 || visits->rank_count == 0
                ? iwi_fail(log, IW_ERR_UNSUPPORTED,
-                          "'%s': there is no collective and no message in it, so nobody waits for anybody",
-                          name)
+                          "'%s': no waits to explain, because it has no collectives and no messages", name)
                : IW_OK;
 }
 

@@ -16,14 +16,13 @@ enum { MOST_COSTS = 24 };
 
 static const struct iwi_field cost_fields[] = {
     IWI_CHARS(iw_waits_cost, cause),
-    IWI_CHARS(iw_waits_cost, where, .about = "they are left out: `everywhere`, a rank, a node"),
-    IWI_CHARS(iw_waits_cost, culprits, .about = "ranks that cost most of it"),
+    IWI_CHARS(iw_waits_cost, where, .about = "of the pauses that are left out: `everywhere`, a rank, a node"),
+    IWI_CHARS(iw_waits_cost, culprits, .about = "ranks with most of the cost"),
     IWI_VALUE(iw_waits_cost, ranks),
     IWI_VALUE(iw_waits_cost, pauses),
     IWI_VALUE(iw_waits_cost, paused_ns),
     IWI_ESTIMATE(iw_waits_cost, saved_ns,
-                 .about = "by how much a step is shorter; the interval is where the mean of many steps under "
-                          "the same conditions would be"),
+                 .about = "of a step; the interval is for the mean of many steps under the same conditions"),
     IWI_ESTIMATE(iw_waits_cost, share, .about = "of the mean step"),
 };
 const struct iwi_schema iwi_waits_cost_schema = IWI_SCHEMA(iw_waits_cost, cost_fields);
@@ -33,11 +32,18 @@ static bool is_everywhere(const iw_waits_cost *cost)
     return strcmp(cost->where, "everywhere") == 0;
 }
 
+/* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *share)
 {
-    return isnan(share->low) ? "-"
-                             : iwi_doc_printf(doc, "%s to %s", iwi_percent_short(doc, share->low),
-                                              iwi_percent_short(doc, share->high));
+    const char *low, *high;
+
+    if (isnan(share->low)) {
+        return "-";
+    }
+    low = iwi_percent_short(doc, share->low);
+    high = iwi_percent_short(doc, share->high);
+    return strcmp(low, high) == 0 ? "-"
+                                  : iwi_doc_printf(doc, "%.*s to %s", (int)strcspn(low, " "), low, high);
 }
 
 /* The dearest cause in a sentence. */
@@ -47,9 +53,13 @@ static void say_dearest(struct iwi_document *doc, const iw_waits *waits)
         const iw_waits_cost *cost = &waits->costs[i];
 
         if (is_everywhere(cost) && strcmp(cost->cause, "all pauses") != 0 && cost->share.value > 0.0) {
-            iwi_paragraph(doc, "Without %s%s%s a step would be %s shorter (in other runs: %s).", cost->cause,
+            iwi_paragraph(doc, "Without %s%s%s, a step would be %s shorter", cost->cause,
                           cost->culprits[0] != '\0' ? " on " : "", cost->culprits,
-                          iwi_percent_short(doc, cost->share.value), interval(doc, &cost->share));
+                          iwi_percent_short(doc, cost->share.value));
+            if (strcmp(interval(doc, &cost->share), "-") != 0) {
+                iwi_doc_append(doc, " (95 %% CI for other runs: %s)", interval(doc, &cost->share));
+            }
+            iwi_doc_append(doc, ".");
             return;
         }
     }
@@ -75,9 +85,10 @@ static void waits_say_costs(struct iwi_document *doc, const iw_waits *waits)
     iwi_unfold(doc);
     iwi_paragraph(
         doc,
-        "The run is computed again without these pauses. Saved: of the mean of %" PRIu64
-        " step%s. In other runs: 95 %% for the mean of many steps like these. Pauses at the same time "
-        "hide each other, so savings do not add up; what the queue of a device absorbs costs nothing.",
+        "Saved: what the mean of %" PRIu64
+        " step%s loses when the run is computed again without these pauses. In other runs: 95 %% CI of the "
+        "mean of many such steps. Savings do not add up, since pauses at the same time hide each other; "
+        "pauses that the queue of a device absorbs cost nothing.",
         waits->steps, iwi_plural_s(waits->steps));
 }
 
@@ -99,8 +110,8 @@ static const char *pattern_name(unsigned pattern)
 
 static const struct iwi_field rank_fields[] = {
     IWI_VALUE(iw_waits_rank, rank),
-    IWI_CHARS(iw_waits_rank, node, .about = "empty where the trace does not tell"),
-    IWI_VALUE(iw_waits_rank, stage, .about = "-1 where the trace does not tell"),
+    IWI_CHARS(iw_waits_rank, node, .about = "empty: unknown"),
+    IWI_VALUE(iw_waits_rank, stage, .about = "-1: unknown"),
     IWI_VALUE(iw_waits_rank, computing_ns),
     IWI_VALUE(iw_waits_rank, waiting_ns),
     IWI_VALUE(iw_waits_rank, transfer_ns),
@@ -236,13 +247,13 @@ static void say_meetings(struct iwi_document *doc, const iw_waits *waits)
         return;
     }
     iwi_row(doc, "waiting, imbalance", of_time(doc, waits, waits->imbalance_ns),
-            "the same ranks are later than others every time");
-    iwi_row(doc, "waiting, noise", of_time(doc, waits, waits->noise_ns), "what varies from time to time");
+            "the same ranks arrive late every time");
+    iwi_row(doc, "waiting, noise", of_time(doc, waits, waits->noise_ns), "late arrivals that vary");
     if (waits->unsplit_ns > 0.0) {
-        iwi_row(doc, "waiting, not told apart", of_time(doc, waits, waits->unsplit_ns),
-                "happens less than ten times");
+        iwi_row(doc, "waiting, unclassified", of_time(doc, waits, waits->unsplit_ns),
+                "too rare: fewer than ten times");
     }
-    iwi_row(doc, "transfer", of_time(doc, waits, waits->transfer_ns), "from when the awaited one had come");
+    iwi_row(doc, "transfer", of_time(doc, waits, waits->transfer_ns), "after the last rank arrived");
 }
 
 static void say_time(struct iwi_document *doc, const iw_waits *waits)
@@ -251,19 +262,18 @@ static void say_time(struct iwi_document *doc, const iw_waits *waits)
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"share", IWI_NUMBER}, {"", IWI_WORDS});
     iwi_row(doc, "computing", of_time(doc, waits, waits->computing_ns), "");
     say_meetings(doc, waits);
-    iwi_row(doc, "other", of_time(doc, waits, waits->other_ns),
-            "calls that meet nobody, devices with nothing to do");
+    iwi_row(doc, "other", of_time(doc, waits, waits->other_ns), "local calls, idle devices");
     iwi_unfold(doc);
 }
 
 static const char *pattern_words(struct iwi_document *doc, const iw_waits_rank *rank)
 {
     switch (rank->pattern) {
-    case IW_WAITS_PERSISTENT: return "all through";
+    case IW_WAITS_PERSISTENT: return "whole run";
     case IW_WAITS_PERIOD:
         return iwi_doc_printf(doc, "%s to %s", iwi_ns_round(doc, rank->from_ns),
                               iwi_ns_round(doc, rank->to_ns));
-    default: return "by chance";
+    default: return "not significant";
     }
 }
 
@@ -290,19 +300,17 @@ static void say_ranks(struct iwi_document *doc, const iw_waits *waits)
             pattern_words(doc, rank));
     }
     iwi_unfold(doc);
-    iwi_note(
-        doc,
-        "Caused: waiting of others, through whomever they waited, of all ranks' time. Waited, computed: of "
-        "the run. Late by: the median at collectives, against the median rank.%s",
-        waits->ranks_count > waits->top
-            ? iwi_doc_printf(doc, " %zu more ranks caused less.", waits->ranks_count - waits->top)
-            : "");
+    iwi_note(doc,
+             "Caused: time that others waited because of this rank, directly or through other ranks, of all "
+             "ranks' time. Waited, computed: of the run. Last: of its collectives. Late by: the median at "
+             "collectives, against the median rank.%s",
+             waits->ranks_count > waits->top
+                 ? iwi_doc_printf(doc, " %zu further ranks caused less.", waits->ranks_count - waits->top)
+                 : "");
     if (iwi_waits_share(waits, waits->through_transfer_ns) > LITTLE) {
-        iwi_doc_append(
-            doc,
-            " For %s of all ranks' time they waited for one who was busy with a transfer: nobody caused "
-            "that.",
-            of_time(doc, waits, waits->through_transfer_ns));
+        iwi_doc_append(doc,
+                       " For %s of all ranks' time they waited for transfers under way; no rank is blamed.",
+                       of_time(doc, waits, waits->through_transfer_ns));
     }
 }
 
@@ -344,7 +352,7 @@ static void say_causes(struct iwi_document *doc, const iw_waits *waits)
     if (waits->cause_count == 0) {
         return;
     }
-    iwi_section(doc, "causes", "Pauses that the trace names");
+    iwi_section(doc, "causes", "Pauses found in the trace");
     IWI_TABLE(doc, "", {"", IWI_WORDS}, {"pauses", IWI_NUMBER}, {"paused", IWI_NUMBER},
               {"others waited", IWI_NUMBER});
     for (size_t i = 0; i < waits->cause_count; i++) {

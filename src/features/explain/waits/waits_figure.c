@@ -82,10 +82,9 @@ static void add_map(struct iwi_document *doc, struct iwi_figure *figure, const i
     iwi_mark_add(figure, cells, (double[]){figure->x.low, figure->x.high, figure->y.low, figure->y.high});
     figure->message =
         iwi_figure_text(figure,
-                        "Each row is %s, each column %s. Full colour: waits %s of it or more; makes the "
-                        "others wait for %s of "
-                        "their time or more.",
-                        has_plain_ranks(waits) ? "a rank" : "one or several ranks, in their order",
+                        "Each row is %s, each column %s. Full colour: waits %s of its time or more; makes "
+                        "the others wait for %s of their time or more.",
+                        has_plain_ranks(waits) ? "a rank" : "one or several ranks, in order",
                         waits->iterations_per_column > 1
                             ? iwi_doc_printf(doc, "%" PRIu64 " iterations", waits->iterations_per_column)
                             : "an iteration",
@@ -200,7 +199,7 @@ void iwi_waits_show_times(struct iwi_document *doc, const iw_waits *waits)
         figure->message = iwi_figure_text(
             figure, "The median iteration takes %s; %s.", iwi_ns_short(doc, waits->iteration_ns),
             waits->change_count == 0
-                ? "no change of level was found"
+                ? "its level does not change"
                 : iwi_doc_printf(doc, "lines mark %zu change%s of level", waits->change_count,
                                  iwi_plural_s(waits->change_count)));
     }

@@ -208,7 +208,7 @@ static void other_tests_are_refused(void **state)
         char text[200];
 
         snprintf(text, sizeof text, "# OSU %s\n# Size       Avg Latency(us)\n4 10.00\n8 11.00\n", others[i]);
-        expect_refused(text, IW_ERR_FORMAT, "this test is not osu_latency's");
+        expect_refused(text, IW_ERR_FORMAT, "not the output of osu_latency");
     }
 }
 

@@ -33,7 +33,7 @@ struct net_show_opts {
 #define ROW(...) OPT_ROW(struct net_show_opts, __VA_ARGS__)
 static const struct opt show_what_rows[] = {
     ROW("ranks-per-node", OPT_COUNT, ranks_per_node, "N",
-        "nodes have so many ranks, and their parts in proportion (default as the network says)", .min = 1,
+        "number of ranks per node; parts of nodes follow in proportion (default as in the network)", .min = 1,
         .max = UINT32_MAX),
 };
 #undef ROW
@@ -41,7 +41,7 @@ static const struct opt show_what_rows[] = {
 #undef ROW
 
 static const struct opt_group show_groups[] = {
-    OPT_GROUP("What is shown", show_what_rows, 0),
+    OPT_GROUP("What to show", show_what_rows, 0),
     SHOWN_GROUP("Output; csv has one line per level", offsetof(struct net_show_opts, shown)),
 };
 
@@ -50,16 +50,14 @@ static const struct net_show_opts show_defaults = {.ranks_per_node = 0};
 static const char *const show_synopsis[] = {"[options] FILE|NAME", NULL};
 
 static const char show_description[] =
-    "Draws a network as the machine that it is: its levels from inside out, with the ranks of a group, L, o, "
-    "g "
-    "and bandwidth, the NICs of a node, tapers and placement; and says what 8 bytes and 1 MiB take between "
-    "two "
-    "ranks at each level. Where ranks share NICs or narrow links, it also says what simulations make of "
-    "that.\nTimes are from the begin of a send to the end of a receive that waits for it, without noise.";
+    "Draws a network as a machine: its levels from the inside out, with the ranks of a group, L, o, g and "
+    "bandwidth, the NICs of a node, tapers and placement. Lists what 8 bytes and 1 MiB take between two "
+    "ranks at each level, and, where ranks share NICs or narrow links, what they take in simulations.\nTimes "
+    "are from the beginning of a send to the end of a receive that waits for it, without noise.";
 
 static const struct example show_examples[] = {
-    {"a network that is built in", "idlewave net show hdr-fat-tree"},
-    {"one that was measured", "idlewave net show cluster.yaml"},
+    {"a built-in network", "idlewave net show hdr-fat-tree"},
+    {"a measured network", "idlewave net show cluster.yaml"},
     {"as a picture", "idlewave net show slingshot-dragonfly --plot machine.svg"},
     {NULL, NULL},
 };
@@ -72,7 +70,8 @@ static int show_run(struct ui *ui, const void *values, const struct opt_args *ar
     int code;
 
     if (args->count == 0) {
-        return ui_usage(ui, "which network? idlewave net show FILE, or one that is built in: hdr-fat-tree");
+        return ui_usage(
+            ui, "no network given; type: idlewave net show FILE, or a built-in name such as hdr-fat-tree");
     }
     code = simulate_find_net(ui, args->values[0], opts->ranks_per_node, &net);
     if (code != UI_DONE) {
@@ -93,7 +92,7 @@ static const struct verb verb_net_show = {
     .description = show_description,
     .argument_name = "FILE|NAME",
     .argument_help =
-        "a network (YAML, or output of netgauge's loggp or osu_latency), or one that is built in",
+        "a network (YAML, or output of netgauge's loggp or osu_latency), or the name of a built-in one",
     VERB_GROUPS(show_groups),
     .examples = show_examples,
     VERB_DEFAULTS(show_defaults),
@@ -204,7 +203,7 @@ static int run_launcher(const struct run *run, struct output *output)
         return UI_DONE;
     }
     if (code == NOT_FOUND) {
-        ui_error(run->ui, "'%s' cannot be started: is it the launcher of an MPI?", run->line[0]);
+        ui_error(run->ui, "'%s' cannot be started: give the launcher of an MPI", run->line[0]);
     } else {
         ui_error(run->ui, "launch %zu of %zu by '%s' ended with exit code %d and no result", run->number + 1,
                  run->count, run->line[0], code);
@@ -332,7 +331,7 @@ static int net_run_launches(struct ui *ui, const struct opt_args *launcher, cons
     int code;
 
     if (length < 0) {
-        ui_error(ui, "this program's own path is not known: %s", strerror(errno));
+        ui_error(ui, "cannot find the path of this program: %s", strerror(errno));
         return UI_ERROR;
     }
     self[length] = '\0';
@@ -367,33 +366,32 @@ static const char *const link_names[] = {"auto", "all", "none", NULL};          
 #define ROW(...) OPT_ROW(struct net_measure_opts, __VA_ARGS__)
 static const struct opt what_rows[] = {
     ROW("duration", OPT_TIME, duration_ps, "TIME",
-        "measure for TIME in each launch; stops earlier once everything is known to 1 % (default 5s)",
+        "duration of each launch; stops earlier once everything is known to 1 % (default 5s)",
         .is_setting = true),
     ROW("launches", OPT_COUNT, launches, "N",
-        "number of launches; they differ more than the messages of one launch do (default 5)", .min = 2,
+        "number of launches, which differ more than the messages of one launch (default 5)", .min = 2,
         .max = NET_MOST_LAUNCHES),
-    ROW("max-size", OPT_COUNT, largest_bytes, "BYTES", "messages from 1 byte up to this size (default 4MiB)",
+    ROW("max-size", OPT_COUNT, largest_bytes, "BYTES", "largest message, from 1 byte (default 4MiB)",
         .min = 64, .max = UINT64_C(1) << 30),
     ROW("sizes", OPT_STRING, sizes, "BYTES,...",
-        "messages of these sizes only (default powers of two, and more where times do not lie on a line)"),
+        "measure only these sizes (default powers of two, and more where times do not lie on a line)"),
     ROW("calls", OPT_CHOICE, calls, "",
-        "send and receive as your program does: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these on "
-        "both "
-        "sides at once, as halo exchanges and allreduces do (default blocking)",
+        "calls of your program: MPI_Send and MPI_Recv; Isend, Irecv and Wait; or these in both directions at "
+        "once, as in halo exchanges and allreduces (default blocking)",
         .choices = call_names, .is_setting = true),
     ROW("links", OPT_CHOICE, links, "",
-        "look for slow pairs of ranks: among all pairs, among none, or auto: all pairs of up to 64 ranks, a "
-        "sample of more (default auto)",
+        "search for slow pairs of ranks: all pairs, none, or auto: all pairs of up to 64 ranks, a sample of "
+        "more (default auto)",
         .choices = link_names, .is_setting = true),
 };
 static const struct opt output_rows[] = {
     SHOWN_OUTPUT_ROW(struct net_measure_opts, path, "FILE", "write the network as YAML, for simulate --net"),
-    ROW("name", OPT_STRING, name, "NAME", "its name (default that of the file)"),
+    ROW("name", OPT_STRING, name, "NAME", "name of the network (default that of the file)"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is measured", what_rows, 0),
+    OPT_GROUP("What to measure", what_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
     SHOWN_GROUP("Output; csv has one line per size", offsetof(struct net_measure_opts, shown)),
 };
@@ -410,20 +408,21 @@ static const struct verb *const subverbs[] = {&verb_net_show, NULL};
 
 static const char description[] =
     "Measures the LogGOPS parameters L, o_s, o_r, g, G, O and S with confidence intervals, for small and "
-    "large messages, inside a node and between nodes, and finds pairs of ranks that are slower than "
-    "others.\nLAUNCHER is that of Open MPI or MPICH with its arguments, for 2 ranks or more. It is started "
-    "several times, because launches differ in where processes and pages are placed and in what else runs. "
-    "The intervals include that. Started by a launcher instead, it measures one launch, and the intervals do "
-    "not cover others.\nEach rank needs a core of its own: where ranks share one, the numbers are not valid, "
-    "and the result says so. Nothing is pinned; use the launcher's options for that.";
+    "large messages, inside a node and between nodes, and finds slow pairs of ranks.\nLAUNCHER is that of "
+    "Open MPI or MPICH with its arguments, for at least 2 ranks. It is started several times, because "
+    "launches differ in the placement of processes and pages and in what else is running; the intervals "
+    "include these differences. Under a launcher, it measures one launch, and the intervals do not cover "
+    "others.\nEach rank needs a core of its own; where ranks share one, the numbers are marked as not valid. "
+    "Nothing is pinned; use the launcher's options for that.";
 
 static const struct example examples[] = {
     {"two ranks of this node, in five launches", "idlewave net -o node.yaml -- mpirun -n 2"},
     {"in one launch", "mpirun -n 2 idlewave net -o node.yaml"},
-    {"then a collective on 1024 such ranks",
+    {"then simulate a collective on 1024 such ranks",
      "idlewave simulate --pattern allreduce --ranks 1024 --net node.yaml"},
-    {"levels inside a node and between two", "idlewave net -o cluster.yaml -- mpirun -n 4 --host a:2,b:2"},
-    {"with the level inside a node",
+    {"levels inside a node and between two nodes",
+     "idlewave net -o cluster.yaml -- mpirun -n 4 --host a:2,b:2"},
+    {"use the level inside a node",
      "idlewave simulate --pattern barrier --ranks 64 --net cluster.yaml --net-level node"},
     {NULL, NULL},
 };
@@ -452,7 +451,7 @@ static int write_result(struct ui *ui, const struct net_measure_opts *opts, cons
     }
     code = shown_write(ui, &opts->shown, iw_net_doc(measured));
     if (opts->path != NULL && written == IW_OK && opts->shown.format == OUTPUT_TEXT) {
-        (void)printf("\nwritten to %s; use it: idlewave simulate --net %s ...\n", opts->path, opts->path);
+        (void)printf("\nWritten to %s. Next: idlewave simulate --net %s ...\n", opts->path, opts->path);
     }
     return code != UI_DONE ? code : ui_exit_of(written);
 }
@@ -468,7 +467,7 @@ static int evaluate(struct ui *ui, const struct net_measure_opts *opts, const iw
         code = write_result(ui, opts, measured);
         if (samples->warning[0] != '\0') {
             ui_error(ui, "the numbers are not valid: %s", samples->warning);
-            ui_hint(ui, "start at most one rank for each core");
+            ui_hint(ui, "start at most one rank per core");
         }
     }
     iw_net_measured_free(measured);
@@ -544,13 +543,13 @@ static int prepare(struct ui *ui, const struct net_measure_opts *opts, uint64_t 
     int code = ui_exit_of(iw_launcher_detect(&ui->log, &launcher));
 
     if (code == UI_DONE && launcher.name == NULL) {
-        return ui_usage(ui, "name the launcher of an MPI: idlewave net -o my.yaml -- mpirun -n 2");
+        return ui_usage(ui, "no launcher given; type: idlewave net -o my.yaml -- mpirun -n 2");
     }
     if (opt_typed(opts, launches)) {
-        return ui_usage(ui,
-                        "--launches: under a launcher this is one launch; write idlewave net --launches %llu "
-                        "-- mpirun -n 2",
-                        (unsigned long long)opts->launches);
+        return ui_usage(
+            ui,
+            "--launches does not apply under a launcher; type: idlewave net --launches %llu -- mpirun -n 2",
+            (unsigned long long)opts->launches);
     }
     if (code == UI_DONE) {
         code = parse_sizes(ui, opts, sizes, count_p);

@@ -304,7 +304,7 @@ iw_status iw_fidelity_compare(const iw_log *log, const iw_fidelity_inputs *input
     }
     if (inputs->expected->length_ns <= 0 || inputs->observed->length_ns < 1000000 ||
         inputs->host->length_ns <= 0) {
-        return iwi_fail(log, IW_ERR_RANGE, "a recording that watched nothing says nothing of noise");
+        return iwi_fail(log, IW_ERR_RANGE, "the recording has no watched time, so its noise is unknown");
     }
     if (inputs->planned == NULL) {
         IW_TRY(scale(log, inputs->expected, inputs->time_scale, &scaled, &room));

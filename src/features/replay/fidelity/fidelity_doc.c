@@ -25,14 +25,13 @@ static const struct iwi_schema power_schema = IWI_SCHEMA(iw_fidelity, power_fiel
 static const struct iwi_field count_fields[] = {
     IWI_VALUE_AS(iw_fidelity, all_count, "planned"),
     IWI_VALUE_AS(iw_fidelity, hidden_count, "hidden", .about = "left out of `expected`"),
-    IWI_VALUE(iw_fidelity, hidden_by_host, .about = "what the host's recording explains"),
+    IWI_VALUE(iw_fidelity, hidden_by_host, .about = "as explained by the host's recording"),
     IWI_VALUE_AS(iw_fidelity, planned_count, "expected", .about = "planned without `hidden`"),
     IWI_VALUE_AS(iw_fidelity, matched_count, "observed", .about = "of those expected"),
-    IWI_VALUE_AS(iw_fidelity, merged_count, "merged",
-                 .about = "of the observed, seen as one with the one before"),
+    IWI_VALUE_AS(iw_fidelity, merged_count, "merged", .about = "of the observed, merged with the one before"),
     IWI_VALUE_AS(iw_fidelity, excess_count, "excess",
-                 .about = "not among the observed: seen in far longer ones, more than the host explains"),
-    IWI_VALUE_AS(iw_fidelity, own_count, "own", .about = "that nothing was made for"),
+                 .about = "not among the observed: in far longer ones, more than the host explains"),
+    IWI_VALUE_AS(iw_fidelity, own_count, "own", .about = "that were not injected"),
     IWI_VALUE_AS(iw_fidelity, observed_count, "all", .about = "that was seen"),
     IWI_VALUE_AS(iw_fidelity, is_count_right, "right"),
 };
@@ -52,10 +51,10 @@ static const struct iwi_schema durations_schema = IWI_SCHEMA(iw_fidelity, durati
 static const struct iwi_field host_fields[] = {
     IWI_VALUE_AS(iw_fidelity, host_share, "share", .about = "of noise without injection"),
     IWI_VALUE_AS(iw_fidelity, host_rate_hz, "rate_hz"),
-    IWI_VALUE_AS(iw_fidelity, own_share, "share_meanwhile", .about = "what nothing was made for"),
+    IWI_VALUE_AS(iw_fidelity, own_share, "share_meanwhile", .about = "that was not injected"),
     IWI_VALUE_AS(iw_fidelity, own_rate_hz, "rate_meanwhile_hz"),
     IWI_VALUE_AS(iw_fidelity, is_own_right, "right",
-                 .about = "that is no more than its noise without injection explains"),
+                 .about = "that does not exceed its noise without injection"),
 };
 static const struct iwi_schema host_schema = IWI_SCHEMA(iw_fidelity, host_fields);
 
@@ -70,13 +69,13 @@ static bool can_tell(const void *object)
 }
 
 static const struct iwi_field fidelity_fields[] = {
-    IWI_BOOL_OF("right", is_right, .about = "all that is asked for; the exit code is 0 if so, 2 if not"),
+    IWI_BOOL_OF("right", is_right, .about = "all as requested; the exit code is 0 if so, 2 if not"),
     IWI_BOOL_OF("can_tell", can_tell,
-                .about = "false: the host had too much of the CPU; `right` is false then"),
-    IWI_VALUE(iw_fidelity, is_hidden, .about = "it had the CPU when most detours were to be made"),
-    IWI_VALUE(iw_fidelity, is_drowned, .about = "its own noise may be what differs"),
-    IWI_VALUE(iw_fidelity, time_scale, .about = "as asked for"),
-    IWI_VALUE(iw_fidelity, watched_ns, .about = "less that in which the host hid detours"),
+                .about = "false: the host used too much of the CPU; `right` is false then"),
+    IWI_VALUE(iw_fidelity, is_hidden, .about = "it used the CPU when most detours were due"),
+    IWI_VALUE(iw_fidelity, is_drowned, .about = "its own noise may cause the difference"),
+    IWI_VALUE(iw_fidelity, time_scale, .about = "as requested"),
+    IWI_VALUE(iw_fidelity, watched_ns, .about = "less that of detours hidden by the host"),
     IWI_GROUP(iw_fidelity, "power", power_schema, .about = "noise power"),
     IWI_GROUP(iw_fidelity, "count", count_schema),
     IWI_GROUP(iw_fidelity, "durations", durations_schema),
@@ -89,7 +88,7 @@ static const struct iwi_schema fidelity_schema = IWI_SCHEMA(iw_fidelity, fidelit
 static const struct iwi_field cost_fields[] = {
     IWI_VALUE(iw_inject_costs, floor_ns, .about = "the shortest detour"),
     IWI_VALUE(iw_inject_costs, overhead_ns),
-    IWI_VALUE(iw_inject_costs, late_share, .about = "of its lateness a thread pays"),
+    IWI_VALUE(iw_inject_costs, late_share, .about = "share of its lateness that a thread makes up for"),
     IWI_VALUE(iw_inject_costs, late_p50_ns, .about = "deadline error"),
     IWI_VALUE(iw_inject_costs, late_p99_ns, .about = "deadline error"),
     IWI_VALUE(iw_inject_costs, gap_ns, .about = "least time between two"),
@@ -99,8 +98,8 @@ static const struct iwi_schema costs_schema = IWI_SCHEMA(iw_inject_costs, cost_f
 static const struct iwi_field trace_fields[] = {
     IWI_VALUE_AS(iw_inject_facts, event_count, "events"),
     IWI_VALUE_AS(iw_inject_facts, as_recorded_count, "as_recorded",
-                 .about = "of the events, made at their place for their time"),
-    IWI_VALUE_AS(iw_inject_facts, made_count, "made", .about = "to be made"),
+                 .about = "of the events, injected at their place for their time"),
+    IWI_VALUE_AS(iw_inject_facts, made_count, "made", .about = "planned"),
     IWI_VALUE(iw_inject_facts, noise_ns),
     IWI_VALUE(iw_inject_facts, as_recorded_ns),
     IWI_VALUE(iw_inject_facts, made_ns),
@@ -129,11 +128,12 @@ static const struct iwi_field report_fields[] = {
     IWI_VALUE(iw_fidelity_report, back_end),
     IWI_OBJECT(iw_fidelity_report, costs, costs_schema, .about = "of a detour here"),
     IWI_OBJECT_AS(iw_fidelity_report, facts, "trace", trace_schema, .about = "after scaling"),
-    IWI_OBJECT_AS(iw_fidelity_report, counts, "injected", injected_schema, .about = "what the injector says"),
-    IWI_OBJECT(iw_fidelity_report, fidelity, fidelity_schema, .about = "what the probe says"),
+    IWI_OBJECT_AS(iw_fidelity_report, counts, "injected", injected_schema,
+                  .about = "as the injector reports"),
+    IWI_OBJECT(iw_fidelity_report, fidelity, fidelity_schema, .about = "as the probe reports"),
     IWI_REAL_OF("kl_ratio", kl_ratio,
                 .about = "`durations.kl` of `naive` over that of `fidelity`; null if too few detours were "
-                         "found again in one of them"),
+                         "matched in one of them"),
     IWI_VALUE(iw_fidelity_report, has_naive),
     IWI_OBJECT(iw_fidelity_report, naive, fidelity_schema, .is_there = has_naive,
                .about = "with `--naive`: without time scale, nothing subtracted, nothing merged"),
@@ -176,16 +176,15 @@ static void say_doubt(struct iwi_document *doc, const iw_fidelity_report *report
 {
     const iw_fidelity *f = &report->fidelity;
 
-    iwi_verdict(doc, "Cannot tell whether %s of %s is what was asked for: ", report->back_end, name);
+    iwi_verdict(doc, "Whether %s can inject %s as requested is unknown: ", report->back_end, name);
     if (f->is_hidden) {
-        iwi_doc_append(doc, "the host had the CPU for itself when %s of %s detours were to be made. ",
+        iwi_doc_append(doc, "the host used the CPU when %s of %s detours were due. ",
                        iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count));
     } else {
         iwi_doc_append(doc,
-                       "the host takes so much of the CPU, in changing amounts, that what differs may be its "
-                       "doing. ");
+                       "the host's own noise is so large and variable that it may cause the differences. ");
     }
-    iwi_doc_append(doc, "Try again when less runs here.");
+    iwi_doc_append(doc, "Try again when less is running.");
 }
 
 static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *report)
@@ -199,22 +198,21 @@ static void say_verdict(struct iwi_document *doc, const iw_fidelity_report *repo
         say_doubt(doc, report, name);
         return;
     }
-    iwi_verdict(doc, "%s of %s is %swhat was asked for: noise power %s%s, ", report->back_end, name,
-                iw_fidelity_is_right(f) ? "" : "not ",
+    iwi_verdict(doc, "%s %s %s as requested: noise power %s%s, ", report->back_end,
+                iw_fidelity_is_right(f) ? "injects" : "does not inject", name,
                 signed_percent(doc, relative(f->power_observed, f->power_expected)),
                 f->is_power_right ? "" : " (over 5 %)");
     iwi_doc_append(doc, "%" PRIu64 " of %" PRIu64 " detours seen%s, ", f->matched_count, f->planned_count,
                    f->is_count_right ? "" : " (under 99 %)");
     if (find_worst_quantile(f, &q)) {
-        iwi_doc_append(doc, "the p%.0f of durations, which is off most, %s for %s",
+        iwi_doc_append(doc, "worst quantile of durations (p%.0f) %s instead of %s",
                        100.0 * iw_fidelity_quantile(q), iwi_ns_short(doc, f->quantile_observed_ns[q]),
                        iwi_ns_short(doc, f->quantile_expected_ns[q]));
     } else {
         iwi_doc_append(doc, "no durations to compare");
     }
-    iwi_doc_append(
-        doc, "%s%s.", f->are_quantiles_right ? "" : " (over 10 % and 3 us)",
-        f->is_own_right ? "" : "; beside it there are more detours, or longer ones, than the host's own");
+    iwi_doc_append(doc, "%s%s.", f->are_quantiles_right ? "" : " (over 10 % and 3 us)",
+                   f->is_own_right ? "" : "; there are also more or longer detours than the host's own");
 }
 
 static void show_quantiles(struct iwi_document *doc, const iw_fidelity *f)
@@ -224,11 +222,11 @@ static void show_quantiles(struct iwi_document *doc, const iw_fidelity *f)
     struct iwi_mark *asked, *seen;
 
     if (made == IW_OK) {
-        figure->message = "Quantiles of the durations as asked for and as seen, in the trace's time.";
+        figure->message = "Quantiles of the requested and the seen durations, in the trace's time.";
         figure->x = (struct iwi_figure_axis){
             .label = "Share that is shorter", .unit = IWI_AXIS_SHARE, .low = 0.0, .high = 1.0};
         figure->y = (struct iwi_figure_axis){.label = "Duration", .unit = IWI_AXIS_NS, .is_log = true};
-        asked = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(0), "asked for");
+        asked = iwi_figure_mark(figure, IWI_MARK_LINE, iwi_series_ink(0), "requested");
         seen = iwi_figure_mark(figure, IWI_MARK_DOTS, IWI_INK_NOISE, "seen");
         for (size_t q = 0; q < IW_FIDELITY_QUANTILES; q++) {
             const double share = iw_fidelity_quantile(q);
@@ -252,7 +250,7 @@ static void say_naive(struct iwi_document *doc, const iw_fidelity_report *report
 
     if (report->has_naive) {
         iwi_row(doc, "  not compensated", "", isfinite(kl) ? iwi_doc_printf(doc, "%.5f", kl) : "-",
-                isfinite(ratio) ? iwi_doc_printf(doc, "%.1f times as much", ratio)
+                isfinite(ratio) ? iwi_doc_printf(doc, "%.1fx as much", ratio)
                 : isfinite(kl)  ? "the host hid too much"
                                 : "nothing was seen");
     }
@@ -262,7 +260,7 @@ static void say_numbers(struct iwi_document *doc, const iw_fidelity_report *repo
 {
     const iw_fidelity *f = &report->fidelity;
 
-    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"asked for", IWI_NUMBER}, {"seen", IWI_NUMBER},
+    IWI_TABLE(doc, "", {"", IWI_WORDS}, {"requested", IWI_NUMBER}, {"seen", IWI_NUMBER},
               {"difference", IWI_NUMBER});
     iwi_unfold(doc);
     iwi_row(doc, "noise power", iwi_percent_short(doc, f->power_expected),
@@ -292,19 +290,21 @@ static void say_host(struct iwi_document *doc, const iw_fidelity *f)
 {
     iwi_item(
         doc,
-        "The host's own noise: %s of the time without injection (%s), %s meanwhile (%s), in detours that "
-        "were not injected. By the host's recording alone, without matching, noise power would be %s.",
+        "The host's own noise took %s of the time without injection (%s). During injection, other detours "
+        "took %s (%s). By the host's recording alone, without matching, noise power would be %s.",
         iwi_percent_short(doc, f->host_share), iwi_rate(doc, f->host_rate_hz),
         iwi_percent_short(doc, f->own_share), iwi_rate(doc, f->own_rate_hz),
         iwi_percent_short(doc, f->power_by_host));
     if (f->hidden_count > 0) {
         iwi_item(doc,
-                 "%s of %s detours came while the host had the CPU for far longer; they are left out. By the "
-                 "host's recording it would be about %.0f.",
+                 "%s of %s detours came while the host used the CPU for far longer, and are left out. The "
+                 "host's recording predicts about %.0f.",
                  iwi_count(doc, f->hidden_count), iwi_count(doc, f->all_count), f->hidden_by_host);
     }
     if (f->excess_count > 0) {
-        iwi_item(doc, "%s more came in far longer ones than the host explains: not seen as they should be.",
+        iwi_item(doc,
+                 "%s more came during longer detours than the host explains, so they were not seen as they "
+                 "should be.",
                  iwi_count(doc, f->excess_count));
     }
 }
@@ -319,19 +319,19 @@ static void say_injection(struct iwi_document *doc, const iw_fidelity_report *re
              iwi_ns_short(doc, costs->floor_ns), iwi_ns_short(doc, costs->overhead_ns),
              iwi_ns_short(doc, costs->late_p50_ns), iwi_ns_short(doc, costs->late_p99_ns));
     if (isfinite(f->late_spread_ns)) {
-        iwi_doc_append(doc, "; starts as seen: the 99th percentile is %s behind the median",
+        iwi_doc_append(doc, "; of the starts, the 99th percentile is seen %s after the median",
                        iwi_ns_short(doc, f->late_spread_ns));
     }
     iwi_doc_append(doc, ".");
     iwi_item(doc,
-             "%.1f %% of the trace's detours and %.1f %% of its noise time can be made as recorded; the rest "
-             "is merged, which keeps its power. Durations of %s of them are compared",
+             "%.1f %% of the trace's detours and %.1f %% of its noise time can be injected as recorded; the "
+             "rest is merged, which keeps its power. Durations of %s detours are compared",
              100.0 * (double)facts->as_recorded_count / fmax((double)facts->event_count, 1.0),
              100.0 * facts->as_recorded_ns / fmax(facts->noise_ns, 1.0), iwi_count(doc, f->compared_count));
     if (f->time_scale > 1.0) {
-        iwi_doc_append(doc, ", in the trace's time: as seen, over %g", f->time_scale);
+        iwi_doc_append(doc, ", in the trace's time (seen durations over %g)", f->time_scale);
     }
-    iwi_doc_append(doc, ". %s made, %s skipped; %s seen as one with their neighbour.",
+    iwi_doc_append(doc, ". %s injected, %s skipped; %s seen merged with a neighbour.",
                    iwi_count(doc, report->counts.made_count), iwi_count(doc, report->counts.skipped_count),
                    iwi_count(doc, f->merged_count));
 }
@@ -340,7 +340,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 {
     const iw_fidelity_report *report = subject;
 
-    iwi_title(doc, "Is injected noise what was asked for?");
+    iwi_title(doc, "Is noise injected as requested?");
     iwi_subtitle(doc, "%s, injected by %s", report->noise, report->back_end);
     say_verdict(doc, report);
     iwi_only_in(doc, IWI_ON_PAGES | IWI_IN_PLOTS);
@@ -355,8 +355,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
 const struct iwi_kind iwi_fidelity_kind = {
     .name = "fidelity",
     .schema_id = "idlewave.fidelity/2",
-    .about =
-        "Whether injected noise was as it was asked for, from `idlewave replay --self-check --format json`",
+    .about = "Whether noise was injected as requested, from `idlewave replay --self-check --format json`",
     .schema = &report_schema,
     .write_doc = write_doc,
 };

@@ -79,7 +79,7 @@ static void the_verdict_comes_first_with_its_three_numbers(void **state)
 {
     const iw_fidelity_report report = sample();
     char *text = written(IW_DOC_TEXT, &report);
-    static const char first[] = "timer of node.h5 is what was asked for: noise power +1.00 %, 897 of 900";
+    static const char first[] = "timer injects node.h5 as requested: noise power +1.00 %, 897 of 900";
 
     (void)state;
     assert_int_equal(strncmp(text, first, sizeof first - 1), 0);
@@ -87,10 +87,10 @@ static void the_verdict_comes_first_with_its_three_numbers(void **state)
         assert_true(strcspn(line, "\n") <= 80);
     }
     free(text);
-    assert_says(&report, "the p50 of durations, which is off most, 32.0 us for 30.0 us.");
+    assert_says(&report, "worst quantile of durations (p50) 32.0 us instead of 30.0 us.");
     assert_says(&report, "Floor 2.10 us, overhead 900 ns, deadline error 1.20 us, 1 of 100 above 3.40 us");
     assert_says(&report, "80.0 % of the trace's detours and 90.0 % of its noise time");
-    assert_says(&report, "10 of 910 detours came while the host had the CPU");
+    assert_says(&report, "10 of 910 detours came while the host used the CPU");
 }
 
 static void what_is_not_right_is_named(void **state)
@@ -100,12 +100,12 @@ static void what_is_not_right_is_named(void **state)
     (void)state;
     report.fidelity.power_observed = 0.03;
     report.fidelity.is_power_right = false;
-    assert_says(&report,
-                "is not what was asked for: noise power +50.00 % (over 5 %), 897 of 900 detours seen,");
+    assert_says(&report, "timer does not inject node.h5 as requested: noise power +50.00 % (over 5 %), 897 "
+                         "of 900 detours seen,");
     report.fidelity.is_own_right = false;
     report.fidelity.excess_count = 3;
-    assert_says(&report, "; beside it there are more detours, or longer ones, than the host's own.");
-    assert_says(&report, "3 more came in far longer ones than the host explains");
+    assert_says(&report, "; there are also more or longer detours than the host's own.");
+    assert_says(&report, "3 more came during longer detours than the host explains");
 }
 
 static void a_busy_host_is_not_blamed_on_the_injector(void **state)
@@ -116,12 +116,12 @@ static void a_busy_host_is_not_blamed_on_the_injector(void **state)
     report.fidelity.hidden_count = 700;
     report.fidelity.is_hidden = true;
     assert_false(iw_fidelity_is_right(&report.fidelity));
-    assert_says(&report, "Cannot tell whether timer of node.h5 is what was asked for: the host had the CPU");
+    assert_says(&report, "Whether timer can inject node.h5 as requested is unknown: the host used the CPU");
     report.fidelity.is_hidden = false;
     report.fidelity.is_drowned = true;
     assert_false(iw_fidelity_is_right(&report.fidelity));
     assert_says(&report,
-                "Cannot tell whether timer of node.h5 is what was asked for: the host takes so much");
+                "Whether timer can inject node.h5 as requested is unknown: the host's own noise is so large");
 }
 
 static void the_naive_injectors_divergence_stands_beside_ours(void **state)

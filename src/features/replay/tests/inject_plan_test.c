@@ -221,9 +221,9 @@ static void what_is_out_of_range_is_refused(void **state)
 
     (void)state;
     iwt_detour(recording, 0, 100000, 4000, 0);
-    assert_refused(recording, 1, &usual, "no number 1");
+    assert_refused(recording, 1, &usual, "so there is no CPU 1");
     opts.time_scale = 0.5;
-    assert_refused(recording, 0, &opts, "time scale is 0.5");
+    assert_refused(recording, 0, &opts, "time scale 0.5");
     opts.time_scale = NAN;
     assert_refused(recording, 0, &opts, "time scale");
     opts = usual;
@@ -233,7 +233,7 @@ static void what_is_out_of_range_is_refused(void **state)
     opts.skew_ns = -1;
     assert_refused(recording, 0, &opts, "skew");
     iwt_detour(recording, 0, 50000, 4000, 0);
-    assert_refused(recording, 0, &usual, "out of place");
+    assert_refused(recording, 0, &usual, "out of order");
     iw_recording_free(recording);
 }
 
@@ -251,7 +251,7 @@ static void too_long_or_too_much_is_refused(void **state)
     assert_refused(recording, 0, &opts, "would last 10.1 s");
     opts.time_scale = 1;
     iwt_detour(recording, 0, IW_INJECT_MOST_NS, 1000000, 0); /* joins it */
-    assert_refused(recording, 0, &opts, "follow each other closely");
+    assert_refused(recording, 0, &opts, "a group of detours");
     iw_recording_free(recording);
 
     recording = iwt_recording(1, 1000000);

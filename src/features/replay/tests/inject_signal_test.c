@@ -380,7 +380,7 @@ static void without_a_free_signal_it_says_so(void **state)
     }
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &top, NULL), 0); /* the only one, kept out */
     assert_status(iw_injector_start(&l.log, plan, IW_BACK_END_TIMER, &injector), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&l, "no real-time signal is free");
+    iwt_assert_logged(&l, "no free real-time signal");
     assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &top, NULL), 0);
     for (int number = SIGRTMIN; number < SIGRTMAX; number++) {
         assert_int_equal(sigaction(number, &usual, NULL), 0);

@@ -88,7 +88,7 @@ static iw_status start(struct fifo *fifo)
     memset(&fifo->page->counts, 0, sizeof fifo->page->counts);
     fifo->program = open_pid(__atomic_load_n(&fifo->page->program_pid, __ATOMIC_ACQUIRE));
     if (fifo->program < 0) {
-        (void)snprintf(fifo->page->failure, sizeof fifo->page->failure, "the program cannot be watched: %s",
+        (void)snprintf(fifo->page->failure, sizeof fifo->page->failure, "cannot watch the program: %s",
                        strerror(errno));
         return IW_ERR_IO;
     }
@@ -240,7 +240,7 @@ static int replay_start_injector(struct node_log *node_log, const struct replay 
         child = fork();
     }
     if (child < 0) {
-        return node_log_fail(node_log, "no process can be started beside the program: %s", strerror(errno));
+        return node_log_fail(node_log, "cannot start a process beside the program: %s", strerror(errno));
     }
     if (child == 0) {
         (void)setsid();
@@ -255,7 +255,7 @@ static int replay_start_injector(struct node_log *node_log, const struct replay 
     }
     (void)close(ready[0]);
     (void)close(owner);
-    return is_ready ? UI_DONE : node_log_fail(node_log, "the process beside the program has not started");
+    return is_ready ? UI_DONE : node_log_fail(node_log, "the process beside the program did not start");
 }
 
 /* ======== handing over ======== */
@@ -315,10 +315,10 @@ static int check_alone(struct node_log *node_log, const cpu_set_t *allowed)
     }
     return node_log_fail(
         node_log,
-        "fifo takes CPUs away, and ranks that may run on %d%s could come to share one: bind "
-        "each rank to a CPU: mpirun --bind-to core",
+        "fifo takes CPUs away, and ranks that may run on %d%s could share one: bind each rank to a CPU, for "
+        "example with mpirun --bind-to core",
         CPU_COUNT(allowed),
-        launcher.local_size == 0 ? ", if the launcher does not say how many ranks a node has," : "");
+        launcher.local_size == 0 ? " (if the launcher does not report the number of ranks per node)" : "");
 }
 
 /* fifo takes a CPU, so the rank must stay on one: pins this process, and with it the program, unless it is on
@@ -344,7 +344,7 @@ static int replay_pin(struct node_log *node_log, bool *was_free_p)
     CPU_SET(first_cpu(&allowed), &one);
     return sched_setaffinity(0, sizeof one, &one) == 0
                ? UI_DONE
-               : node_log_fail(node_log, "this process cannot be pinned: %s", strerror(errno));
+               : node_log_fail(node_log, "cannot pin this process: %s", strerror(errno));
 }
 
 /* ---- the page ---- */
@@ -398,7 +398,7 @@ static int set_environment(struct node_log *node_log, const char *library, int p
     (void)snprintf(name, sizeof name, "/proc/%ld/fd/%d", (long)getpid(), page_fd);
     return exec_program_preload(library) && setenv(IW_REPLAY_VARIABLE, name, 1) == 0
                ? UI_DONE
-               : node_log_fail(node_log, "the environment cannot be set: %s", strerror(errno));
+               : node_log_fail(node_log, "cannot set the environment: %s", strerror(errno));
 }
 
 /* Shares the plans with this process after exec, and sets its environment. With fifo the injector process
@@ -410,7 +410,7 @@ static int replay_hand_over(struct node_log *node_log, const struct replay *repl
     int code;
 
     if (page == NULL) {
-        return node_log_fail(node_log, "there is no shared memory for the program: %s", strerror(errno));
+        return node_log_fail(node_log, "no shared memory for the program: %s", strerror(errno));
     }
     page->magic = IW_REPLAY_MAGIC;
     page->version = IW_REPLAY_VERSION;
@@ -437,21 +437,21 @@ static const char *const synopsis[] = {"--noise FILE|SPEC [options] [--] PROGRAM
                                        "--noise FILE|SPEC [options] --self-check", NULL};
 
 static const char description[] =
-    "Runs a program under recorded or synthetic noise: at each detour the CPU is taken away for as long as "
-    "the detour lasted. Put it between the launcher and the program: mpirun -n 8 idlewave replay --noise "
-    "node.h5 -- ./app. Programs run as they are, in C, C++ and Fortran, with Open MPI, MPICH or without "
-    "MPI.\nRanks of a node get the detours of different CPUs of the recording, starting at the same place in "
-    "it. Noise begins when MPI_Init returns and ends with MPI_Finalize; without MPI it lasts for the whole "
-    "run. Processes that the program starts get none.\nBefore the program starts, the shortest detour that "
-    "can be injected and the accuracy are measured. Shorter detours are merged, so that noise takes the same "
-    "share of time. The program keeps its exit code, output and signals; if injection fails, it continues "
-    "without noise.";
+    "Runs a program under recorded or synthetic noise: at each detour it takes the CPU away for the length "
+    "of the detour. Put it between the launcher and the program: mpirun -n 8 idlewave replay --noise node.h5 "
+    "-- ./app. Programs need no changes, in C, C++ and Fortran, with Open MPI, MPICH or without MPI.\nRanks "
+    "of a node get the detours of different CPUs of the recording, starting at the same place in it. Noise "
+    "begins when MPI_Init returns and ends with MPI_Finalize; without MPI it lasts for the whole run. "
+    "Processes that the program starts get no noise.\nBefore the program starts, replay measures the "
+    "shortest detour that it can inject, and its accuracy. It merges shorter detours, so that noise takes "
+    "the same share of time. The program keeps its exit code, output and signals; if injection fails, it "
+    "continues without noise.";
 
 static const struct example examples[] = {
     {"8 ranks under the noise of a recorded node", "mpirun -n 8 idlewave replay --noise node.h5 -- ./app"},
-    {"what of it can be made on this machine", "idlewave replay --noise node.h5 --dry-run\n  idlewave replay "
-                                               "--noise node.h5 --back-end fifo --dry-run"},
-    {"a daemon of 500us ten times a second, at the same time on all nodes",
+    {"what this machine can inject of it", "idlewave replay --noise node.h5 --dry-run\n  idlewave replay "
+                                           "--noise node.h5 --back-end fifo --dry-run"},
+    {"a daemon of 500us ten times per second, at the same time on all nodes",
      "srun --mpi=pmix idlewave replay --noise periodic:10Hz,500us --sync start -- ./app"},
     {NULL, NULL},
 };
@@ -491,7 +491,7 @@ static void say_before(const struct ui *ui, const struct node_log *node_log, con
     replay_summary(replay, text, sizeof text);
     (void)fprintf(stderr, "idlewave: %s: %s\n", ui->verb, text);
     if (is_pinned) {
-        (void)fprintf(stderr, "idlewave: %s: each rank stays on one CPU, as fifo takes CPUs away\n",
+        (void)fprintf(stderr, "idlewave: %s: each rank stays on one CPU, because fifo takes CPUs away\n",
                       ui->verb);
     }
 }

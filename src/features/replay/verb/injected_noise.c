@@ -18,16 +18,16 @@ const struct opt injection_rows[INJECTION_ROW_COUNT] = {
     ROW("noise-cpus", OPT_STRING, cpus, "LIST",
         "use only these CPUs of a file, 0,2-5 (default all, assigned to the ranks of a host in turn)"),
     ROW("sync", OPT_CHOICE, sync, "",
-        "where nodes start in the recording: each at a place of its own, all at the same, or all at the "
-        "same, drawn again for each phase; a phase begins with a collective of all ranks or an MPI_Pcontrol "
-        "(default none)",
+        "where nodes start in the recording: each at its own place, all at the same place, or all at the "
+        "same place, drawn again for each phase; a phase begins with a collective of all ranks or an "
+        "MPI_Pcontrol (default none)",
         .choices = injected_syncs),
     ROW("skew", OPT_TIME, skew_ps, "TIME", "shift synchronised nodes by up to TIME (default 0)"),
     ROW("time-scale", OPT_FACTOR, time_scale, "K",
-        "stretch starts, durations and the length of the recording by K, at least 1, so that short detours "
-        "become long enough to inject; for programs that scale with it, as bench does (default 1)"),
+        "stretch starts, durations and the length of the recording by K (at least 1), so that short detours "
+        "become long enough to inject; for programs that scale with it, such as bench (default 1)"),
     ROW("back-end", OPT_CHOICE, back_end, "",
-        "how the CPU is taken: by a timer signal in the program, or by a real-time thread beside it, which "
+        "how to take the CPU: by a timer signal in the program, or by a real-time thread beside it, which "
         "needs the right to use SCHED_FIFO (default timer)",
         .choices = back_ends, .is_setting = true),
     ROW("seed", OPT_COUNT, seed, "N", "seed of all random choices (default 1)", .max = INT64_MAX),
@@ -37,10 +37,11 @@ const struct opt injection_rows[INJECTION_ROW_COUNT] = {
 int injection_check(const struct ui *ui, const struct injection_opts *opts)
 {
     if (opts->noise.count > 1 && injected_has_file(&opts->noise)) {
-        return ui_usage(ui, "--noise takes one file, or any number of SPECs");
+        return ui_usage(ui, "--noise takes one file, or one or more SPECs");
     }
     if (opts->time_scale < 1.0) {
-        return ui_usage(ui, "--time-scale %g: times can be stretched, not shrunk", opts->time_scale);
+        return ui_usage(ui, "--time-scale %g: use at least 1, as times can only be stretched",
+                        opts->time_scale);
     }
     return simulate_check_skew(ui, opts->sync, opts->skew_ps);
 }

@@ -32,23 +32,22 @@ static const struct opt most_rows[] = {
 };
 static const struct opt make_rows[] = {
     ROW("threads", OPT_CHOICE, threads, "",
-        "which threads of the program get noise; with fifo the whole CPU does (default main)",
+        "threads of the program that get noise; with fifo it is the whole CPU (default main)",
         .choices = thread_choices),
     ROW("calibrate", OPT_TIME, calibrate_ps, "TIME",
-        "how long to measure what a detour costs here (default 300ms)", .is_setting = true),
+        "duration of measuring the cost of a detour here (default 300ms)", .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
-        "the MPI of the program, not checked (default auto: by its libraries, else the launcher's, else "
-        "none)",
+        "MPI of the program, not checked (default auto: by its libraries, else the launcher's, else none)",
         .choices = mpi_choices, .is_setting = true),
 };
 static const struct opt check_rows[] = {
     ROW("self-check", OPT_FLAG, is_check, "",
-        "run no program: inject into a thread that reads the clock, and compare what it observes with the "
-        "requested noise; exits with 2 if they differ"),
+        "run no program: inject into a thread that reads the clock, compare what it observes with the "
+        "requested noise, and exit with status 2 if they differ"),
     ROW("duration", OPT_TIME, check_ps, "TIME",
-        "how long to observe, plus half as long for the host's own noise (default 10s)"),
+        "duration of observing, plus half as long for the host's own noise (default 10s)"),
     ROW("naive", OPT_FLAG, want_naive, "",
-        "also inject the noise unchanged (not scaled, subtracted or merged), for comparison"),
+        "inject the noise a second time unchanged (not scaled, subtracted or merged), for comparison"),
 };
 static const struct opt output_rows[] = {
     ROW("dry-run", OPT_FLAG, is_dry, "", "report what would be injected here, and run nothing"),
@@ -59,9 +58,9 @@ static const struct opt output_rows[] = {
 const struct opt_group replay_groups[REPLAY_GROUP_COUNT] = {
     {"Noise", injection_rows, INJECTION_ROW_COUNT, offsetof(struct replay_opts, injection), false},
     OPT_GROUP("Noise", most_rows, 0),
-    OPT_GROUP("How it is made", make_rows, 0),
-    OPT_GROUP("Checking it", check_rows, 0),
-    SHOWN_GROUP("Checking it", offsetof(struct replay_opts, shown)),
+    OPT_GROUP("How to inject it", make_rows, 0),
+    OPT_GROUP("How to check it", check_rows, 0),
+    SHOWN_GROUP("How to check it", offsetof(struct replay_opts, shown)),
     OPT_GROUP("Output", output_rows, 0),
 };
 
@@ -82,27 +81,26 @@ enum { MORE_ATTEMPTS = 2 };
 int replay_check(struct ui *ui, const struct replay_opts *opts)
 {
     if (opts->injection.noise.count == 0) {
-        return ui_usage(ui, "which noise? --noise node.h5, or --noise periodic:1kHz,20us");
+        return ui_usage(ui, "no noise given; type --noise node.h5, or --noise periodic:1kHz,20us");
     }
     if (injection_check(ui, &opts->injection) != UI_DONE) {
         return UI_USAGE;
     }
     if (opts->threads == REPLAY_THREADS_ALL && opts->injection.back_end == IW_BACK_END_FIFO) {
-        return ui_usage(ui,
-                        "--threads all is for --back-end timer: fifo takes the CPU from whoever is on it");
+        return ui_usage(ui, "--threads all needs --back-end timer: fifo takes the CPU from any thread on it");
     }
     if (opts->calibrate_ps < 10 * IW_PS_PER_MS || opts->calibrate_ps > MOST_CALIBRATE_NS * IW_PS_PER_NS) {
-        return ui_usage(ui, "--calibrate takes from 10ms to 60s");
+        return ui_usage(ui, "--calibrate: from 10ms to 60s");
     }
     if (opts->is_check && opts->is_dry) {
-        return ui_usage(ui, "--self-check or --dry-run, not both");
+        return ui_usage(ui, "--self-check and --dry-run: drop one of the two");
     }
     if (!opts->is_check && (opt_typed(opts, want_naive) || opt_typed(&opts->shown, format) ||
                             opt_typed(&opts->shown, plot) || opt_typed(opts, check_ps))) {
         return ui_usage(ui, "--duration, --naive, --format and --plot are for --self-check");
     }
     if (opts->is_check && opts->check_ps < 100 * IW_PS_PER_MS) {
-        return ui_usage(ui, "--duration needs 100 ms at least");
+        return ui_usage(ui, "--duration must be at least 100 ms");
     }
     return UI_DONE;
 }
@@ -123,7 +121,7 @@ static int parse_most(struct ui *ui, const struct replay_opts *opts, double *sha
     status = iw_parse_share(&ui->log, opts->most, share_p);
     ui->option = NULL;
     if (status == IW_OK && (*share_p <= 0.0 || *share_p > 1.0)) {
-        return ui_usage(ui, "--most %s: a share of the trace is above 0 and at most 1", opts->most);
+        return ui_usage(ui, "--most %s: use a share above 0 and at most 1", opts->most);
     }
     return ui_exit_of_value(ui, status);
 }
@@ -296,8 +294,8 @@ void replay_summary(const struct replay *replay, char *text, size_t size)
     int used;
 
     used = snprintf(text, size,
-                    "%s: floor %s, deadline error %s (1 of 100 above %s); as recorded %.1f %% of events and "
-                    "%.1f %% of noise time, the rest merged; %.3g %% of the time is noise",
+                    "%s: floor %s, deadline error %s (1 of 100 above %s); %.1f %% of events and %.1f %% of "
+                    "noise time as recorded, the rest merged; %.3g %% of the time is noise",
                     iw_back_end_name((iw_back_end)replay->opts->injection.back_end),
                     time_of(replay->costs.floor_ns, &floor), time_of(replay->costs.late_p50_ns, &p50),
                     time_of(replay->costs.late_p99_ns, &p99),
@@ -306,7 +304,7 @@ void replay_summary(const struct replay *replay, char *text, size_t size)
                     percent(facts->made_ns, (double)facts->length_ns));
     if (replay->is_of_file && used > 0 && (size_t)used < size) {
         (void)snprintf(text + used, size - (size_t)used,
-                       "; recorded CPUs, which ranks of a host meet in turns: %zu",
+                       "; %zu recorded CPUs, assigned to the ranks of a host in turn",
                        replay->recording->cpu_count);
     }
 }
@@ -322,7 +320,7 @@ static void describe_use(const struct replay *replay, const iw_inject_facts *fac
     }
     (void)printf("\n");
     if (replay->is_of_file) {
-        (void)printf("recorded CPUs    %zu, which ranks of a host meet in turns\n",
+        (void)printf("recorded CPUs    %zu, assigned to the ranks of a host in turn\n",
                      replay->recording->cpu_count);
     }
 }
@@ -339,11 +337,11 @@ void replay_describe(const struct replay *replay)
     (void)printf("deadline error   %s, 1 of 100 above %s\n", time_of(costs->late_p50_ns, &a),
                  time_of(costs->late_p99_ns, &b));
     describe_use(replay, facts);
-    (void)printf("events           %" PRIu64 ", as recorded %.1f %%\n", facts->event_count,
+    (void)printf("events           %" PRIu64 ", %.1f %% as recorded\n", facts->event_count,
                  percent((double)facts->as_recorded_count, (double)facts->event_count));
-    (void)printf("noise time       %s, as recorded %.1f %%\n", time_of(facts->noise_ns, &a),
+    (void)printf("noise time       %s, %.1f %% as recorded\n", time_of(facts->noise_ns, &a),
                  percent(facts->as_recorded_ns, facts->noise_ns));
-    (void)printf("to be made       %" PRIu64 " detours, %s\n", facts->made_count,
+    (void)printf("injected         %" PRIu64 " detours, %s\n", facts->made_count,
                  time_of(facts->made_ns, &a));
     (void)printf("share of time    %.4g %%\n", percent(facts->made_ns, (double)facts->length_ns));
 }

@@ -168,7 +168,7 @@ static _Noreturn void become_watcher(int ready, int ranks, const char *dir, cons
     unbind();
     take_signals();
     if (watcher.program < 0 || getppid() != program) {
-        tell(&watcher, "the process of the program cannot be followed: it needs Linux 5.3");
+        tell(&watcher, "cannot follow the process of the program: Linux 5.3 or newer is needed");
         _exit(1);
     }
     _exit(watch(&watcher, dir, command));
@@ -223,12 +223,12 @@ static int judge(struct node_log *node_log, const char *text, bool is_optional)
     if (strcmp(text, "r") == 0) {
         return UI_DONE;
     }
-    text = text[0] != '\0' ? text : "the process that watches has ended";
+    text = text[0] != '\0' ? text : "the watching process has ended";
     if (is_optional) {
-        (void)fprintf(stderr, "idlewave: trace: without --kernel: %s\n", text);
+        (void)fprintf(stderr, "idlewave: trace: continuing without --kernel: %s\n", text);
         return UI_DONE;
     }
-    return node_log_fail(node_log, "%s; --kernel-optional goes on without", text);
+    return node_log_fail(node_log, "%s; use --kernel-optional to continue without it", text);
 }
 
 static int start_watcher(struct node_log *node_log, int ranks, const char *dir, const char *command,
@@ -239,7 +239,7 @@ static int start_watcher(struct node_log *node_log, int ranks, const char *dir, 
     pid_t child;
 
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return node_log_fail(node_log, "no pipe can be had: %s", strerror(errno));
+        return node_log_fail(node_log, "cannot create a pipe: %s", strerror(errno));
     }
     child = fork();
     if (child == 0) {
@@ -249,7 +249,7 @@ static int start_watcher(struct node_log *node_log, int ranks, const char *dir, 
     (void)close(ends[1]);
     if (child < 0) {
         (void)close(ends[0]);
-        return node_log_fail(node_log, "no process can be started that watches the kernel: %s",
+        return node_log_fail(node_log, "cannot start the process that watches the kernel: %s",
                              strerror(errno));
     }
     listen_to(ends[0], text);
@@ -269,11 +269,11 @@ static int kernel_watch_start(struct node_log *node_log, const char *dir, const 
 
     (void)snprintf(mark, sizeof mark, "%" PRIu32 ":%s", node_log->rank, dir);
     if (setenv("IDLEWAVE_TRACE_KERNEL", mark, 1) != 0) {
-        return node_log_fail(node_log, "the environment cannot be set: %s", strerror(errno));
+        return node_log_fail(node_log, "cannot set the environment: %s", strerror(errno));
     }
     ranks = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (ranks < 0) {
-        return node_log_fail(node_log, "no socket can be had: %s", strerror(errno));
+        return node_log_fail(node_log, "cannot create a socket: %s", strerror(errno));
     }
     if (!has_told(ranks, dir, node_log->rank)) {
         code = start_watcher(node_log, ranks, dir, command, is_optional);
@@ -289,7 +289,7 @@ int kernel_watch_start(struct node_log *node_log, const char *dir, const char *c
     (void)command;
     return is_optional
                ? UI_DONE
-               : node_log_fail(node_log, "--kernel: this build of idlewave leaves out the feature 'watch'");
+               : node_log_fail(node_log, "--kernel: this build of idlewave lacks the feature 'watch'");
 }
 #endif
 
@@ -311,31 +311,30 @@ static const char tracer_file[] = "libidlewave-trace.so";
 #define ROW(...) OPT_ROW(struct tracing_opts, __VA_ARGS__)
 static const struct opt record_rows[] = {
     ROW("start", OPT_CHOICE, start, "",
-        "record from the beginning, or from the program's first MPI_Pcontrol(1) on (default on)",
+        "record from the beginning, or from the program's first MPI_Pcontrol(1) (default on)",
         .choices = starts),
     ROW("buffer", OPT_COUNT, buffer_bytes, "BYTES", "memory per thread for recorded events (default 1MiB)",
         .min = 64 << 10, .max = UINT64_C(1) << 40, .is_setting = true),
     ROW("mpi", OPT_CHOICE, mpi, "",
-        "the MPI of the program, not checked (default auto: by its libraries, else the launcher's)",
+        "MPI of the program, not checked (default auto: by its libraries, else the launcher's)",
         .choices = mpis, .is_setting = true),
     ROW("kernel", OPT_FLAG, wants_kernel, "",
-        "also record what the kernel takes from the ranks, for 'idlewave explain'; needs root or "
+        "also record the time that the kernel takes from the ranks, for 'idlewave explain'; needs root or "
         "perf_event_paranoid -1"),
     ROW("kernel-optional", OPT_FLAG, is_kernel_optional, "",
-        "with --kernel: where the rights for it are missing, say so and go on without"),
+        "with --kernel: continue without it, with a message, where the rights are missing"),
 };
 static const struct opt output_rows[] = {
-    ROW("output", OPT_STRING, dir, "DIR", "the folder of the trace (default trace-PROGRAM)", .letter = 'o'),
-    ROW("overwrite", OPT_FLAG, wants_overwrite, "",
-        "first remove an existing trace, or what an earlier run left of one"),
-    ROW("quiet", OPT_FLAG, is_quiet, "", "no summary at the end", .letter = 'q'),
+    ROW("output", OPT_STRING, dir, "DIR", "folder of the trace (default trace-PROGRAM)", .letter = 'o'),
+    ROW("overwrite", OPT_FLAG, wants_overwrite, "", "first remove an existing trace, or an unfinished one"),
+    ROW("quiet", OPT_FLAG, is_quiet, "", "print no summary at the end", .letter = 'q'),
     ROW("show", OPT_FLAG, is_shown, "",
         "create the folder and print the environment variables to set, for use without this command"),
 };
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("What is recorded", record_rows, 0),
+    OPT_GROUP("What to record", record_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
 };
 
@@ -344,19 +343,16 @@ static const struct tracing_opts defaults = {.buffer_bytes = 1 << 20, .start = S
 static const char *const synopsis[] = {"[options] [--] PROGRAM [ARGUMENT...]", NULL};
 
 static const char description[] =
-    "Records the MPI calls of a program while it runs, and the time it computes between them, as an OTF2 "
+    "Records the MPI calls of a program while it runs, and the computing time between them, as an OTF2 "
     "trace. Put it between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. "
     "Programs in C, C++ and Fortran are traced without recompiling or relinking, with Open MPI and "
     "MPICH.\nThe program keeps its exit code, output and signals. If tracing cannot begin, because there is "
-    "no "
-    "tracer for its MPI or the folder holds a trace, the command exits with status 1 and the program does "
-    "not "
-    "run. If recording fails later, the program continues untraced. Without a launcher, the program runs and "
-    "is "
-    "traced as one rank.";
+    "no tracer for its MPI or the folder holds a trace, the command exits with status 1 and the program does "
+    "not run. If recording fails later, the program continues untraced. Without a launcher, the program runs "
+    "and is traced as one rank.";
 
 static const struct example examples[] = {
-    {"64 ranks, then what they would take with noise",
+    {"64 ranks, then their run time with noise",
      "mpirun -n 64 idlewave trace -o run -- ./app input.dat\n  idlewave simulate run --noise node.h5"},
     {"in a Slurm job", "srun --mpi=pmix idlewave trace -o run -- ./app"},
     {"only between MPI_Pcontrol(1) and MPI_Pcontrol(0)", "mpirun -n 4 idlewave trace --start off -- ./app"},
@@ -377,7 +373,7 @@ static int find_tracer(struct node_log *node_log, const struct tracing_opts *opt
     if (opts->mpi == MPI_AUTO) {
         status = iw_mpi_choose(&node_log->log, program, tracer_file, &mpi);
         if (status == IW_ERR_UNSUPPORTED && node_log->has_spoken) {
-            ui_hint(NULL, "--mpi openmpi or --mpi mpich takes that MPI's tracer without asking");
+            ui_hint(NULL, "use --mpi openmpi or --mpi mpich to choose the tracer without this check");
         }
     }
     if (status == IW_OK) {
@@ -441,15 +437,14 @@ static int check_empty(struct node_log *node_log, const char *name, const char *
     (void)snprintf(path, sizeof path, "%s/traces.otf2", dir);
     if (access(path, F_OK) == 0) {
         return node_log_fail(
-            node_log, "'%s' holds a trace already: name another folder with -o, or say --overwrite", name);
+            node_log, "'%s' already holds a trace: name another folder with -o, or add --overwrite", name);
     }
     (void)snprintf(path, sizeof path, "%s/spool", dir);
     if (access(path, F_OK) == 0) {
-        return node_log_fail(
-            node_log,
-            "'%s' holds what a run left that did not end: '%.*sidlewave-trace-finish %s' makes a trace "
-            "of it; or name another folder with -o, or say --overwrite",
-            name, length, tracer, name);
+        return node_log_fail(node_log,
+                             "'%s' holds an unfinished trace; to finish it, run '%.*sidlewave-trace-finish "
+                             "%s'; or name another folder with -o, or add --overwrite",
+                             name, length, tracer, name);
     }
     return UI_DONE;
 }
@@ -511,7 +506,7 @@ static int trace(struct node_log *node_log, const struct tracing_opts *opts, con
         code = make_folder(node_log, opts, opts->dir != NULL ? opts->dir : name, tracer, dir);
     }
     if (code == UI_DONE && !set_environment(opts, tracer, dir)) {
-        code = node_log_fail(node_log, "the environment cannot be set: %s", strerror(errno));
+        code = node_log_fail(node_log, "cannot set the environment: %s", strerror(errno));
     }
     if (code == UI_DONE && opts->wants_kernel) {
         code = kernel_watch_start(node_log, dir, command, opts->is_kernel_optional);
@@ -531,10 +526,10 @@ static int check(const struct ui *ui, const struct tracing_opts *opts, const str
         return code;
     }
     if (opts->is_kernel_optional && !opts->wants_kernel) {
-        return ui_usage(ui, "--kernel-optional says what to do where --kernel cannot work: add --kernel");
+        return ui_usage(ui, "--kernel-optional needs --kernel");
     }
     if (opts->is_shown && opts->wants_kernel) {
-        return ui_usage(ui, "--kernel needs a process beside the program, which --show does not start");
+        return ui_usage(ui, "--kernel starts a process beside the program, which --show cannot do");
     }
     return UI_DONE;
 }

@@ -13,16 +13,14 @@ const struct opt training_bill_rows[TRAINING_BILL_ROW_COUNT] = {
         .max = 1000000),
     ROW("cost", OPT_STRING, cost, "PRICE[/h]", "price of a GPU-hour, for example 2.50/h"),
     ROW("try", OPT_LIST, tries, "KEY=VALUE[,...]",
-        "one more line in the bill: the program with other settings on the same number of GPUs, for example "
+        "add a line to the bill: the program with other settings on the same number of GPUs, for example "
         "p2p-sync=no; may be repeated"),
     ROW("replace", OPT_COUNT, replaced, "N",
-        "replace the N slowest GPUs in the line about slow GPUs (default: all that are slower than they "
-        "should "
-        "be)",
+        "replace the N slowest GPUs in the line about slow GPUs (default all that are slower than specified)",
         .min = 1, .max = 1u << 22),
     ROW("no-variants", OPT_FLAG, has_no_variants, "",
-        "only the lines about sources: try no pinned loaders, deeper prefetching, CUDA graphs, longer launch "
-        "queue or more micro-batches"),
+        "show only the lines about sources; do not try pinned loaders, deeper prefetching, CUDA graphs, a "
+        "longer launch queue or more micro-batches"),
 };
 #undef ROW
 
@@ -35,7 +33,7 @@ static int read_cost(const struct ui *ui, const char *text, double *cost_p)
     }
     *cost_p = strtod(text, &end);
     if (end == text || (*end != '\0' && strcmp(end, "/h") != 0) || !isfinite(*cost_p) || *cost_p <= 0) {
-        return ui_usage(ui, "--cost '%s': write the price of a GPU-hour as a number, for example 2.50/h",
+        return ui_usage(ui, "--cost '%s' is not a price per GPU-hour: write a number, for example 2.50/h",
                         text);
     }
     return UI_DONE;

@@ -35,9 +35,10 @@ static void hint_at_sources(const struct ui *ui, const iw_training *spec)
             suggest_offer(&nearest, iw_training_ready(k)->name);
         }
         if (nearest.best != NULL) {
-            ui_hint(ui, "did you mean '%s'? 'idlewave training --list' has all ready sources", nearest.best);
+            ui_hint(ui, "did you mean '%s'? 'idlewave training --list' lists all ready sources",
+                    nearest.best);
         } else {
-            ui_hint(ui, "'idlewave training --list' has ready sources");
+            ui_hint(ui, "'idlewave training --list' lists ready sources");
         }
         return;
     }
@@ -77,11 +78,10 @@ static int check_options(const struct ui *ui, const struct training_question *qu
             group->rows, group->count, (const char *)question->values + group->offset, question->allowed);
 
         if (option != NULL) {
-            return ui_usage(
-                ui,
-                "--%s says nothing about a training program, which '%s' is: change its settings, or "
-                "take 'idlewave training'",
-                option, question->path);
+            return ui_usage(ui,
+                            "--%s does not apply to the training program '%s': change its settings, or use "
+                            "'idlewave training'",
+                            option, question->path);
         }
     }
     return UI_DONE;
