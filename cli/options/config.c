@@ -19,7 +19,7 @@ const struct opt config_rows[CONFIG_ROW_COUNT] = {
     ROW("config", OPT_STRING, path, "FILE",
         "read defaults of options from FILE; overrides the files of user and site ('idlewave config' shows "
         "them)"),
-    ROW("do not read configuration files", OPT_FLAG, is_off, "", "read no configuration file"),
+    ROW("no-config", OPT_FLAG, is_off, "", "read no configuration file"),
 };
 #undef ROW
 

@@ -242,8 +242,8 @@ static const struct opt rows[] = {
         "collections to search, in this order, separated by blanks or commas: folders, or http and https "
         "URLs of folders (default none)",
         .is_setting = true),
-    ROW("list what these collections offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
-    ROW("print only the path or the SPEC of NAME", OPT_FLAG, wants_path, "",
+    ROW("offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
+    ROW("path", OPT_FLAG, wants_path, "",
         "print only the path or the SPEC that NAME stands for"),
 };
 #undef ROW
@@ -351,9 +351,7 @@ static bool is_here(const struct ui *ui, const char *name, bool wants_path)
     bool is_found = iw_net_builtin(name) != NULL || strcmp(name, "none") == 0;
 
     if (is_found) {
-        (void)printf(wants_path ? "'--net %s' is built in, so there is nothing to fetch.\n"
-                                : "'--net %s' is built in: nothing has to be fetched.\n",
-                     name);
+        (void)printf(wants_path ? "%s\n" : "'--net %s' is built in, so there is nothing to fetch.\n", name);
     }
     for (size_t i = 0; i < 2 && !is_found; i++) {
         char folder[PATH_MAX];
