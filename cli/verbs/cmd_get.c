@@ -243,8 +243,7 @@ static const struct opt rows[] = {
         "URLs of folders (default none)",
         .is_setting = true),
     ROW("offer", OPT_FLAG, is_offer, "", "list what these collections offer"),
-    ROW("path", OPT_FLAG, wants_path, "",
-        "print only the path or the SPEC that NAME stands for"),
+    ROW("path", OPT_FLAG, wants_path, "", "print only the path or the SPEC that NAME stands for"),
 };
 #undef ROW
 

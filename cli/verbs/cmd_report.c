@@ -100,8 +100,7 @@ static const struct opt output_rows[] = {
         .choices = formats),
     ROW("ranks", OPT_STRING, ranks, "A-B",
         "timelines: only these ranks, in text, pictures and exports; 5 means rank 5 only"),
-    ROW("time", OPT_STRING, time, "FROM-TO",
-        "timelines: only this time, for example 10ms-250ms"),
+    ROW("time", OPT_STRING, time, "FROM-TO", "timelines: only this time, for example 10ms-250ms"),
 };
 #undef ROW
 

@@ -41,8 +41,8 @@ static const char *const formats[] = {"goal", "goal-bin", NULL};
 #define ROW(...) OPT_ROW(struct schedule_output_opts, __VA_ARGS__)
 static const struct opt output_rows[] = {
     ROW("format", OPT_CHOICE, format, "", "GOAL as text or binary (default goal)", .choices = formats),
-    ROW("output", OPT_STRING, path, "FILE",
-        "output file (default standard output, text only)", .letter = 'o'),
+    ROW("output", OPT_STRING, path, "FILE", "output file (default standard output, text only)",
+        .letter = 'o'),
     ROW("list", OPT_FLAG, wants_list, "", "list all operations and algorithms of --pattern"),
 };
 #undef ROW
