@@ -457,7 +457,7 @@ static const char *const synopsis[] = {"bash|zsh|fish", NULL};
 const struct verb verb_complete = {
     .name = "__complete",
     .synopsis = synopsis,
-    .description = "Writes completion for a shell.",
+    .description = "Write completion for a shell.",
     .most_arguments = 1,
     .run = run,
 };

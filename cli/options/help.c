@@ -236,7 +236,7 @@ const struct verb verb_help = {
     .group = VERB_FILES,
     .summary = "show help on a verb",
     .synopsis = help_synopsis,
-    .description = "Explains a verb and its most used options; without a verb, lists the verbs. 'idlewave "
+    .description = "Explain a verb and its most used options; without a verb, list the verbs. 'idlewave "
                    "VERB --help-all' lists all options of a verb.",
     .argument_name = "VERB",
     .most_arguments = 2,
@@ -511,7 +511,7 @@ static const char *const man_synopsis[] = {"[PAGE]", NULL};
 const struct verb verb_man = {
     .name = "__man",
     .synopsis = man_synopsis,
-    .description = "Writes a man page as roff; without a name, lists the pages.",
+    .description = "Write a man page as roff; without a name, list the pages.",
     .most_arguments = 1,
     .run = run_man,
 };
@@ -537,7 +537,7 @@ static const char *const schema_synopsis[] = {"[KIND]", NULL};
 const struct verb verb_schema = {
     .name = "__schema",
     .synopsis = schema_synopsis,
-    .description = "Prints the JSON Schema of a kind of result, or lists the kinds.",
+    .description = "Print the JSON Schema of a kind of result, or list the kinds.",
     .most_arguments = 1,
     .run = run_schema,
 };
@@ -601,6 +601,6 @@ static const char *const options_synopsis[] = {"", NULL};
 const struct verb verb_options = {
     .name = "__options",
     .synopsis = options_synopsis,
-    .description = "Prints the options of all verbs as JSON.",
+    .description = "Print the options of all verbs as JSON.",
     .run = run_options,
 };

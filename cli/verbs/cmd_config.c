@@ -22,7 +22,7 @@ static const struct show_config_opts defaults = {.shown = {.format = OUTPUT_TEXT
 static const char *const synopsis[] = {"[options]", "[options] VERB", NULL};
 
 static const char description[] =
-    "Lists the configuration files, and the options that they set for each verb. With VERB, lists all "
+    "List the configuration files, and the options that they set for each verb. With VERB, list all "
     "options of that verb that a file may set, with the values it would use.\nThe user's file "
     "($XDG_CONFIG_HOME/idlewave/config or ~/.config/idlewave/config) overrides the site's, the file of "
     "--config FILE overrides both, and the command line overrides all; every verb takes --config and "

@@ -252,9 +252,9 @@ static const struct get_opts defaults = {.from = ""};
 static const char *const synopsis[] = {"[options] [NAME...]", "describe FILE", "check DIR", NULL};
 
 static const char description[] =
-    "Without arguments, lists the names that --net and --noise take: built-in networks, what was installed "
-    "with idlewave, and what was fetched.\nWith NAME, fetches its file from the collections of --from, "
-    "checks size and checksum, and puts it into $XDG_DATA_HOME/idlewave or ~/.local/share/idlewave. Nothing "
+    "Without arguments, list the names that --net and --noise take: built-in networks, what was installed "
+    "with idlewave, and what was fetched.\nWith NAME, fetch its file from the collections of --from, "
+    "check size and checksum, and put it into $XDG_DATA_HOME/idlewave or ~/.local/share/idlewave. Nothing "
     "else is fetched. A site sets --from in its configuration file. The command curl fetches URLs.\nA name "
     "is looked up among built-in names, files, fetched names and installed names, in this order.";
 
@@ -471,7 +471,7 @@ static const struct verb verb_get_check = {
     .name = "get check",
     .summary = "check the files of a collection against its index",
     .synopsis = check_synopsis,
-    .description = "Checks that every entry of a collection has the size and the checksum in its index, and "
+    .description = "Check that every entry of a collection has the size and the checksum in its index, and "
                    "can be read.",
     .argument_name = "DIR",
     .argument_help = "folder of a collection",
@@ -492,7 +492,7 @@ static const struct verb verb_get_describe = {
     .name = "get describe",
     .summary = "print an index entry for your own file",
     .synopsis = describe_synopsis,
-    .description = "Prints the index entry of a noise file or a network of your own, with its origin.",
+    .description = "Print the index entry of a noise file or a network of your own, with its origin.",
     .argument_name = "FILE",
     .argument_help = "a noise file or a network",
     .most_arguments = 1,

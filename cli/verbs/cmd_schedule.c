@@ -79,7 +79,7 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
                                        "--list", NULL};
 
 static const char description[] =
-    "Writes what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
+    "Write what the ranks run as a GOAL schedule, the format of LogGOPSim. Patterns and traces are unrolled "
     "(a trace with its collectives as messages, on request replicated to more ranks); a GOAL file is "
     "converted between text and binary. A training program (as for 'idlewave training') becomes a graph in "
     "which streams of a GPU are CPUs of a rank and all times are calcs; simulate it with a network without "

@@ -73,7 +73,7 @@ class Signatures(unittest.TestCase):
 
     def test_help_lists_options_with_their_meaning(self):
         text = pydoc.plain(pydoc.render_doc(idlewave.simulate))
-        for line in ("simulate(program: ", "Simulates a pattern", "Options of `idlewave simulate`:", "    What runs:", "ranks=N: number of ranks",
+        for line in ("simulate(program: ", "Simulate a pattern", "Options of `idlewave simulate`:", "    What runs:", "ranks=N: number of ranks",
                      "sync=none|start|phase: a random phase", "async_=wait|calls|thread: where", "explain=True: split the critical path"):
             self.assertIn(line, text)
         self.assertIn("least=SHARE: name only ranks", pydoc.plain(pydoc.render_doc(idlewave.explain)))
@@ -106,7 +106,7 @@ class Running(Scratch):
         self.assertLessEqual({"tick", "daemon"}, {row.name for row in idlewave.fleet_show(self.folder / "node.digest").sources})
         self.assertIsInstance(noise.spectrum(node), kinds.NoiseSpectrum)
         self.assertIsInstance(noise.fit(node), kinds.Fit)
-        with self.assertWarnsRegex(idlewave.IdlewaveWarning, "netgauge text has no place") as caught:
+        with self.assertWarnsRegex(idlewave.IdlewaveWarning, "netgauge text cannot hold everything") as caught:
             noise.convert(other, self.folder / "text.txt", cpu=0)
         self.assertEqual(caught.filename, __file__, "whoever called is warned")
         self.assertTrue((self.folder / "text.txt").exists())
@@ -326,7 +326,7 @@ class Results(Scratch):
         self.assertEqual(result.raw["new_key"], 1)
 
     def test_another_version_is_refused_with_both_named(self):
-        with self.assertRaisesRegex(idlewave.SchemaError, "'idlewave.simulate/99', this package reads 'idlewave.simulate/"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "'idlewave.simulate/99', but this package reads 'idlewave.simulate/"):
             result_from_json({**sample("simulate"), "schema": "idlewave.simulate/99"})
         with self.assertRaisesRegex(idlewave.SchemaError, "not a kind of result"):
             result_from_json({"schema": "other/1"})
@@ -335,7 +335,7 @@ class Results(Scratch):
 
     def test_what_is_damaged_is_refused_with_its_place(self):
         data = sample("simulate")
-        for key, value, message in (("slowdown", 3, r"\.slowdown: an object"), ("noise", {}, r"\.noise: a list"),
+        for key, value, message in (("slowdown", 3, r"\.slowdown: expected an object"), ("noise", {}, r"\.noise: expected a list"),
                                     ("ranks", "8", r"\.ranks: '8' is not of type int"), ("noise", [{}], r"\.noise\[0\]: key 'spec'")):
             with self.subTest(message), self.assertRaisesRegex(idlewave.SchemaError, message):
                 result_from_json({**data, key: value})

@@ -149,7 +149,7 @@ class Recordings(Made):
         self.assertEqual(lost.shape, (3, 8))
         self.assertAlmostEqual(lost.mean().item(), recording.show().share, places=9)
         self.assertEqual(recording.lost().shape, (3, 100))
-        with self.assertRaisesRegex(idlewave.FileError, "longer than the recording"):
+        with self.assertRaisesRegex(idlewave.FileError, "exceed the recording"):
             recording.lost(bin_s=3.0)
 
     def test_quanta(self):

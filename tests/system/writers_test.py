@@ -139,7 +139,7 @@ class Writers(unittest.TestCase):
                     os.mkfifo(folder / file)
                 else:
                     (folder / file).symlink_to(target / ("traces" if file in ("traces", "spool") else "notes.svg"))
-                self.assert_refused(FOLDERS[name], folder, target, "not a regular file", "no file that idlewave wrote",
+                self.assert_refused(FOLDERS[name], folder, target, "not a regular file", "was not written by idlewave; nothing was removed",
                                     "Invalid argument", "Too many levels of symbolic links", "damaged")
                 self.assertTrue((folder / file).is_symlink() or (folder / file).is_fifo())
 

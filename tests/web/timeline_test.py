@@ -261,7 +261,7 @@ class Timelines(unittest.TestCase):
     def test_without_waves_there_is_nothing_to_switch(self):
         self.open("timeline-raster")
         self.assertTrue(self.browser.evaluate("document.querySelector('[data-do=wave]').hidden"))
-        self.assertIn("Nobody looked for waves", self.browser.evaluate("document.body.textContent"))
+        self.assertIn("Waves not searched", self.browser.evaluate("document.body.textContent"))
 
 
 if __name__ == "__main__":

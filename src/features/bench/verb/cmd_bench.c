@@ -59,7 +59,7 @@ static const struct bench_memory_opts defaults = {.duration_ps = 20 * IW_PS_PER_
 static const char *const memory_synopsis[] = {"[options]", NULL};
 
 static const char memory_description[] =
-    "Measures how many bytes per second one core moves, and all cores of a NUMA node together: the two "
+    "Measure how many bytes per second one core moves, and all cores of a NUMA node together: the two "
     "numbers of simulate --memory. Needs no launcher and no privileges.\nOne thread is pinned to each CPU. "
     "In short windows the first 1, 2, ... of them run the STREAM triad over arrays far larger than the "
     "caches, while the others sleep. Windows in which another process used one of the CPUs do not count; the "

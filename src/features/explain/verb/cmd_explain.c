@@ -50,8 +50,8 @@ static const struct explaining_opts defaults = {.top = 10};
 static const char *const synopsis[] = {"[options] FILE...", NULL};
 
 static const char description[] =
-    "Explains why a run was slow: who made the others wait, what the operating system took, and what "
-    "stragglers cost. Prints all that its files can answer, verdicts first.\nwaits: which ranks made the "
+    "Explain why a run was slow: who made the others wait, what the operating system took, and what "
+    "stragglers cost. Print all that its files can answer, verdicts first.\nwaits: which ranks made the "
     "others wait, when, in which collectives they came last, and what that cost. Each wait is followed to "
     "its cause: a rank that was late because it waited itself is not blamed, but the rank that it waited "
     "for. The time of all ranks is split into computing, transfer, imbalance (the same ranks are late every "

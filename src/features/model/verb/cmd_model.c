@@ -51,7 +51,7 @@ static const char *const synopsis[] = {"[options] --noise SPEC|FILE --compute TI
                                        "[options] --noise SPEC --net NAME", NULL};
 
 static const char description[] =
-    "Computes how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
+    "Compute how long a phase takes on N ranks when each works and all then meet in a barrier, and from how "
     "many ranks noise doubles it. The theory of Agarwal, Garg and Vishnoi gives results at once for any N, "
     "while simulate draws the noise of each rank.\nGive one --noise: a file, a SPEC of simulate (poisson "
     "only with fixed and exp), or exp:F or pareto:F,A with F the share of all time. --compute also needs "

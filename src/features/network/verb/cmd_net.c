@@ -50,8 +50,8 @@ static const struct net_show_opts show_defaults = {.ranks_per_node = 0};
 static const char *const show_synopsis[] = {"[options] FILE|NAME", NULL};
 
 static const char show_description[] =
-    "Draws a network as a machine: its levels from the inside out, with the ranks of a group, L, o, g and "
-    "bandwidth, the NICs of a node, tapers and placement. Lists what 8 bytes and 1 MiB take between two "
+    "Draw a network as a machine: its levels from the inside out, with the ranks of a group, L, o, g and "
+    "bandwidth, the NICs of a node, tapers and placement. List what 8 bytes and 1 MiB take between two "
     "ranks at each level, and, where ranks share NICs or narrow links, what they take in simulations.\nTimes "
     "are from the beginning of a send to the end of a receive that waits for it, without noise.";
 
@@ -407,8 +407,8 @@ static const char *const synopsis[] = {"[options] -- LAUNCHER [ARGUMENT...]", "[
 static const struct verb *const subverbs[] = {&verb_net_show, NULL};
 
 static const char description[] =
-    "Measures the LogGOPS parameters L, o_s, o_r, g, G, O and S with confidence intervals, for small and "
-    "large messages, inside a node and between nodes, and finds slow pairs of ranks.\nLAUNCHER is that of "
+    "Measure the LogGOPS parameters L, o_s, o_r, g, G, O and S with confidence intervals, for small and "
+    "large messages, inside a node and between nodes, and find slow pairs of ranks.\nLAUNCHER is that of "
     "Open MPI or MPICH with its arguments, for at least 2 ranks. It is started several times, because "
     "launches differ in the placement of processes and pages and in what else is running; the intervals "
     "include these differences. Under a launcher, it measures one launch, and the intervals do not cover "

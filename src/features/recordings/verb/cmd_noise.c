@@ -41,7 +41,7 @@ const struct verb verb_noise = {
     .group = VERB_FILES,
     .summary = "show, compare, convert and generate noise files",
     .synopsis = synopsis,
-    .description = "Works on noise files, the recordings of 'idlewave record'.",
+    .description = "Work on noise files, the recordings of 'idlewave record'.",
     .examples = examples,
     .subverbs = subverbs,
 };

@@ -41,7 +41,7 @@ static const struct compare_opts defaults = {.seed = 1};
 static const char *const synopsis[] = {"[options] A B", NULL};
 
 static const char description[] =
-    "Tests whether recording B (another node, another kernel, after a change) is noisier than recording A, "
+    "Test whether recording B (another node, another kernel, after a change) is noisier than recording A, "
     "and which sources make the difference.\nDetours come in bursts, so significance comes from a block "
     "bootstrap: each recording is cut into blocks of a hundredth of its length (at least 100 ms, at least 20 "
     "blocks) with all CPUs, which are resampled 2000 times.\nExit status: 2 if B is worse (the whole 95 % "

@@ -119,7 +119,7 @@ static const struct convert_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] IN OUT", NULL};
 
 static const char description[] =
-    "Converts recordings of other tools to noise files, and noise files to their formats. Warnings name data "
+    "Convert recordings of other tools to noise files, and noise files to their formats. Warnings name data "
     "that a format cannot hold.\nReads and writes: {}. Reads only: {}.\n"
     "Some have one file per CPU ({}): for several CPUs, OUT.txt becomes OUT.cpu0.txt, OUT.cpu1.txt, ... "
     "unless --cpu chooses one.";

@@ -37,7 +37,7 @@ static const struct cut_values defaults = {.to_ps = 0};
 static const char *const synopsis[] = {"[options] FILE -o FILE", NULL};
 
 static const char description[] =
-    "Writes a part of a recording. Its time begins at 0 again; detours that straddle an edge are "
+    "Write a part of a recording. Its time begins at 0 again; detours that straddle an edge are "
     "clipped.\nWith --drop or --keep it shows what a node would be like without some of its noise: detours "
     "of these sources vanish; detours shared with other sources begin as before and keep the rest of their "
     "time. All other detours stay where they are. FWQ and FTQ recordings can be cut by time and CPU only.";

@@ -28,9 +28,9 @@ static const struct fit_opts defaults = {.seed = 1};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Fits the laws that simulations draw from to recorded detours: durations as exponential, Pareto or "
-    "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Reports how "
-    "well they fit, and ends with specs for 'idlewave simulate --noise' and 'idlewave noise "
+    "Fit the laws that simulations draw from to recorded detours: durations as exponential, Pareto or "
+    "lognormal, arrivals as periodic, at random, or both; for each source and for all together. Report how "
+    "well they fit, and end with specs for 'idlewave simulate --noise' and 'idlewave noise "
     "synth'.\nRecordings lack detours below their threshold, so laws are fitted above it (left-truncated "
     "likelihoods). The best law has the lowest BIC; p-values come from a parametric bootstrap that fits each "
     "sample again.";

@@ -29,7 +29,7 @@ static const struct merge_values defaults = {.is_append = false};
 static const char *const synopsis[] = {"[options] FILE... -o FILE", NULL};
 
 static const char description[] =
-    "Writes the CPUs of several recordings into one noise file: CPUs of a node that were measured one after "
+    "Write the CPUs of several recordings into one noise file: CPUs of a node that were measured one after "
     "another, or several nodes as a pool for simulations. A CPU whose number is taken gets the lowest free "
     "number.\nSources are joined by class and name. Differing facts about the origin become 'a | b'. All "
     "recordings must have the same probe and quantum.";

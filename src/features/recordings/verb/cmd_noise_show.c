@@ -28,7 +28,7 @@ static const struct show_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Shows how much CPU time a node loses to noise, by source, and what a barrier and an allreduce pay for "
+    "Show how much CPU time a node loses to noise, by source, and what a barrier and an allreduce pay for "
     "it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on "
     "which "
     "a barrier takes 5 % longer.\nA source is called periodic, and its period "

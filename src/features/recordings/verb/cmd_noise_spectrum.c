@@ -35,7 +35,7 @@ static const struct spectrum_opts defaults = {.cpu = 0};
 static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
-    "Finds noise at regular intervals: ticks, daemons, timers. The power spectrum of the time lost (Welch's "
+    "Find noise at regular intervals: ticks, daemons, timers. The power spectrum of the time lost (Welch's "
     "mean over overlapping windows) shows it as lines above a floor; a line and its multiples count "
     "as one, and sources with the same period are named.\n"
     "FWQ and FTQ recordings show frequencies up to half of the rate of their quanta.";

@@ -39,7 +39,7 @@ static const struct synth_values defaults = {.duration_ps = 60 * IW_PS_PER_S, .c
 static const char *const synopsis[] = {"[options] [[CLASS/]NAME=]SPEC... -o FILE", NULL};
 
 static const char description[] =
-    "Writes a noise file with the noise of SPECs, as in simulate --noise: {}, with DIST one of {}. CPU r has "
+    "Write a noise file with the noise of SPECs, as in simulate --noise: {}, with DIST one of {}. CPU r has "
     "the detours of rank r in the first trial of a simulation with the same seed, rounded to the nanosecond. "
     "The same command writes the same bytes.\nEach SPEC is one source. A name and a class identify it later: "
     "irq/tick=periodic:1kHz,2us. Classes are thread, irq, softirq, nmi, hardware and unknown. "

@@ -437,7 +437,7 @@ static const char *const synopsis[] = {"--noise FILE|SPEC [options] [--] PROGRAM
                                        "--noise FILE|SPEC [options] --self-check", NULL};
 
 static const char description[] =
-    "Runs a program under recorded or synthetic noise: at each detour it takes the CPU away for the length "
+    "Run a program under recorded or synthetic noise: at each detour it takes the CPU away for the length "
     "of the detour. Put it between the launcher and the program: mpirun -n 8 idlewave replay --noise node.h5 "
     "-- ./app. Programs need no changes, in C, C++ and Fortran, with Open MPI, MPICH or without MPI.\nRanks "
     "of a node get the detours of different CPUs of the recording, starting at the same place in it. Noise "

@@ -199,8 +199,8 @@ static const char *const synopsis[] = {"[options] --pattern OP[:ALGORITHM] --ran
                                        NULL};
 
 static const char description[] =
-    "Simulates a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
-    "operating-system noise and injected delays, and reports how much slower it is than without them (mean "
+    "Simulate a pattern, a schedule or the trace of an MPI program under the LogGOPS model with "
+    "operating-system noise and injected delays, and report how much slower it is than without them (mean "
     "of the trials).\nThe same options and seed give the same times, to the picosecond, for any engine and "
     "any number of threads, lanes and processes. Processes started by the launcher of "
     "Open MPI or MPICH share one simulation.";

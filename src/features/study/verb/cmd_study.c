@@ -163,7 +163,7 @@ static const struct merge_opts merge_defaults = {.dir = NULL};
 static const char *const merge_synopsis[] = {"-o DIR DIR...", NULL};
 
 static const char merge_description[] =
-    "Joins results of folders with parts of one study. Cells that several folders have must be equal. The "
+    "Join results of folders with parts of one study. Cells that several folders have must be equal. The "
     "order of the folders does not matter.";
 
 static const struct example merge_examples[] = {
@@ -257,7 +257,7 @@ static const struct study_opts defaults = {.threads = 0};
 static const char *const synopsis[] = {"[options] FILE", "merge [options] DIR...", NULL};
 
 static const char description[] =
-    "Runs all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
+    "Run all cells of a study: a YAML file that lists systems (network and noise), patterns or schedules, "
     "numbers of ranks, sizes and so on. Each finished cell is one line in the results folder, on disk before "
     "the next one begins.\nAfter an interruption, the same command runs the missing cells "
     "and gives the same lines as an uninterrupted run. After a change to the file, it runs only the cells "

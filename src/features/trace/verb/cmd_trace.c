@@ -343,7 +343,7 @@ static const struct tracing_opts defaults = {.buffer_bytes = 1 << 20, .start = S
 static const char *const synopsis[] = {"[options] [--] PROGRAM [ARGUMENT...]", NULL};
 
 static const char description[] =
-    "Records the MPI calls of a program while it runs, and the computing time between them, as an OTF2 "
+    "Record the MPI calls of a program while it runs, and the computing time between them, as an OTF2 "
     "trace. Put it between the launcher and the program: mpirun -n 64 idlewave trace -o run -- ./app. "
     "Programs in C, C++ and Fortran are traced without recompiling or relinking, with Open MPI and "
     "MPICH.\nThe program keeps its exit code, output and signals. If tracing cannot begin, because there is "

@@ -96,9 +96,9 @@ static const char *const synopsis[] = {"[options] FILE.yaml|WORKLOAD.txt",
                                        "[options] --forward TIME --backward TIME --pp N ...", "--list", NULL};
 
 static const char description[] =
-    "Simulates steps of synchronous training with pipeline, tensor, data, context and expert parallelism. A "
+    "Simulate steps of synchronous training with pipeline, tensor, data, context and expert parallelism. A "
     "rank has three separate parts: the thread that launches kernels, the GPU, and its communication. "
-    "Reports how long a step takes without and with jitter, and what each source of jitter costs in time, "
+    "Report how long a step takes without and with jitter, and what each source of jitter costs in time, "
     "GPU-hours and money. Options override the file. Workload files of SimAI are read too.\nTimes are "
     "computed from settings, published sizes and NCCL's tuning tables; nothing was run on a GPU.";
 

@@ -107,8 +107,8 @@ static const char *const synopsis[] = {"[options] --noise NOISE --pattern OP --r
                                        "[options] --noise NOISE FILE", NULL};
 
 static const char description[] =
-    "Estimates what noise costs a job, and what removing a source, a class of sources or a set of your "
-    "choice would save. It simulates the same job with recorded noise and without these "
+    "Estimate what noise costs a job, and what removing a source, a class of sources or a set of your "
+    "choice would save. Simulate the same job with recorded noise and without these "
     "sources, in pairs with the same seeds and phases.\nDetours of a removed source vanish; all others stay "
     "in place. The result equals, to the picosecond, "
     "a simulation with the output of 'idlewave noise cut --drop SOURCE'. Savings have 95 % intervals, which "
