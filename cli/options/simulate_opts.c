@@ -159,15 +159,15 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 const struct opt_group simulate_groups[SIMULATE_GROUP_COUNT] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
+    {"What to run", program_rows, PROGRAM_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct simulate_opts, program), false},
     OPT_GROUP("Network", net_rows, offsetof(struct simulate_opts, net)),
     OPT_GROUP("Memory, for --compute-bytes", memory_rows, offsetof(struct simulate_opts, memory)),
     OPT_GROUP("Noise", noise_rows, offsetof(struct simulate_opts, noise)),
-    OPT_GROUP("How it runs", run_rows, offsetof(struct simulate_opts, run)),
-    SHOWN_GROUP("Output; csv has a line for each trial", offsetof(struct simulate_opts, shown)),
-    OPT_GROUP("Output; csv has a line for each trial", output_rows, offsetof(struct simulate_opts, output)),
+    OPT_GROUP("How to run it", run_rows, offsetof(struct simulate_opts, run)),
+    SHOWN_GROUP("Output; csv has one line per trial", offsetof(struct simulate_opts, shown)),
+    OPT_GROUP("Output; csv has one line per trial", output_rows, offsetof(struct simulate_opts, output)),
 };
 
 const struct simulate_opts simulate_defaults = {

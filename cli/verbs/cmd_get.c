@@ -247,7 +247,7 @@ static const struct opt rows[] = {
 };
 #undef ROW
 
-static const struct opt_group groups[] = {OPT_GROUP("Where from", rows, 0)};
+static const struct opt_group groups[] = {OPT_GROUP("Collections", rows, 0)};
 static const struct get_opts defaults = {.from = ""};
 static const char *const synopsis[] = {"[options] [NAME...]", "describe FILE", "check DIR", NULL};
 

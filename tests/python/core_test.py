@@ -73,8 +73,8 @@ class Signatures(unittest.TestCase):
 
     def test_help_lists_options_with_their_meaning(self):
         text = pydoc.plain(pydoc.render_doc(idlewave.simulate))
-        for line in ("simulate(program: ", "Simulate a pattern", "Options of `idlewave simulate`:", "    What runs:", "ranks=N: number of ranks",
-                     "sync=none|start|phase: a random phase", "async_=wait|calls|thread: where", "explain=True: split the critical path"):
+        for line in ("simulate(program: ", "Simulate a pattern", "Options of `idlewave simulate`:", "    What to run:", "ranks=N: number of ranks",
+                     "sync=none|start|phase: random phase of the noise", "async_=wait|calls|thread: where", "explain=True: split the critical path"):
             self.assertIn(line, text)
         self.assertIn("least=SHARE: name only ranks", pydoc.plain(pydoc.render_doc(idlewave.explain)))
         self.assertIn("drop=", idlewave.noise.cut.__doc__)

@@ -247,7 +247,7 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("Run", run_rows, 0),
+    OPT_GROUP("How to run it", run_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
     SHOWN_JSON_GROUP("Output", offsetof(struct study_opts, shown)),
 };

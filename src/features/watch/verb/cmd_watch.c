@@ -347,7 +347,7 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    OPT_GROUP("Which job", job_rows, 0),
+    OPT_GROUP("Job", job_rows, 0),
     OPT_GROUP("How to watch", measure_rows, 0),
     OPT_GROUP("Output", output_rows, 0),
     SHOWN_NO_CSV_GROUP("Output", offsetof(struct watch_opts, shown)),

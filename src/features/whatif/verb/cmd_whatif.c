@@ -76,7 +76,7 @@ static const struct opt output_rows[] = {
 #undef ROW
 
 static const struct opt_group groups[] = {
-    {"What runs", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program), false},
+    {"What to run", program_rows, PROGRAM_ROW_COUNT, offsetof(struct whatif_opts, program), false},
     {"Halo and sweep patterns", halo_rows, HALO_ROW_COUNT, offsetof(struct whatif_opts, program), false},
     {"Traces", trace_rows, TRACE_ROW_COUNT, offsetof(struct whatif_opts, program), false},
     {"Network", net_rows, NET_ROW_COUNT, offsetof(struct whatif_opts, net), false},
@@ -88,9 +88,9 @@ static const struct opt_group groups[] = {
     {"Training programs", training_bill_rows, TRAINING_BILL_ROW_COUNT, offsetof(struct whatif_opts, bill),
      false},
 #endif
-    OPT_GROUP("How it runs", run_rows, 0),
-    SHOWN_GROUP("Output; csv has a line for each change", offsetof(struct whatif_opts, shown)),
-    OPT_GROUP("Output; csv has a line for each change", output_rows, 0),
+    OPT_GROUP("How to run it", run_rows, 0),
+    SHOWN_GROUP("Output; csv has one line per change", offsetof(struct whatif_opts, shown)),
+    OPT_GROUP("Output; csv has one line per change", output_rows, 0),
 };
 
 static const struct whatif_opts defaults = {
