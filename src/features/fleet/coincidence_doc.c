@@ -254,9 +254,9 @@ static void say_advice(struct iwi_document *doc, const iw_coincidence *c)
 {
     if (c->found_count > 0) {
         iwi_paragraph(
-            doc, "Noise that hits all nodes at once often costs a synchronising job less than the same noise "
-                 "out of step. To see how much less, simulate the job with the nodes of this folder aligned "
-                 "by the wall clock.");
+            doc, "A job that synchronises often loses less to noise that hits all nodes at once than to the "
+                 "same noise out of step. To see how much less, simulate the job with the nodes of this "
+                 "folder aligned by the wall clock.");
     }
 }
 
