@@ -246,10 +246,11 @@ static const char *number(struct iwi_document *doc, double value,
     return isnan(value) ? "-" : iwi_doc_printf(doc, "%s", text_of(value, text));
 }
 
-#define NUMBER(name, quantity, text_of)                         \
-    const char *name(struct iwi_document *doc, double quantity) \
-    {                                                           \
-        return number(doc, quantity, text_of);                  \
+#define NUMBER(name, quantity, text_of)                                                \
+    const char *name(struct iwi_document *doc,                                         \
+                     double quantity) /* NOLINT(bugprone-macro-parentheses): a name */ \
+    {                                                                                  \
+        return number(doc, quantity, text_of);                                         \
     }
 
 NUMBER(iwi_ns, ns, iwi_ns_time_text)
