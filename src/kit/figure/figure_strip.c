@@ -18,7 +18,7 @@ static const uint16_t signs[SIGNS] = {' ', 0xb7, 0x2500, 0x250a, 0x2592, 0x2588}
 
 const char *const iwi_strip_legend =
     "\xe2\x96\x88 median  \xe2\x96\x92 middle half  \xe2\x94\x80 5 % to 95 %  "
-    "\xc2\xb7 shortest and longest  \xe2\x94\x8a without noise";
+    "\xc2\xb7 shortest, longest  \xe2\x94\x8a without noise";
 
 enum {
     MOST_ROWS = 20, /* more are thinned out */

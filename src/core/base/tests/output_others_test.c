@@ -33,7 +33,7 @@ static void a_link_of_another_user_is_refused(void **state)
     assert_int_equal(lchown(folder->link, NOBODY, NOBODY), 0);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(chmod(folder->path, modes[i]), 0);
-        assert_refused(folder->link, "the symbolic link 'link' on the way is not to be trusted");
+        assert_refused(folder->link, "the symbolic link 'link' on the way, made by user");
         assert_true(holds(folder->file, "secret"));
         assert_int_equal(mode_of(folder->file), 0600);
         assert_int_equal(count_entries(folder->path), 2);
@@ -51,7 +51,7 @@ static void root_follows_no_folders_of_others_either(void **state)
     assert_int_equal(symlink(folder->path, folder->link), 0);
     assert_int_equal(lchown(folder->link, NOBODY, NOBODY), 0);
     snprintf(path, sizeof path, "%s/file", folder->link);
-    assert_refused(path, "name where it leads");
+    assert_refused(path, "name its target");
     assert_int_equal(count_entries(folder->path), 1);
 }
 

@@ -226,7 +226,7 @@ static void what_cannot_be_drawn_anew_is_refused(void **state)
     assert_refused(recording, 101, IW_ERR_RANGE, "101 stretches");
     recording->probe = IW_PROBE_FTQ;
     recording->quantum_ns = 10;
-    assert_refused(recording, 10, IW_ERR_USAGE, "cannot be drawn anew");
+    assert_refused(recording, 10, IW_ERR_USAGE, "cannot be");
     recording->probe = IW_PROBE_SELFISH;
     recording->quantum_ns = 0;
     recording->cpus[0].duration_ns[0] = -1;

@@ -82,7 +82,7 @@ static void what_cannot_be_aligned_is_refused(void **state)
     nodes[1] = iwt_recording(1, 100);
     iwt_log_init(&l);
     assert_status(iw_recordings_cut_to_wall(&l.log, names, nodes, 2, &window), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "'b' does not say when it was made");
+    iwt_assert_logged(&l, "'b' has no wall-clock time");
     iwt_attribute(nodes[1], "start_wall_ns", "12x");
     assert_status(iw_recordings_cut_to_wall(NULL, names, nodes, 2, &window), IW_ERR_RANGE);
     iw_recording_free(nodes[0]);

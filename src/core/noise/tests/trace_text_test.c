@@ -345,7 +345,7 @@ static void columns_of_other_benchmarks_are_refused(void **unused)
 {
     (void)unused;
     expect_refused("# Benchmark Method: fwq\n1 20.5\n", IW_ERR_FORMAT, "a.noise:1",
-                   "another method of netgauge");
+                   "output of a netgauge");
     expect_refused("# Frequency 1000.0\n# Ticks per ns: 2.1\n0 5000\n", IW_ERR_FORMAT, "a.noise:2",
                    "output of FTQ");
 }
@@ -358,7 +358,7 @@ static void runs_that_cannot_follow_each_other_are_refused(void **unused)
                    IW_ERR_FORMAT, "a.noise:6", "a run of node 'n2' follows one of 'n1'");
     expect_refused(
         "# Benchmark Method: selfish\n0 5\n100 7\n# length_ns: 50\n# Benchmark Method: selfish\n0 4\n",
-        IW_ERR_RANGE, "a.noise:5", "less than the end of its last detour");
+        IW_ERR_RANGE, "a.noise:5", "than the end of its last detour");
     expect_refused("0 5\n# length_ns: 500e12\n# Benchmark Method: selfish\n0 5\n# length_ns: 500e12\n"
                    "# Benchmark Method: selfish\n0 5\n",
                    IW_ERR_RANGE, "a.noise:6", "longer than 240h");

@@ -294,7 +294,7 @@ static void algorithms_that_use_nodes_have_to_know_them(void **state)
     iwt_log_init(&l);
     assert_int_equal(iw_program_from_pattern(&l.log, "allreduce:two-level", &pattern, &program),
                      IW_ERR_RANGE);
-    assert_non_null(strstr(l.text, "allreduce:two-level uses nodes"));
+    assert_non_null(strstr(l.text, "allreduce:two-level depends on nodes"));
 }
 
 /* 2 rings over 8 ranks: 16 pieces. Of 16 bytes all have one, of 17 one piece is larger, wherever it is. */

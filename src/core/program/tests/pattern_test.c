@@ -184,7 +184,7 @@ static void assert_delay_refused(const char *operations, iw_delay delay, iw_stat
 static void impossible_delays_are_refused(void **state)
 {
     (void)state;
-    assert_delay_refused("barrier", (iw_delay){2, 1, 5}, IW_ERR_RANGE, "on rank 2, but ranks are 0 to 1");
+    assert_delay_refused("barrier", (iw_delay){2, 1, 5}, IW_ERR_RANGE, "on rank 2: ranks are 0 to 1");
     assert_delay_refused("barrier", (iw_delay){1, 0, 5}, IW_ERR_RANGE, "the first step is 1");
     assert_delay_refused("barrier", (iw_delay){1, 1, -5}, IW_ERR_RANGE, "between 0 and 10 days");
     assert_delay_refused("barrier", (iw_delay){1, 2, 5}, IW_ERR_RANGE, "in step 2, but 1 repetitions");

@@ -117,7 +117,7 @@ static void bad_times_and_members_are_refused(void **state)
     assert_refused(&made, "trace: communicator 0 has a bad size, 3");
     make(&made);
     made.trace.rank_count = 0;
-    assert_refused(&made, "it has no ranks");
+    assert_refused(&made, "trace: no ranks");
 }
 
 int main(void)

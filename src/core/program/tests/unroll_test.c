@@ -281,7 +281,7 @@ static void too_long_patterns_are_not_stored(void **state)
     p.repeat = UINT64_C(1) << 40;
     program = make("barrier", &p);
     assert_status(iwi_program_unroll(&l.log, program, &s), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "too long to be stored: rank 0 has 3 operations");
+    iwt_assert_logged(&l, "too long to store: rank 0 has 3 operations");
     iw_program_free(program);
 }
 

@@ -111,7 +111,7 @@ static void bytes_need_a_memory(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "nothing says how fast");
+    iwt_assert_logged(&l, "the memory bandwidth is unknown");
     opts.rules = IW_RULES_LOGGOPSIM;
     iwt_log_init(&l);
     assert_status(iw_simulate(&l.log, program, &net, NULL, &opts, &result), IW_ERR_UNSUPPORTED);

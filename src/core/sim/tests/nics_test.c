@@ -165,7 +165,7 @@ static void faults_of_nics_and_tapers_are_refused(void **state)
         {{.count = 1, .node_level = 3}, 0.0, "no level for the node"},
         {{.count = 1025, .node_level = 1}, 0.0, "1025 NICs in a node are more than 1024"},
         {{.count = 1, .node_level = 1, .active = 9}, 0.0, "9 ranks of a node of 8 cannot be active"},
-        {{.count = 1, .node_level = 1}, 2.0, "what leads out of a node are its NICs"},
+        {{.count = 1, .node_level = 1}, 2.0, "leaving a node uses its NICs:"},
         {{.count = 1, .node_level = 1, .G = -1}, 0.0, "G of its NICs is negative"},
         {{.count = 1, .node_level = 1, .G = 1000000000}, 0.0, "a byte takes more than 1 us"},
         {{.count = 0}, 0.5, "the taper of level 'node' is not in 1 ... 1000"},

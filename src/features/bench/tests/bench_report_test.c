@@ -100,11 +100,11 @@ static void the_three_stand_side_by_side(void **state)
         "(mean): it is 2.00 % slower than its work alone",
         "With injected noise (periodic:100Hz,1ms + poisson:10Hz,exp:1ms, sync start) it is 10.0 % slower "
         "than without (mean), 1.122 ms per phase.",
-        "Simulated with the same noise, it is 11.0 % slower than without (mean; 95 % CI 9.80 % to 12.2 %); "
+        "Simulated with the same noise, it is 11.0 % slower than without (mean; 95 % CI 9.80 to 12.2 %); "
         "they agree (within 20 % or 2 points).",
         "The measured slowdown is 1.00 points below the simulated one (a factor of 0.909).",
         "A phase, by the times of whole blocks",
-        "simulated with the same noise  1.121 ms    11.0 %  9.80 % to 12.2 %",
+        "simulated with the same noise  1.121 ms    11.0 %  9.80 to 12.2 %",
         "50.0 % of the noise's detours (100.0 % of their time) kept",
         "median slowdown of the pairs is 10.0 %.",
         "400 trials of 50 phases each with the planned noise",

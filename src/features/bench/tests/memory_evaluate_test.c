@@ -139,7 +139,7 @@ static void the_report_says_how_many_windows_there_were_and_how_long(void **stat
     curve = evaluated(&made);
     assert_ok(iw_doc_write(NULL, iw_memory_doc(curve), IW_DOC_TEXT, NULL, out));
     assert_int_equal(fclose(out), 0);
-    assert_non_null(strstr(text, " windows of 5 ms, all"));
+    assert_non_null(strstr(text, " windows of 5 ms, with all"));
     free(text);
     iw_memory_curve_free(curve);
 }

@@ -94,7 +94,7 @@ static void doubts_are_said(void **state)
     assert_says(&curve, "unknown whether");
     curve.is_disturbed = true;
     assert_says(&curve, "because other processes used these CPUs");
-    assert_says(&curve, "too few");
+    assert_says(&curve, "Too few windows are left");
     snprintf(curve.hypervisor, sizeof curve.hypervisor, "KVM");
     assert_says(&curve, "virtual machine (KVM)");
     curve.misfit = 0.2;

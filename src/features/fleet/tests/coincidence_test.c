@@ -259,7 +259,7 @@ static void recordings_without_a_clock_are_left_out(void **state)
     iw_coincidence_free(found);
     iwt_log_init(&l);
     assert_status(iw_coincidence_find(&l.log, node_names(), &recordings[2], 1, &opts, &found), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "0 recordings say when they were made");
+    iwt_assert_logged(&l, "0 recordings have a");
     iw_recording_free(recordings[2]);
 }
 

@@ -85,7 +85,7 @@ static void text_tells_the_verdict_first_in_80_columns_without_control_character
     assert_int_equal(strncmp(text, "1 of 20 nodes stands out: n5,<i>.", 33), 0);
     assert_has(text, "- n5,<i>, CPU 1: thread/evil<b>?,\"x takes 0.60 % of the time; 1 of 20 nodes has");
     assert_has(text, "other 19 none");
-    assert_has(text, "Keep it off the application's CPUs");
+    assert_has(text, "Remedy: stop it, or move it");
     assert_has(text, "kernel: 6.1 on 19 nodes; 6.6 <new> on 1 node (n3,<i>)");
     assert_has(text, "1 file could not be read");
     assert_has(text, "- 'd/cut.h5' is cut off & gone");

@@ -109,7 +109,7 @@ static void poisson_noise_that_the_model_cannot_do_is_refused(void **state)
     static const struct {
         const char *spec, *part;
     } cases[] = {{"poisson:10Hz,pareto:1.5,1us", "use fixed:TIME or exp:MEAN"},
-                 {"poisson:10Hz,lognormal:1us,1", "use 'idlewave simulate'"},
+                 {"poisson:10Hz,lognormal:1us,1", "'idlewave simulate'"},
                  {"poisson:1kHz,exp:100us", "overlap too often"}};
 
     (void)state;

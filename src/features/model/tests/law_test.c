@@ -228,7 +228,7 @@ static void what_is_no_law_is_refused_with_the_laws(void **state)
     static const struct {
         const char *spec, *part;
         iw_status status;
-    } cases[] = {{"expo:1%", "write one of exp:F, pareto:F,A, bernoulli:P,TIME", IW_ERR_FORMAT},
+    } cases[] = {{"expo:1%", "use one of exp:F, pareto:F,A, bernoulli:P,TIME,", IW_ERR_FORMAT},
                  {"exp:100%", "cannot take 100% of all time", IW_ERR_RANGE},
                  {"exp:", "write exp:F, for example 'exp:1%'", IW_ERR_FORMAT},
                  {"pareto:1%", "write pareto:F,A", IW_ERR_FORMAT},

@@ -74,8 +74,8 @@ static void every_level_has_its_box_and_its_line(void **state)
     assert_has(text, "\xe2\x94\x80 1 NIC ");
     assert_has(text, "127 more");
     assert_has(text, "- node: 8 B takes 620.7 ns, 1 MiB takes 105.5 us between two ranks.");
-    assert_has(text, "- group: 8 B takes 1.600 us, 1 MiB takes 43.54 us between two ranks, or\n"
-                     "  5.370 ms in simulations where they share links");
+    assert_has(text, "- group: 8 B takes 1.600 us, 1 MiB takes 43.54 us between two ranks, or 5.370 ms\n"
+                     "  in simulations where they share links");
     free(text);
 }
 

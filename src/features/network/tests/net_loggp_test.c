@@ -206,7 +206,7 @@ static void tables_that_cannot_be_are_refused(void **state)
     expect_refused(HEAD "1 1 4 13 45 2 0.5 0.6 0 0\n", IW_ERR_FORMAT, "expected a size");
     expect_refused(HEAD "1 10 4e9 13 45 2 0.5 0.6 0 0\n", IW_ERR_FORMAT, "at most 1 h");
     expect_refused(HEAD "1 10 4 13 45 2 0.5 0.6 0 0\n9 20 4 13 45 2 0.5 0.6 0 0\n", IW_ERR_FORMAT,
-                   "n is not that");
+                   "n differs from earlier lines");
     expect_refused(HEAD "1 10 4 13 45 2 0.5\n", IW_ERR_FORMAT, "ends before o_r");
     expect_refused(HEAD "1 10 4 13 45 2 0.5 0.6 0 0\n9 10 4 13 45 2 0.5 0.6 0 0", IW_ERR_TRUNCATED,
                    "cut off");

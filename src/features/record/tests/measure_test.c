@@ -369,7 +369,7 @@ static void bad_options_are_refused(void **state)
     opts.max_events = 0;
     opts.cpus = &no_cpu;
     opts.cpu_count = 1;
-    expect_refused(&opts, IW_ERR_RANGE, "CPU 8191 may not be used");
+    expect_refused(&opts, IW_ERR_RANGE, "CPU 8191 is not");
 }
 
 int main(void)

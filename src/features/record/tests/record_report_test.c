@@ -61,13 +61,13 @@ static void the_verdict_comes_first(void **state)
     assert_has(text, "\n"
                      "\n"
                      "detours  200, 100/s per CPU\n"
-                     "t_min    20.0 ns: detours shorter than 180 ns are not seen, nor is noise faster\n"
-                     "         than 25 MHz\n"
+                     "t_min    20.0 ns: detours shorter than 180 ns and noise faster than 25 MHz are\n"
+                     "         not seen\n"
                      "dropped  none\n"
                      "sources  unknown (none identified)\n"
                      "reach    estimates for a million ranks that meet every 10 ms, and more\n"
                      "days     on two supercomputers, the interval from one day covered half of the\n"
-                     "         other days and nodes, those from five days nine in ten\n"
+                     "         other days and nodes; from five days, nine in ten\n"
                      "         every day: idlewave record -o noise/$(date +%F).h5\n"
                      "file     node.h5\n");
     free(text);
@@ -92,7 +92,7 @@ static void the_reach_is_told(void **state)
     recording->cpus[0].duration_ns[1] = 1000000;
     text = written(IW_DOC_TEXT, recording);
     assert_has(text, "reach    estimates for up to ");
-    assert_has(text, " each 10 ms; lower\n");
+    assert_has(text, " every 10 ms; lower\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -136,8 +136,8 @@ static void dropped_detours_are_told_with_a_remedy(void **state)
     recording->cpus[1].dropped = 17;
     recording->cpus[1].length_ns = 995000000;
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; allow\n"
-                     "         more events or raise the threshold\n");
+    assert_has(text, "dropped  17: room ended after 995 ms, later detours do not count; allow more\n"
+                     "         events or raise the threshold\n");
     free(text);
     iw_recording_free(recording);
 }
@@ -156,7 +156,7 @@ static void samples_of_work_are_told_as_such(void **state)
     iwt_sample(recording, 0, 2020000, 980000.0);
     text = written(IW_DOC_TEXT, recording);
     assert_has(text, "samples  3\n"
-                     "t_min    980 us, the work of a quantum at its best\n");
+                     "t_min    980 us, the fastest work of a quantum\n");
     free(text);
     iw_recording_free(recording);
 }

@@ -190,7 +190,7 @@ static void a_tracer_that_leaves_out_measured_cpus_is_refused(void **state)
     (void)state;
     make_machine(root);
     fake_root_file(root, "/tracing/osnoise/cpus", "0,2-7\n"); /* the rung watches 0 and 1 */
-    expect_refusal(root, "leaves out measured CPUs: it is '0,2-7'");
+    expect_refusal(root, "excludes measured CPUs: it is '0,2-7'");
     fake_root_remove(root);
 }
 

@@ -90,7 +90,7 @@ static void process_numbers_of_a_container_are_refused(void **state)
     snprintf(path, sizeof path, "%s/proc/self/ns/pid", root);
     assert_int_equal(symlink("pid:[4026532999]", path), 0);
     assert_int_equal(iwi_tracefs_open(&rung), -1);
-    assert_non_null(strstr(rung.reason, "this container cannot tell its own"));
+    assert_non_null(strstr(rung.reason, "this container does not know its own"));
     assert_true(strlen(rung.reason) < IWI_REASON_SIZE - 1); /* not cut */
     fake_root_remove(root);
 }

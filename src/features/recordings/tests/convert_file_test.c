@@ -206,7 +206,7 @@ static void unknown_formats_are_named(void **state)
     path_of(state, "a.xyz", path);
     iwt_log_init(&log);
     assert_status(iw_recording_export(&log.log, recording, path, NULL), IW_ERR_USAGE);
-    iwt_assert_logged(&log, "the suffix");
+    iwt_assert_logged(&log, "suffix");
     assert_status(iw_recording_export(&log.log, recording, path, "osnoise"), IW_ERR_USAGE);
     iwt_assert_logged(&log,
                       "not a format that can be written: use one of idlewave, netgauge, csv, sysjitter");

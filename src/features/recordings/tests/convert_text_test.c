@@ -167,7 +167,7 @@ static void sysjitter_with_rows_missing_ends_early(void **state)
 {
     (void)state;
     expect_refused(&iwi_convert_sysjitter, "# cpu_mhz: 1000\n# n_interruptions: 2\n800 10 10\n",
-                   IW_ERR_TRUNCATED, "says that it has 2 interruptions, but has 1");
+                   IW_ERR_TRUNCATED, "states 2 interruptions, but has 1");
 }
 
 static void sysjitter_rows_must_make_sense(void **state)
@@ -254,7 +254,7 @@ static void csv_names_with_control_characters_need_quotes(void **state)
     (void)state;
     assert_status(import_bytes(&log, &iwi_convert_csv, in_name, sizeof in_name - 1, &recording),
                   IW_ERR_FORMAT);
-    iwt_assert_logged(&log, "'in:2': there is a zero byte");
+    iwt_assert_logged(&log, "'in:2': zero byte:");
     assert_status(import_bytes(&log, &iwi_convert_csv, in_quotes, sizeof in_quotes - 1, &recording),
                   IW_ERR_FORMAT);
     iwt_assert_logged(&log, "'in:3': the name of the source has a zero byte");

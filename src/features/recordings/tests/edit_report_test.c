@@ -112,7 +112,7 @@ static void a_merge_says_which_numbers_changed(void **state)
     iwt_attribute(recording, "merged", "a.h5: 0 | b\033.h5: 0 as 1");
     assert_says(IW_DOC_TEXT, &edit, recording, "10 detours on 2 CPUs of 2 recordings, 1 s to 2 s each.");
     assert_says(IW_DOC_TEXT, &edit, recording,
-                "1 CPU got a new number, because theirs were taken (a.h5: 0 | b?.h5: 0 as 1).");
+                "1 CPU got a new number,\nbecause theirs were taken (a.h5: 0 | b?.h5: 0 as 1).");
     iw_recording_free(recording);
 }
 

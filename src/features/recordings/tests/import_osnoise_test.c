@@ -95,7 +95,7 @@ static void events_of_another_cpu_or_outside_are_no_parts(void **state)
 
     (void)state;
     assert_ok(import_bytes(&log, &iwi_import_osnoise, text, strlen(text), &recording));
-    iwt_assert_logged(&log, "2 noise events are in no sample");
+    iwt_assert_logged(&log, "2 noise events outside of samples");
     assert_int_equal(recording->cpu_count, 2);
     assert_int_equal(recording->cpus[1].count, 0);
     expect_detour(recording, 0, 0, 1000, IW_CLASS_HARDWARE, "no kernel event");

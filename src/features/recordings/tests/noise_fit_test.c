@@ -313,7 +313,7 @@ static void quanta_and_empty_recordings_are_refused(void **state)
     (void)state;
     iwt_log_init(&l);
     assert_status(iw_noise_fit_new(&l.log, recording, &opts, &fit), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "watched no time");
+    iwt_assert_logged(&l, "has length zero");
     recording->probe = IW_PROBE_FWQ;
     assert_status(iw_noise_fit_new(&l.log, recording, &opts, &fit), IW_ERR_UNSUPPORTED);
     iwt_assert_logged(&l, "record with the probe selfish");

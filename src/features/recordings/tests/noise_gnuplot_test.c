@@ -206,7 +206,7 @@ static void nothing_to_draw_is_told(void **state)
     struct iwt_log l;
 
     assert_status(plot(iwt_recording(1, 1000), fake->picture, &l), IW_ERR_USAGE);
-    iwt_assert_logged(&l, "nothing to draw");
+    iwt_assert_logged(&l, "has no picture");
 }
 
 static void folders_that_do_not_exist_are_named(void **state)

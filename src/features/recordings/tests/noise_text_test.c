@@ -182,7 +182,7 @@ static void dropped_detours_are_told(void **state)
 
     (void)state;
     recording->cpus[0].dropped = 17;
-    noise_assert_says(recording, "- 17 detours found no room");
+    noise_assert_says(recording, "- 17 detours are missing");
     iw_recording_free(recording);
 }
 
@@ -193,7 +193,7 @@ static void unknown_sources_come_with_advice(void **state)
     (void)state;
     iwt_detour(recording, 0, 1000000, 2000, 0);
     recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
-    noise_assert_says(recording, "- What took the CPUs is unknown: the recording");
+    noise_assert_says(recording, "- The sources are unknown: the recording");
     iw_recording_free(recording);
 }
 
@@ -215,9 +215,9 @@ static void interrupts_are_those_of_the_cpus_shown(void **state)
     (void)state;
     recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
     iwt_attribute(recording, "interrupts", "0:LOC=60000,25 a[0:1]=120;5:LOC=600,25 a[0:1]=120");
-    noise_assert_says(recording, "by /proc: LOC 505/s, 25 a[0:1] 2.00/s.");
+    noise_assert_says(recording, "(/proc): LOC 505/s, 25 a[0:1] 2.00/s.");
     recording->cpus[0].cpu = 8;
-    noise_assert_says(recording, "by /proc: LOC 5.00/s, 25 a[0:1] 1.00/s.");
+    noise_assert_says(recording, "(/proc): LOC 5.00/s, 25 a[0:1] 1.00/s.");
     iw_recording_free(recording);
 }
 
@@ -244,7 +244,7 @@ static void stolen_time_is_told(void **state)
     noise_assert_says(recording, "- This is a virtual machine: time that its host takes counts as noise; the "
                                  "hypervisor reports 0.020 % steal.");
     iwt_attribute(recording, "steal_ms", "0:12,5:36,6:1000");
-    noise_assert_says(recording, "it admits to 0.040 % (steal).");
+    noise_assert_says(recording, "the hypervisor reports 0.040 % steal");
     iw_recording_free(recording);
 }
 

@@ -66,7 +66,7 @@ static void the_recorded_rate_of_the_tick_tells_it(void **state)
 
     (void)state;
     assert_says(recording, 0.0,
-                "beats at 1000.0 Hz (+ 3 harmonics), about 1.00 % of the time, perhaps the timer tick");
+                "is at 1000.0 Hz (+ 3 harmonics), about 1.00 % of the time, perhaps the timer tick");
     iwt_attribute(recording, "tick_hz", "1000");
     assert_says(recording, 0.0, "likely the timer tick (CONFIG_HZ 1000).");
     iwt_attribute(recording, "tick_hz", "250");
@@ -79,7 +79,7 @@ static void other_rates_are_no_tick(void **state)
     iw_recording *recording = ticking(1234567);
 
     (void)state;
-    assert_says(recording, 0.0, "beats at 810.0 Hz (+ 5 harmonics), about 0.81 % of the time.");
+    assert_says(recording, 0.0, "is at 810.0 Hz (+ 5 harmonics), about 0.81 % of the time.");
     iw_recording_free(recording);
 }
 

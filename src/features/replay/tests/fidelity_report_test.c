@@ -132,7 +132,7 @@ static void the_naive_injectors_divergence_stands_beside_ours(void **state)
     report.has_naive = true;
     report.naive = report.fidelity;
     report.naive.kl = 0.05;
-    assert_says(&report, "0.05000 125.0 times as much");
+    assert_says(&report, "0.05000 125.0x as much");
     report.naive.matched_count = 700; /* of 900: the rest of the durations may be anything */
     assert_true(isnan(iw_fidelity_kl_ratio(&report)));
     assert_says(&report, "the host hid too much");

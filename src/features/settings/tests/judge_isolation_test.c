@@ -67,7 +67,7 @@ static void preemptions_without_names_are_not_blamed(void **state)
     assert_judged(b, &iwi_isolation, IW_MITIGATION_EFFECTIVE);
     happen(b, IW_CLASS_THREAD, "preemption", 1000);
     assert_judged(b, &iwi_isolation, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "rung switches");
+    assert_has(b->m.evidence, "level of attribution switches");
 }
 
 static void a_list_with_cpu_0_and_few_others_looks_inverted(void **state)

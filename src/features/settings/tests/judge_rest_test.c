@@ -117,7 +117,7 @@ static void an_interrupt_that_goes_elsewhere_by_now_is_told(void **state)
     watch(b, "2-7", 60.0, IWI_SEEN_BY_RECORDING);
     happen(b, IW_CLASS_IRQ, "eno1", 600);
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_CONTRADICTED);
-    assert_has(b->m.advice, "irq 36 eno1 goes to CPU 0 by now: watch again");
+    assert_has(b->m.advice, "irq 36 eno1 now goes to CPU 0: watch again");
 }
 
 static void nobody_is_blamed_where_nothing_is_set_apart(void **state)

@@ -168,7 +168,7 @@ static int with_limited_files(const char *dir, const char *expected)
     (void)getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = 9000;
     (void)setrlimit(RLIMIT_FSIZE, &limit);
-    return fail_and_go_on(dir, expected, "File too large; what is done stays", lift_limit);
+    return fail_and_go_on(dir, expected, "File too large; finished cells are kept", lift_limit);
 }
 
 static int enlarge(const char *dir)
@@ -182,7 +182,7 @@ static int on_a_full_disk(const char *dir, const char *expected)
         mount("none", dir, "tmpfs", 0, "size=20k") != 0) {
         return SKIPPED;
     }
-    return fail_and_go_on(dir, expected, "No space left on device; what is done stays", enlarge);
+    return fail_and_go_on(dir, expected, "No space left on device; finished cells are kept", enlarge);
 }
 
 static void a_limit_of_file_sizes_loses_nothing(void **state)

@@ -99,7 +99,7 @@ static void work_that_takes_no_time_is_shown(void **state)
         study_set_times(&results->cells[i], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     }
     study_assert_says(results, "Noise does not take over up to 4 ranks.");
-    study_assert_says(results, " 0 ns - all alike - ");
+    study_assert_says(results, " 0 ns - all equal - ");
     iw_study_results_free(results);
 }
 

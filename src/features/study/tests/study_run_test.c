@@ -298,7 +298,7 @@ static void a_warning_of_many_cells_is_told_once(void **state)
     study->systems[0].noise = noise;
     assert_ok(iw_study_run(&l.log, &part, dir, &opts, &outcome));
     assert_int_equal(l.warnings, 1);
-    iwt_assert_logged(&l, "act on compute phases");
+    iwt_assert_logged(&l, "need compute phases:");
     iwt_folder_remove(dir);
 }
 

@@ -173,7 +173,7 @@ static void what_does_not_fit_is_said_with_its_settings(void **state)
 {
     (void)state;
     expect_failure("pp: [2, 3]", "ranks: 8\n",
-                   "'job' with pp=3: a replica takes 3 GPUs, and 8 are no multiple of it");
+                   "'job' with pp=3: a replica has 3 GPUs, and 8 is not a multiple;");
     expect_failure("chunks: [1, 2], schedule: [1f1b, gpipe]", "ranks: 8\n",
                    "'job' with chunks=2; schedule=gpipe: chunks 2 need pipeline stages");
     expect_failure("pp: [3, 5]", "ranks: 8\n", "'job' has incompatible settings");
@@ -189,7 +189,7 @@ static void wrong_values_are_refused(void **state)
     expect_failure("schedule: [gpip]", "ranks: 8\n", "one of 1f1b, gpipe");
     expect_failure("forward: [1ms, 2ms]", "ranks: 8\n", "is a list and cannot be varied");
     expect_failure("jitter: [none, periodic:10Hz,1ms]", "ranks: 8\n", "in quotes within []");
-    expect_failure("jitter: python-gc@hots", "ranks: 8\n", "'hots' is no place of jitter");
+    expect_failure("jitter: python-gc@hots", "ranks: 8\n", "'hots' is not a place of jitter:");
     expect_failure("slow: 'a;b'", "ranks: 8\n", "without ';'");
     expect_failure("jitter: {a: b}", "ranks: 8\n", "needs a single value");
     expect_failure("microbatchs: 4", "ranks: 8\n", "did you mean 'microbatches'?");

@@ -21,7 +21,7 @@ static void verdict_names_the_first_and_the_worst(void **state)
 
     (void)state;
     study_assert_says(results, "Noise takes over in 6 of 8 cases, first from 5");
-    study_assert_says(results, " ranks on (chic: allreduce:dissemination, 1 B). The worst case (chic: "
+    study_assert_says(results, " ranks (chic: allreduce:dissemination, 1 B). The worst case (chic: "
                                "allreduce:dissemination, 1 B, 1,048,576 ranks) takes ");
     study_assert_says(results, "160 cells of 1,000 trials.");
     study_assert_says(

@@ -180,7 +180,7 @@ static void faults_are_told_with_their_lines(void **state)
         {"{trace: run-0.txt, collectives: ompi}", IW_ERR_FORMAT, "/s.yaml:4': 'run-0': '"},
         {"{trace: run-0.txt, algorithms: allreduce=rnig}", IW_ERR_FORMAT, "/s.yaml:4': 'run-0': "},
         {"{trace: run-0.txt, compute-scale: 10%}", IW_ERR_RANGE,
-         "/s.yaml:4': key 'compute-scale': '10%' is no factor"},
+         "key 'compute-scale': '10%' is not a factor:"},
         {"{trace: run-0.txt, compute-scale: 0}", IW_ERR_RANGE,
          "/s.yaml:4': key 'compute-scale': '0' is no factor"},
         {"{trace: run-0.txt, compute-clock: cup}", IW_ERR_FORMAT,

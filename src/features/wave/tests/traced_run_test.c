@@ -73,8 +73,8 @@ static void why_no_waves_are_shown_is_told(void **state)
     (void)state;
     assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "too few steps");
     assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT,
-                 "No idle wave extends over 3 ranks or more; 'idlewave wave' shows how far\n"
-                 "the 2 delays get.");
+                 "No idle wave extends over 3 ranks or more; 'idlewave wave' shows how far the 2\n"
+                 "delays get.");
     summary.ranks = 3;
     assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT, "Idle waves need at least");
     (void)snprintf(summary.origin, sizeof summary.origin, "liballprof");

@@ -398,7 +398,7 @@ static void what_cannot_be_answered_is_refused(void **state)
     opts.sim.trials = 2;
     opts.cores_per_node = 1;
     assert_status(iw_whatif_run(&l.log, set, &opts, &whatif), IW_ERR_RANGE);
-    iwt_assert_logged(&l, "the only core");
+    iwt_assert_logged(&l, "with one core");
     opts.cores_per_node = 0;
     opts.redraws = 1;
     assert_status(iw_whatif_run(&l.log, set, &opts, &whatif), IW_ERR_RANGE);

@@ -53,7 +53,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {"format: idlewave.collection/1\n", "key 'entries' is missing"},
         {HEAD "- tick\n", "'index.yaml:3': expected a mapping such as '{name: ...}'"},
         {HEAD "- {kind: noise}\n", "key 'name' is missing"},
-        {HEAD "- {name: Tick, kind: noise}\n", "name 'Tick': a name has small letters"},
+        {HEAD "- {name: Tick, kind: noise}\n", "name 'Tick': use at"},
         {HEAD "- {name: a/b, kind: noise}\n", "name 'a/b': a name has small letters"},
         {HEAD "- {name: chic, kind: net}\n", "name 'chic' is that of a built-in network"},
         {HEAD "- {name: tick, kind: file}\n", "key 'kind': unknown value 'file': use net, noise"},
@@ -214,7 +214,7 @@ static void damaged_files_are_not_copied(void **state)
     iwt_assert_logged(&l, "has the checksum");
     write_file(f->from, "m.yaml", NET_TEXT "\n");
     assert_status(iw_collection_copy(&l.log, f->from, &all->entries[0], f->to), IW_ERR_FORMAT);
-    iwt_assert_logged(&l, "has 29 bytes where the index says 28");
+    iwt_assert_logged(&l, "has 29 bytes, but the index says 28:");
     assert_int_not_equal(access(f->to, F_OK), 0);
     iw_collection_free(all);
 }

@@ -230,7 +230,7 @@ static void ranks_without_a_block_do_nothing_with_a_warning(void **state)
 
     (void)state;
     assert_ok(read_text(&l, "num_ranks 5\nrank 3 {\ncalc 1\n}\nrank 0 {\ncalc 1\n}\n", &s));
-    iwt_assert_logged(&l, "3 of 5 ranks have no block and do nothing, the first is rank 1");
+    iwt_assert_logged(&l, "3 of 5 ranks have no block and do nothing; the first is rank 1");
     assert_int_equal(s->first_node[1], 1);
     assert_int_equal(s->first_node[3], 1);
     assert_int_equal(s->first_node[4], 2);

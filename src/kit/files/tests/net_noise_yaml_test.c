@@ -69,7 +69,7 @@ static void faults_are_told_with_file_and_line(void **state)
         {NEEDED "noise: [[0, 0], [0.9, 5us], [1, 4us]]\n", IW_ERR_RANGE, "quantile 3 of its noise must have"},
         {NEEDED "noise: {series: [1us]}\n", IW_ERR_FORMAT, ":5': key 'noise': a series needs its delays and"},
         {NEEDED "noise: {series: [1us, x], every: 1us}\n", IW_ERR_FORMAT,
-         ":5': key 'series': 'x' is no delay"},
+         "key 'series': 'x' is not a delay,"},
         {NEEDED "noise: {series: [1us*-1], every: 1us}\n", IW_ERR_RANGE, "key 'series': '1us*-1' is no"},
         {NEEDED "noise: {series: [], every: 1us}\n", IW_ERR_RANGE, "the series of its noise is empty"},
         {NEEDED "noise: {series: [1us], every: 0}\n", IW_ERR_RANGE,

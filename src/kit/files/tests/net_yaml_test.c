@@ -97,7 +97,7 @@ static void faults_are_told_with_file_and_line(void **state)
          "L_half_round_trip, "
          "S_receiver_in_mpi, S_receiver_in_mpi_at_least, measured"},
         {"L: 1us\no: 1us\ng: 1us\nG: unknown\n", IW_ERR_FORMAT,
-         "'dir/my.net.yaml:4': G is unknown: a network of one size says nothing about others"},
+         "'dir/my.net.yaml:4': G is unknown: a network measured at one size does not give it; add the"},
         {NEEDED "S: 8KiB\nS_at_least: 4KiB\n", IW_ERR_FORMAT,
          "'dir/my.net.yaml:6': key 'S_at_least' stands only where S is unknown"},
         {NEEDED
@@ -304,7 +304,7 @@ static void faults_of_segments_and_levels_are_told_with_file_and_line(void **sta
         {"levels: []\n", IW_ERR_RANGE, ":1': 0 levels: use 1 to 6"},
         {"levels: [{name: a, memory: none}]\n", IW_ERR_FORMAT, "belongs beside the levels, not into one"},
         {"L: 1us\no: 1us\ng: 1us\nG: 1ns\nmemory: ranks=2,core=1GB/s\n", IW_ERR_FORMAT,
-         ":5': key 'memory': 'ranks=2,core=1GB/s' does not say what cores share"},
+         "key 'memory': 'ranks=2,core=1GB/s' is not a memory: write for"},
         {"levels: [{L: 1us}]\n", IW_ERR_FORMAT, ":1': a level needs the key 'name'"},
         {"levels: [{name: a, levels: []}]\n", IW_ERR_FORMAT, "cannot contain levels"},
         {"levels:\n  - {name: a, L: 1us, o: 1us, g: 1us}\n", IW_ERR_FORMAT, ":2': key 'G' is missing"},

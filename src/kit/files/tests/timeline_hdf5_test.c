@@ -282,7 +282,7 @@ static void other_files_are_refused(void **state)
 
     expect_refused(folder->file, IW_ERR_IO, "No such file");
     put_bytes(folder->file, "hello", 5);
-    expect_refused(folder->file, IW_ERR_FORMAT, "is not an HDF5 file, so it holds no timeline");
+    expect_refused(folder->file, IW_ERR_FORMAT, "is not an HDF5 file, so not a timeline:");
     assert_false(iw_timeline_is_file(folder->file));
     MUST(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110));
     MUST(H5Fclose(H5Fcreate(folder->file, H5F_ACC_TRUNC, H5P_DEFAULT, access)));

@@ -236,7 +236,7 @@ static void a_communicator_that_nobody_made_is_named(void **state)
     (void)state;
     assert_int_equal(trace->ranks[0].calls[1].kind, IWI_CALL_OPAQUE);
     iwt_assert_logged(&log_,
-                      "communicators whose members the trace does not tell: 2 (first: rank 0, MPI call 2)");
+                      "communicators with unknown members: 2 (first: rank 0, MPI call 2);");
     iw_trace_free(trace);
 }
 
@@ -255,7 +255,7 @@ static void wrong_lines_are_refused_with_their_place(void **state)
 {
     (void)state;
     assert_refused("hello\n", IW_ERR_FORMAT, "'run-0.txt:3': the line does not begin with the name");
-    assert_refused("MPI_Send\n", IW_ERR_FORMAT, "'run-0.txt:3': MPI_Send has no time behind the name");
+    assert_refused("MPI_Send\n", IW_ERR_FORMAT, "'run-0.txt:3': MPI_Send has no time after the name,");
     assert_refused("MPI_Send:12\n", IW_ERR_FORMAT, "MPI_Send has no time at its end");
     assert_refused("MPI_Barrier:12:7000,0,2:11\n", IW_ERR_FORMAT, "MPI_Barrier ends before it begins");
     assert_refused("MPI_Barrier:12:7000,2,2:13\n", IW_ERR_FORMAT, "invalid arguments");

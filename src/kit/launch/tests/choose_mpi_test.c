@@ -117,7 +117,7 @@ static void sees_no_mpi_in_scripts_and_other_programs(void **state)
 static void refuses_an_mpi_that_it_does_not_know(void **state)
 {
     assert_refused(put_app(*state, "libmpi_cray.so.12"), IW_ERR_UNSUPPORTED,
-                   "app' needs libmpi_cray.so.12, an MPI that idlewave does not know");
+                   "needs libmpi_cray.so.12, an unknown MPI: idlewave supports Open");
 }
 
 static void looks_programs_up_in_path(void **state)
@@ -184,7 +184,7 @@ static void warns_where_srun_connects_nothing(void **state)
     assert_ok(iw_mpi_choose(&log.log, put_app(*state, "libmpich.so.12"), part_file, &name));
     assert_string_equal(name, "mpich");
     assert_int_equal(log.warnings, 1);
-    iwt_assert_logged(&log, "srun has started 8 processes without --mpi=pmix or --mpi=pmi2");
+    iwt_assert_logged(&log, "srun started 8 processes without --mpi=pmix or --mpi=pmi2:");
     iwt_assert_logged(&log, "use srun --mpi=pmi2");
 }
 
@@ -215,7 +215,7 @@ static void refuses_where_the_part_is_missing(void **state)
     require_both();
     assert_int_equal(setenv("IDLEWAVE_PARTS", "/nonexistent", 1), 0);
     assert_refused(put_app(*state, "libmpi.so.40"), IW_ERR_IO,
-                   "'/nonexistent/openmpi/libidlewave-trace.so' cannot be read");
+                   "'/nonexistent/openmpi/libidlewave-trace.so':");
 }
 
 int main(void)

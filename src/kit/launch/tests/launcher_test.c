@@ -179,7 +179,7 @@ static void refuses_to_be_alone_where_more_were_started(void **state)
     set("PMIX_RANK", "0");
     assert_status(iwi_launcher_check_size(&log.log, "mpich", 1), IW_ERR_USAGE);
     assert_int_equal(log.errors, 1);
-    iwt_assert_logged(&log, "the launcher started 2 processes, but mpich sees 1 of them");
+    iwt_assert_logged(&log, "the launcher started 2 processes, but mpich sees 1: it");
     iwt_assert_logged(&log, "srun --mpi=pmi2");
     assert_ok(iwi_launcher_check_size(&log.log, "openmpi", 2));
 }

@@ -79,7 +79,7 @@ static void a_cpu_listed_twice_or_none_is_refused(void **state)
     assert_status(iwi_cpus_choose(&log.log, wanted, 2, &cpus), IW_ERR_RANGE);
     iwt_assert_logged(&log, "is listed twice");
     assert_status(iwi_cpus_choose(&log.log, wanted, 0, &cpus), IW_ERR_RANGE);
-    iwt_assert_logged(&log, "no CPU is listed");
+    iwt_assert_logged(&log, "no CPU given");
 }
 
 static void *pin_and_look(void *arg)
