@@ -210,7 +210,7 @@ static void files_of_others_are_refused(void **state)
     assert_refused(&file, "another MPI or version");
     head->call_digest--;
     head->rank = 3;
-    assert_refused(&file, "not of the same run");
+    assert_refused(&file, "belongs to another run");
     head->rank = 0;
     head->magic++;
     assert_refused(&file, "not a spool file");

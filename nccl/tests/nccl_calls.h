@@ -32,7 +32,7 @@ static inline void log_line(int level, unsigned long flags, const char *file, in
     (void)flags;
     (void)file;
     (void)line;
-    if (strstr(format, "operations are not in") != NULL) {
+    if (strstr(format, "operations are missing in") != NULL) {
         va_list args;
 
         va_start(args, format);

@@ -24,7 +24,7 @@ TRACER = PARTS / MPI / "libidlewave-trace.so"
 OTHER_TRACER = PARTS / OTHER / "libidlewave-trace.so"
 # an interpreter that loads a module which uses MPI, as mpi4py does
 PYTHON = ("python3", "-c", f"import ctypes; ctypes.CDLL('{HELLO.parent}/libhello.so').main(0, None)")
-ALONE = f"the launcher started 2 processes, but {MPI} sees 1 of them"
+ALONE = f"the launcher started 2 processes, but {MPI} sees 1"
 
 
 class Case(unittest.TestCase):
@@ -171,7 +171,7 @@ class OfTheOtherMpi(Case):
 
     def test_a_program_alone_under_the_other_launcher_is_an_error(self):
         done = self.launch(2, IDLEWAVE, "trace", "--mpi", MPI, "-o", "run", "--", HELLO, mpi=OTHER)
-        self.assert_refused(done, f"idlewave: {ALONE}: it is another MPI's launcher; use {MPI}'s own")
+        self.assert_refused(done, f"idlewave: {ALONE}: it belongs to another MPI; use the launcher of {MPI}")
 
     def test_so_is_one_in_a_script(self):
         done = self.launch(2, IDLEWAVE, "trace", "-o", "run", "--", self.script(f"exec {HELLO}"), mpi=OTHER)

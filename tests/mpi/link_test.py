@@ -33,7 +33,7 @@ class Link(unittest.TestCase):
     def test_one_thread_only_is_refused_by_all(self):
         done = run(3, 2, "threads")
         self.assertNotEqual(done.returncode, 0)
-        told = re.findall(r"process (\d): this MPI takes calls of one thread only", done.stderr)
+        told = re.findall(r"process (\d): this MPI allows calls from one thread only", done.stderr)
         self.assertEqual(sorted(told), ["0", "1", "2"], done.stderr)
 
     def test_one_process_ends_all(self):

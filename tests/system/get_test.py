@@ -119,7 +119,7 @@ class Get(unittest.TestCase):
 
     def test_servers_cannot_lead_elsewhere(self):
         self.write_index(entry("mine", "net/leaves.yaml", NET))
-        self.assertIn("could not be fetched", self.run_it("get", "mine", "--from", self.url, exit_code=1))
+        self.assertIn("cannot fetch", self.run_it("get", "mine", "--from", self.url, exit_code=1))
         self.write_index(entry("mine", "../mine.yaml", NET))
         self.assertIn("a path below", self.run_it("get", "mine", "--from", self.url, exit_code=1))
         self.assertEqual(self.kept(), [])

@@ -106,12 +106,12 @@ static void expect_fault(const char *text, size_t size, size_t number, const cha
 static void lines_that_are_none_are_refused(void **state)
 {
     (void)state;
-    expect_fault("net chic", 8, 1, "'net chic' is no setting");
-    expect_fault("\n= chic", 7, 2, "is no setting");
+    expect_fault("net chic", 8, 1, "'net chic' is not a setting");
+    expect_fault("\n= chic", 7, 2, "is not a setting");
     expect_fault("net =", 5, 1, "'net' has no value");
     expect_fault("[simulate", 9, 1, "lacks its ']'");
     expect_fault("[ ]", 3, 1, "names no verb");
-    expect_fault("a = 1\n[x]\na = 2\na = 3", 21, 4, "is set in line 3 already");
+    expect_fault("a = 1\n[x]\na = 2\na = 3", 21, 4, "is already set in line 3");
     expect_fault("a = 1\0b = 2\n", 12, 1, "zero byte");
 }
 
@@ -121,7 +121,7 @@ static void long_lines_are_shown_in_part(void **state)
 
     (void)state;
     memset(text, 'x', sizeof text);
-    expect_fault(text, sizeof text, 1, "xxx' is no setting");
+    expect_fault(text, sizeof text, 1, "xxx' is not a setting");
 }
 
 static void nothing_is_no_line(void **state)

@@ -207,8 +207,8 @@ static void files_that_are_wrong_are_refused(void **state)
         {"rank = 2", ":1: there is no option 'rank': did you mean 'ranks'?"},
         {"\n[three]\nranks = 2", ":3: there is no verb 'three'"},
         {"ranks = 100", ":1: ranks of one: '100' is too large: at most 99"},
-        {"seed = 1", ":1: 'seed' is no setting"},
-        {"ranks", ":1: 'ranks' is no setting: write option = value"},
+        {"seed = 1", ":1: 'seed' is not a setting"},
+        {"ranks", ":1: 'ranks' is not a setting: write option = value"},
     };
 
     (void)state;

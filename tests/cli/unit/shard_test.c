@@ -95,7 +95,7 @@ static void assert_slurm_refused(struct shard_slurm slurm, const char *reason)
 static void lists_with_holes_are_refused(void **state)
 {
     (void)state;
-    assert_slurm_refused((struct shard_slurm){"7", "1", "7", "3", "1"}, "list with holes");
+    assert_slurm_refused((struct shard_slurm){"7", "1", "7", "3", "1"}, "has gaps");
 }
 
 static void nonsense_is_refused(void **state)
@@ -104,7 +104,7 @@ static void nonsense_is_refused(void **state)
     assert_slurm_refused((struct shard_slurm){"x", "1", "8", "8", "1"}, "--shard I/N");
     assert_slurm_refused((struct shard_slurm){"1", NULL, NULL, NULL, NULL}, "--shard I/N");
     assert_slurm_refused((struct shard_slurm){"9", "1", "8", "8", "1"}, "--shard I/N");
-    assert_slurm_refused((struct shard_slurm){"2", "1", "7", "4", "2"}, "none of the Slurm array's");
+    assert_slurm_refused((struct shard_slurm){"2", "1", "7", "4", "2"}, "not in the Slurm array");
     assert_slurm_refused((struct shard_slurm){"1", "1", "8", "8", "0"}, "--shard I/N");
 }
 

@@ -63,7 +63,7 @@ static void each_second_shows_what_is_new_and_what_is_in_all(void **state)
     sources[0].slots[20] = 1000;
     assert_draws(&live, &result,
                  (const char *const[]){
-                     "process 42, watched for 4 s", "lost 25.00 % of the CPU time that it wanted, 25.00 %",
+                     "process 42, watched for 4 s", "lost 25.00 % of the CPU time that it wanted (25.00 %",
                      "wanted 2.00, used 1.50, waited 0.25 (own 0.15, waking 0.05), quota 0.10", "thread cron",
                      "  25.00 %   25.00 %       250   2.000 ms", "irq tick", NULL});
     result.watched_ns += 2000000000;

@@ -57,7 +57,8 @@ static void links_of_others_lead_nowhere(void **state)
     assert_int_equal(lchown(folder->link, NOBODY, NOBODY), 0);
     assert_no_folder(folder->link, IWI_FOLDER_MADE, "'link' on the way, made by user");
     snprintf(path, sizeof path, "%s/new", folder->link);
-    assert_no_folder(path, IWI_FOLDER_MADE_WITH_PARENTS, "'link' on the way is not to be trusted");
+    assert_no_folder(path, IWI_FOLDER_MADE_WITH_PARENTS,
+                     "'link' on the way, made by user 65534, is not trusted");
     assert_status(iwi_open_growing(NULL, path, O_WRONLY, &fd), IW_ERR_IO);
     assert_int_equal(count_entries(target), 0);
 }

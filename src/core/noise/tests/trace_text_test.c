@@ -344,8 +344,7 @@ static void a_run_without_detours_is_none(void **unused)
 static void columns_of_other_benchmarks_are_refused(void **unused)
 {
     (void)unused;
-    expect_refused("# Benchmark Method: fwq\n1 20.5\n", IW_ERR_FORMAT, "a.noise:1",
-                   "output of a netgauge");
+    expect_refused("# Benchmark Method: fwq\n1 20.5\n", IW_ERR_FORMAT, "a.noise:1", "output of a netgauge");
     expect_refused("# Frequency 1000.0\n# Ticks per ns: 2.1\n0 5000\n", IW_ERR_FORMAT, "a.noise:2",
                    "output of FTQ");
 }
@@ -361,7 +360,7 @@ static void runs_that_cannot_follow_each_other_are_refused(void **unused)
         IW_ERR_RANGE, "a.noise:5", "than the end of its last detour");
     expect_refused("0 5\n# length_ns: 500e12\n# Benchmark Method: selfish\n0 5\n# length_ns: 500e12\n"
                    "# Benchmark Method: selfish\n0 5\n",
-                   IW_ERR_RANGE, "a.noise:6", "longer than 240h");
+                   IW_ERR_RANGE, "a.noise:6", "exceed 240h");
 }
 
 int main(void)

@@ -248,7 +248,7 @@ uint32_t iwi_node_rings_changed(const struct iwi_operation *op, uint64_t index,
 const struct iwi_algorithm iwi_allreduce_node_rings = {
     .kind = IWI_ALLREDUCE,
     .name = "node-rings",
-    .summary = "one ring per rank of a node, each crossing nodes at another rank",
+    .summary = "a ring per rank of a node, each crossing nodes at another rank",
     .uses_nodes = true,
     .round_count = round_count,
     .message_count = message_count,

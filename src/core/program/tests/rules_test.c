@@ -243,7 +243,7 @@ static void bad_wishes_are_refused_with_what_would_do(void **state)
     assert_refused("bcast=", "write OP=ALGORITHM");
     assert_refused("", "write OP=ALGORITHM");
     assert_refused("bcast=hexagonal", "use binomial,");
-    assert_refused("brcast=binomial", "known are barrier");
+    assert_refused("brcast=binomial", "use barrier");
     assert_refused("halo2d=neighbours", "not a collective operation");
     assert_refused("bcast>many=chain", "many");
     assert_refused("bcast=chain/", "''");

@@ -227,7 +227,7 @@ static void what_cannot_be_laid_beside_each_other_is_refused(void **state)
     made.trace->zero_ns = MADE_ZERO_NS;
     assert_ok(iw_recording_set(NULL, made.kernel, "watched", "cpus"));
     assert_status(iw_blame_run(&log.log, "made", made.trace, &kernel, 1, &blame), IW_ERR_UNSUPPORTED);
-    iwt_assert_logged(&log, "not of the ranks of a run");
+    iwt_assert_logged(&log, "that is not of the run's ranks");
     made_run_end(&made);
 }
 

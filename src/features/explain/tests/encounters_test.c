@@ -214,7 +214,7 @@ static void what_does_not_match_is_named_by_its_step(void **state)
     }
     assert_status(iwi_visits_finish(&visits), IW_ERR_FORMAT);
     iwt_assert_logged(&log,
-                      "group 'dp', collective 15 of step 17: rank 0 calls it allreduce, rank 1 allgather");
+                      "group 'dp', collective 15 of step 17: rank 0 calls allreduce, rank 1 calls allgather");
     iwi_visits_release(&visits);
 }
 

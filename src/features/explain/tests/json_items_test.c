@@ -73,7 +73,7 @@ static void other_texts_are_refused_with_their_place(void **state)
         {"xyz", "byte 0: not JSON: '{' or '[' expected"}, {"{1:2}", "byte 1: not JSON: a key in quotes"},
         {"{\"a\" 2}", "byte 5: not JSON: ':' expected"},  {"{\"a\":2 3}", "byte 7: not JSON: ',' or '}'"},
         {"[1 2]", "byte 3: not JSON: ',' or ']'"},        {"[1] 2", "byte 4: not JSON: the end of the file"},
-        {"[,]", "byte 1: no JSON: a value expected"},
+        {"[,]", "byte 1: not JSON: a value expected"},
     };
     struct iwt_log l;
     char out[OUT_SIZE], deep[200];

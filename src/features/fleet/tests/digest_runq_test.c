@@ -154,7 +154,7 @@ static void what_cannot_be_is_refused(void **state)
     (void)state;
     expect_no_digest("", IW_ERR_FORMAT, "has no run queue statistics");
     expect_no_digest("[\"final_aggregated_summary_river\"]", IW_ERR_FORMAT, "has no run queue statistics");
-    expect_no_digest(BEGIN, IW_ERR_FORMAT, "cut off or not JSON");
+    expect_no_digest(BEGIN, IW_ERR_FORMAT, "truncated or not JSON");
     expect_no_digest(BEGIN END, IW_ERR_FORMAT, "no statistics of 1 to 10000 processes");
     print_node(&times, 1, text);
     expect_no_digest(text, IW_ERR_FORMAT, "process 1 of its statistics: 'first_seen_ts_ns'");

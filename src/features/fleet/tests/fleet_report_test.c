@@ -89,7 +89,7 @@ static void text_tells_the_verdict_first_in_80_columns_without_control_character
     assert_has(text, "kernel: 6.1 on 19 nodes; 6.6 <new> on 1 node (n3,<i>)");
     assert_has(text, "1 file could not be read");
     assert_has(text, "- 'd/cut.h5' is cut off & gone");
-    assert_has(text, "at most 1 fleet in 100 gets any false");
+    assert_has(text, "the probability of any false alarm is at most 1");
     assert_null(strchr(text, '\033'));
     for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
         const char *end = strchr(line, '\n');

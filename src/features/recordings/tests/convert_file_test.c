@@ -214,7 +214,7 @@ static void unknown_formats_are_named(void **state)
     iwt_assert_logged(&log, "choose one (`cpu`)");
     put(path, "hello\n");
     assert_status(iw_recording_import(&log.log, path, &opts, &none), IW_ERR_FORMAT);
-    iwt_assert_logged(&log, "tells no format");
+    iwt_assert_logged(&log, "unknown suffix");
     put(path, "");
     assert_status(iw_recording_import(&log.log, path, &opts, &none), IW_ERR_TRUNCATED);
     opts.format = "nothing";

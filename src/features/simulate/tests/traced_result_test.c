@@ -76,7 +76,7 @@ static void little_cpu_time_is_warned_of(void **state)
     sample_release(&s);
     traced.is_by_cpu = false;
     write(&s, &traced, IW_DOC_TEXT);
-    assert_has(s.text, "The prediction counts all of it as computation");
+    assert_has(s.text, "The prediction counts all of it as\n          computation");
     sample_release(&s);
     traced.cpu_share = NAN;
     write(&s, &traced, IW_DOC_TEXT);

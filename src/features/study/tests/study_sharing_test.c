@@ -237,7 +237,7 @@ static bool has_warned_and_done_its_part(iw_status status, const iw_study_outcom
                                          const struct iwt_log *l)
 {
     return iwt_is_done(status, outcome, l) && l->warnings == 1 && outcome->others == 0 &&
-           strstr(l->text, "has no locks (No locks available): cells are dealt to the processes beforehand");
+           strstr(l->text, "has no locks (No locks available): cells are assigned to processes in advance");
 }
 
 static void without_locks_cells_are_dealt_beforehand(void **state)

@@ -182,7 +182,7 @@ static void faults_are_told_with_their_lines(void **state)
         {"{trace: run-0.txt, compute-scale: 10%}", IW_ERR_RANGE,
          "key 'compute-scale': '10%' is not a factor:"},
         {"{trace: run-0.txt, compute-scale: 0}", IW_ERR_RANGE,
-         "/s.yaml:4': key 'compute-scale': '0' is no factor"},
+         "/s.yaml:4': key 'compute-scale': '0' is not a factor"},
         {"{trace: run-0.txt, compute-clock: cup}", IW_ERR_FORMAT,
          "/s.yaml:4': key 'compute-clock': unknown value 'cup': use auto, wall, cpu; did you mean 'cpu'?"},
         {"{trace: run-0.txt, replica-compute: copies}", IW_ERR_FORMAT,

@@ -78,7 +78,7 @@ static void why_no_waves_are_shown_is_told(void **state)
     summary.ranks = 3;
     assert_shows(&(iw_traced_run){&summary, &none}, IW_DOC_TEXT, "Idle waves need at least");
     (void)snprintf(summary.origin, sizeof summary.origin, "liballprof");
-    assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "have clocks of\ntheir own");
+    assert_shows(&(iw_traced_run){&summary, NULL}, IW_DOC_TEXT, "have separate clocks");
 }
 
 static void functions_are_a_table_and_a_picture(void **state)

@@ -111,7 +111,7 @@ static void partners_beyond_half_of_the_ranks_are_refused(void **state)
     iwt_log_init(&log);
     opts.distance = 10;
     assert_status(iw_waves_find(&log.log, timeline, &opts, &waves), IW_ERR_RANGE);
-    iwt_assert_logged(&log, "partners cannot be up to 10 ranks away");
+    iwt_assert_logged(&log, "a partner distance of 10 is too large");
     opts.distance = 9;
     opts.sigma = UINT32_MAX;
     assert_ok(iw_waves_find(&log.log, timeline, &opts, &waves));

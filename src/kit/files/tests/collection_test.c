@@ -54,7 +54,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {HEAD "- tick\n", "'index.yaml:3': expected a mapping such as '{name: ...}'"},
         {HEAD "- {kind: noise}\n", "key 'name' is missing"},
         {HEAD "- {name: Tick, kind: noise}\n", "name 'Tick': use at"},
-        {HEAD "- {name: a/b, kind: noise}\n", "name 'a/b': a name has small letters"},
+        {HEAD "- {name: a/b, kind: noise}\n", "name 'a/b': use at most 60 lower-case letters"},
         {HEAD "- {name: chic, kind: net}\n", "name 'chic' is that of a built-in network"},
         {HEAD "- {name: tick, kind: file}\n", "key 'kind': unknown value 'file': use net, noise"},
         {HEAD NOISE NOISE, "'index.yaml:4': name 'tick' is there already"},

@@ -71,7 +71,7 @@ static void faults_of_nics_are_told_with_file_and_line(void **state)
         {"levels: [{name: a, L: 1us, o: 1us, g: 1us, G: 1ns, taper: 2}]\n", IW_ERR_FORMAT,
          "level 'a' is the outermost, so no traffic leaves it:"},
         {"levels: [{name: a, L: 1us, o: 1us, g: 1us, G: 1ns}]\nnics: {count: 1, G: 1ns}\n", IW_ERR_FORMAT,
-         ":2': NICs need a level that is their node"},
+         ":2': NICs need a level for the node"},
     };
 
     (void)state;

@@ -235,8 +235,7 @@ static void a_communicator_that_nobody_made_is_named(void **state)
 
     (void)state;
     assert_int_equal(trace->ranks[0].calls[1].kind, IWI_CALL_OPAQUE);
-    iwt_assert_logged(&log_,
-                      "communicators with unknown members: 2 (first: rank 0, MPI call 2);");
+    iwt_assert_logged(&log_, "communicators with unknown members: 2 (first: rank 0, MPI call 2);");
     iw_trace_free(trace);
 }
 
