@@ -73,7 +73,7 @@ static void each_second_shows_what_is_new_and_what_is_in_all(void **state)
     sources[1].count = 2000;
     assert_draws(&live, &result,
                  (const char *const[]){
-                     "watched for 6 s", "lost 10.00 % of the CPU time that it wanted, 20.00 %",
+                     "watched for 6 s", "lost 10.00 % of the CPU time that it wanted (20.00 %",
                      "wanted 2.00, used 0.00", "irq tick", "  10.00 %    3.33 %      1000   200.0 us",
                      "thread cron", "   0.00 %   16.67 %         0 ", NULL});
     watch_live_end(&live);

@@ -39,7 +39,7 @@ static void ranges_that_make_no_sense_are_refused(void **state)
                  {"2^31", "at most 2^30 is possible", IW_ERR_RANGE},
                  {"2..16", "'2..16' has no step: write '2..16 step x2' to double", IW_ERR_FORMAT},
                  {"16..2 step x2", "never reaches its end", IW_ERR_RANGE},
-                 {"2..16 step x1", "lead nowhere", IW_ERR_RANGE},
+                 {"2..16 step x1", "do not advance", IW_ERR_RANGE},
                  {"1..1Mi step 1", "more than 10000 values", IW_ERR_RANGE},
                  {"many", "'many'", IW_ERR_FORMAT}};
 

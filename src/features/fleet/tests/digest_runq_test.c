@@ -165,7 +165,7 @@ static void what_cannot_be_is_refused(void **state)
     print_node(&long_wait, 1, text);
     expect_no_digest(text, IW_ERR_FORMAT, "'sum_ns' and 'max_ns'");
     expect_no_digest(BEGIN "{\"first_seen_ts_ns\": 1, \"last_seen_ts_ns\": 3}" END, IW_ERR_FORMAT,
-                     "no 'comm'");
+                     "'comm' is missing");
     expect_no_digest(BEGIN "{\"comm\": \"a\", \"first_seen_ts_ns\": 1, \"last_seen_ts_ns\": 3}" END,
                      IW_ERR_FORMAT, "no 'count'");
 }

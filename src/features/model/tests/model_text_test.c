@@ -117,9 +117,9 @@ static void each_refusal_says_why_and_what_to_do(void **state)
         double record_s;
         const char *part;
     } cases[] = {
-        {IW_REFUSAL_SHORT, 180, "a rare source may be"},     {IW_REFUSAL_FEW, 600, "too few phases lose"},
-        {IW_REFUSAL_MIXTURE, 7200, "differ in kind"},        {IW_REFUSAL_HEAVY, 0, "has no mean"},
-        {IW_REFUSAL_SHORT, 180, "Record for 180 s instead"}, {IW_REFUSAL_HEAVY, 0, "would not help"}};
+        {IW_REFUSAL_SHORT, 180, "a rare source may be"}, {IW_REFUSAL_FEW, 600, "too few phases lose"},
+        {IW_REFUSAL_MIXTURE, 7200, "differ in kind"},    {IW_REFUSAL_HEAVY, 0, "has no finite mean"},
+        {IW_REFUSAL_SHORT, 180, "Record for 180 s."},    {IW_REFUSAL_HEAVY, 0, "A longer"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -56,8 +56,9 @@ static void levels_segments_and_slow_links_are_reported(void **state)
         "L   213.5 ns [192.1 ns, 256.1 ns]",
         "S      256 B                      larger messages wait while the receiver\n                         "
         "         computes\n",
-        "      4040 B                      the same while the receiver is in another MPI call\n",
-        "S    unknown at least 4 MiB       no send waited for its receiver\n",
+        "      4040 B                      the same while the receiver is in another MPI\n                   "
+        "               call\n",
+        "S     unknown  at least 4 MiB        no send waited for its receiver\n",
         "3 lines describe all sizes\n",
         "1 line describes all sizes\n",
         "1 - 2  alpha - beta  20.00 us    2.00  81.00 us    1.01\n",
@@ -141,7 +142,7 @@ static void what_is_unknown_is_no_number(void **state)
         (iw_estimate){0, 0, 50};
     made.levels[1].net.L_ps = made.levels[1].net.g_ps = 0;
     text = written(&made, IW_DOC_TEXT);
-    assert_has(text, "g   unknown                       interval between messages in a row\n");
+    assert_has(text, "g     unknown                        interval between messages in a row\n");
     free(text);
     text = written(&made, IW_DOC_JSON);
     object = json_loads(text, 0, NULL);

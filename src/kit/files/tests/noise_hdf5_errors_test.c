@@ -64,7 +64,7 @@ static void what_is_missing_is_named(void **state)
     char where[64], advice[64];
 
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        snprintf(advice, sizeof advice, "there is no %s", paths[i]);
+        snprintf(advice, sizeof advice, "missing %s", paths[i]);
         expect_fault(folder, &(struct fault){.where = paths[i], .advice = advice});
     }
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -241,8 +241,10 @@ static void impossible_attributes_are_refused(void **state)
                              "'length_ns'");
     expect_attribute_refused(*state, "/cpu/0", "t_min_ns", H5T_NATIVE_DOUBLE, 1, &not_a_number,
                              "t_min nan ns");
-    expect_attribute_refused(*state, "/cpu/0", "written", H5T_NATIVE_UINT64, 3, many, "has 40 elements, but");
-    expect_attribute_refused(*state, "/cpu/0", "written", H5T_NATIVE_UINT64, 2, few, "so many: 3");
+    expect_attribute_refused(*state, "/cpu/0", "written", H5T_NATIVE_UINT64, 3, many,
+                             "has 40 elements instead of");
+    expect_attribute_refused(*state, "/cpu/0", "written", H5T_NATIVE_UINT64, 2, few,
+                             "must hold unsigned 64-bit integers, 3 in number");
     MUST(H5Tclose(variable));
     MUST(H5Tclose(of_16));
     MUST(H5Tclose(of_5));
