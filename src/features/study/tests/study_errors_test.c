@@ -99,7 +99,7 @@ static void faults_of_lists_are_told(void **state)
         {"sync: [none, stat]\n", IW_ERR_FORMAT,
          AT(1) "key 'sync': unknown value 'stat': use none, start, phase; did you mean 'start'?"},
         {"net-scale: fast\n", IW_ERR_RANGE,
-         AT(1) "key 'net-scale': 'fast' is no factor: write 10 for a network ten times faster"},
+         AT(1) "key 'net-scale': 'fast' is not a factor: write 10 for a network ten times faster"},
         {"net-scale: 0\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '0' is no factor"},
         {"net-scale: 10%\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '10%' is no factor"},
     };

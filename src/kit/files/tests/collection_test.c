@@ -60,7 +60,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {HEAD NOISE NOISE, "'index.yaml:4': name 'tick' is taken"},
         {HEAD "- {name: m, kind: net, spec: 'periodic:1Hz,1us', " WORDS "}\n", "key 'spec' is for noise"},
         {HEAD "- {name: m, kind: net, file: ../m, bytes: 1, " SHA ", " WORDS "}\n",
-         "file '../m': a path below"},
+         "file '../m': use a path below"},
         {HEAD "- {name: m, kind: net, file: a/../m, bytes: 1, " SHA ", " WORDS "}\n", "a path below"},
         {HEAD "- {name: m, kind: net, file: /etc/m, bytes: 1, " SHA ", " WORDS "}\n", "a path below"},
         {HEAD "- {name: m, kind: net, file: 'a b', bytes: 1, " SHA ", " WORDS "}\n", "a path below"},
