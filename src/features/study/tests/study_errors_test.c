@@ -100,8 +100,8 @@ static void faults_of_lists_are_told(void **state)
          AT(1) "key 'sync': unknown value 'stat': use none, start, phase; did you mean 'start'?"},
         {"net-scale: fast\n", IW_ERR_RANGE,
          AT(1) "key 'net-scale': 'fast' is not a factor: write 10 for a network ten times faster"},
-        {"net-scale: 0\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '0' is no factor"},
-        {"net-scale: 10%\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '10%' is no factor"},
+        {"net-scale: 0\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '0' is not a factor"},
+        {"net-scale: 10%\n", IW_ERR_RANGE, AT(1) "key 'net-scale': '10%' is not a factor"},
     };
 
     (void)state;
