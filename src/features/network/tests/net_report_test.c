@@ -54,10 +54,8 @@ static void levels_segments_and_slow_links_are_reported(void **state)
         "Level 'node', between ranks 0 and 1 on alpha:\n",
         "Level 'network', between ranks 0 and 2 on alpha and beta:\n",
         "L   213.5 ns [192.1 ns, 256.1 ns]",
-        "S      256 B                      larger messages wait while the receiver\n                         "
-        "         computes\n",
-        "      4040 B                      the same while the receiver is in another MPI\n                   "
-        "               call\n",
+        "S      256 B                      larger messages wait while the receiver\n",
+        "      4040 B                      the same while the receiver is in another MPI\n",
         "S     unknown  at least 4 MiB        no send waited for its receiver\n",
         "3 lines describe all sizes\n",
         "1 line describes all sizes\n",
