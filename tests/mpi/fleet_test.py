@@ -68,7 +68,7 @@ class Fleet(unittest.TestCase):
         middle = next(at for at in places if at >= len(whole) // 2)  # where the second of two begins
         path.write_bytes(whole[:middle] + b"?" + whole[middle + 1:])
         alone = self.compare(path, "--format", "csv", processes=(2, 4))
-        self.assertIn(f"the digest at byte {middle}: there is none", alone.stderr)
+        self.assertIn(f"the digest at byte {middle}: not found", alone.stderr)
         path.write_bytes(whole[:middle - 30] + MAGIC + whole[middle - 22:])
         self.compare(path, "--format", "csv", processes=(2,))
 

@@ -26,7 +26,7 @@ CASES = {
     "bench": (("bench", "barrier"), ("bench", "barrier", "--noise", "gone.h5"), "cannot read 'gone.h5'", ERROR),
     "net": (("net",), ("net", "--sizes", "0"), "--sizes: 1 to ", USAGE),
     "simulate": (("simulate", "--pattern", "barrier", "--ranks", "8"), ("simulate", "--gone"), "no option '--gone'", USAGE),
-    "fleet": (("fleet", "."), ("fleet",), "which nodes?", USAGE),
+    "fleet": (("fleet", "."), ("fleet",), "no folder given", USAGE),
 }
 
 
@@ -53,7 +53,7 @@ class Refuse(unittest.TestCase):
     def test_one_lacks_its_part(self):
         """As on a host where it is not installed."""
         command = (IDLEWAVE, "simulate", "--pattern", "barrier", "--ranks", "8")
-        self.assert_all_end(command, ("env", "IDLEWAVE_PARTS=/gone", *command), "cannot be read: IDLEWAVE_PARTS names", ERROR)
+        self.assert_all_end(command, ("env", "IDLEWAVE_PARTS=/gone", *command), "set IDLEWAVE_PARTS to another folder", ERROR)
 
     def test_all_refuse_and_one_tells(self):
         for verb, *wrong in (("replay", *NOISE, "--calibrate", "1ns", "true"), ("trace", "--kernel-optional", "true"),

@@ -130,7 +130,7 @@ class Failures(Case):
         self.assert_ended(self.launch(3, *PATTERN, "--end-times", "no/such/folder.csv"), 1, "no/such/folder.csv")
 
     def test_what_cannot_be_split(self):
-        self.assert_tells_once(2, (*PATTERN, "--engine", "event", "--parallel", "ranks"), 1, "cannot be split")
+        self.assert_tells_once(2, (*PATTERN, "--engine", "event", "--parallel", "ranks"), 1, "only trials can be split")
 
     def test_a_process_that_is_killed_ends_all(self):
         """While the others wait for its messages."""

@@ -198,7 +198,7 @@ class Deaths(trace_run.Case):
         done = self.run_command()
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("sum", done.stdout)
-        self.assertEqual(done.stderr.count(f"to finish the trace, run '{trace_run.FINISH} {self.trace}'"), 1, done.stderr)
+        self.assertEqual(done.stderr.count(f"to finish it, run '{trace_run.FINISH} {self.trace}'"), 1, done.stderr)
         self.assert_recovered("MPI_Barrier: collective BARRIER 0,1 root=- 0 0")
 
     def test_the_command_overwrites_an_unfinished_trace(self):

@@ -330,7 +330,7 @@ class Results(Scratch):
             result_from_json({**sample("simulate"), "schema": "idlewave.simulate/99"})
         with self.assertRaisesRegex(idlewave.SchemaError, "not a kind of result"):
             result_from_json({"schema": "other/1"})
-        with self.assertRaisesRegex(idlewave.SchemaError, "no key 'schema'"):
+        with self.assertRaisesRegex(idlewave.SchemaError, "key 'schema' is missing"):
             result_from_json([])
 
     def test_what_is_damaged_is_refused_with_its_place(self):

@@ -326,7 +326,7 @@ class Studies(Made):
                 use()
 
     def test_a_folder_without_a_study(self):
-        with self.assertRaisesRegex(idlewave.FileError, "no study.yaml"):
+        with self.assertRaisesRegex(idlewave.FileError, "study.yaml is missing"):
             idlewave.Study(self.folder)
 
     def test_display(self):

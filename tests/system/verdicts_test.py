@@ -433,7 +433,7 @@ class Verdicts(unittest.TestCase):
         totals["detours"] = rng.choice([0, 1, rng.randint(2, 10 ** 7)]) if totals["lost_ns"] else 0
         answer["max_ns"] = rng.random() * totals["lost_ns"]
         verdict = report_of(self.folder, answer)[0]["verdict"]
-        said = re.search(rf" lost {NUMBER} % of the time for which it wanted a CPU, in {NUMBER} detour(s?)", verdict)
+        said = re.search(rf" lost {NUMBER} % of the CPU time that it wanted, in {NUMBER} detour(s?)", verdict)
         self.assertEqual(said is None, totals["detours"] == 0, verdict)
         if said:
             self.assertEqual(said.group(3) == "", totals["detours"] == 1)
