@@ -53,7 +53,7 @@ class Refuse(unittest.TestCase):
     def test_one_lacks_its_part(self):
         """As on a host where it is not installed."""
         command = (IDLEWAVE, "simulate", "--pattern", "barrier", "--ranks", "8")
-        self.assert_all_end(command, ("env", "IDLEWAVE_PARTS=/gone", *command), "set IDLEWAVE_PARTS to another folder", ERROR)
+        self.assert_all_end(command, ("env", "IDLEWAVE_PARTS=/gone", *command), "IDLEWAVE_PARTS names this folder", ERROR)
 
     def test_all_refuse_and_one_tells(self):
         for verb, *wrong in (("replay", *NOISE, "--calibrate", "1ns", "true"), ("trace", "--kernel-optional", "true"),
