@@ -182,7 +182,7 @@ iw_status iwi_study_curves_figure(const iw_log *log, const struct iwi_drawn_seri
     if (!is_small) {
         rule = iwi_figure_mark(figure, IWI_MARK_RULE_Y, IWI_INK_NOISE, NULL);
         rule->dash = IWI_DASHED;
-        iwi_mark_add_named(figure, rule, (double[]){1.0 + threshold}, "noise dominates", false);
+        iwi_mark_add_named(figure, rule, (double[]){1.0 + threshold}, "noise takes over", false);
     }
     for (size_t i = 0; i < count; i++) {
         add_curve(figure, &drawn[i], i);

@@ -447,8 +447,12 @@ static void say_system(struct iwi_document *doc, const struct iwi_panels *panels
     } else if (t.first == t.last) {
         iwi_doc_append(doc, "in 1 of %zu cases, %s", t.count, iwi_inflection_text(doc, t.first));
     } else {
-        iwi_doc_append(doc, "in %zu of %zu cases, between %s and %s ranks", t.over, t.count,
-                       about_ranks(doc, t.first->inflection), about_ranks(doc, t.last->inflection));
+        const char *first = about_ranks(doc, t.first->inflection);
+        const char *last = about_ranks(doc, t.last->inflection);
+
+        iwi_doc_append(doc, "in %zu of %zu cases, ", t.over, t.count);
+        iwi_doc_append(doc, strcmp(first, last) == 0 ? "from %s ranks" : "between %s and %s ranks", first,
+                       last);
     }
     if (t.worst != NULL) {
         iwi_doc_append(doc, "; at worst %s on %s ranks", iwi_slower(doc, iwi_mean_slowdown(t.worst)),

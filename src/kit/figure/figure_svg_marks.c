@@ -10,7 +10,7 @@
 #include "kit/figure/figure_svg.h"
 #include "kit/text/words.h"
 
-enum { NAME_ROOM = 90 };
+enum { NAME_ROOM = 90, MOST_LARGE = 400 /* dots that are drawn larger than a crowd */ };
 
 static const char *const dashes[] = {
     [IWI_SOLID] = "", [IWI_DASHED] = " stroke-dasharray=\"6,4\"", [IWI_DOTTED] = " stroke-dasharray=\"2,3\""};
@@ -153,7 +153,12 @@ static void write_area(const struct iwi_svg *svg, const struct iwi_mark *mark)
     (void)fputs("\"/>\n", svg->out);
 }
 
-/* Each series has a sign of its own, so that colour is not all that tells it. */
+static bool is_crowd(const struct iwi_mark *mark)
+{
+    return mark->kind == IWI_MARK_DOTS && mark->count > IWI_MOST_SIGNS;
+}
+
+/* Each series has a sign of its own, so that colour is not all that tells it; many dots are round. */
 void iwi_svg_sign(const struct iwi_svg *svg, const struct iwi_mark *mark, double x, double y)
 {
     static const char *const shapes[] = {"m-3.2,0a3.2,3.2 0 1 0 6.4,0a3.2,3.2 0 1 0-6.4,0z", "m-3,-3h6v6h-6z",
@@ -161,7 +166,8 @@ void iwi_svg_sign(const struct iwi_svg *svg, const struct iwi_mark *mark, double
 
     (void)fputs("<path d=\"", svg->out);
     iwi_svg_pair(svg->out, 'M', x, y);
-    (void)fprintf(svg->out, "%s\"", shapes[mark->ink % (sizeof shapes / sizeof shapes[0])]);
+    (void)fprintf(svg->out, "%s\"",
+                  shapes[is_crowd(mark) ? 0 : mark->ink % (sizeof shapes / sizeof shapes[0])]);
 }
 
 static void write_signs(const struct iwi_svg *svg, const struct iwi_mark *mark)
@@ -204,12 +210,14 @@ static void draw_line(const struct iwi_svg *svg, const struct iwi_mark *mark)
 /* Many points are one path: lines of no length with round ends. */
 static void draw_dots(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
-    if (mark->count <= IWI_MOST_SIGNS) {
+    if (!is_crowd(mark)) {
         write_signs(svg, mark);
         return;
     }
-    (void)fprintf(svg->out, "<path stroke-width=\"%s\" stroke-linecap=\"round\" stroke-opacity=\".75\"",
-                  mark->is_thin ? "2" : "2.6");
+    (void)fprintf(svg->out, "<path stroke-linecap=\"round\" %s",
+                  mark->is_thin              ? "stroke-width=\"2\" stroke-opacity=\".75\""
+                  : mark->count > MOST_LARGE ? "stroke-width=\"2.6\" stroke-opacity=\".75\""
+                                             : "stroke-width=\"4.6\"");
     iwi_svg_colour(svg, "stroke", mark->ink);
     (void)fputs(" d=\"", svg->out);
     for (size_t i = 0; i < mark->count; i++) {

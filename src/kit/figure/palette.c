@@ -57,8 +57,8 @@ unsigned iwi_ink_terminal(enum iwi_ink ink, bool is_faint)
 /* ---- sources of noise ---- */
 
 /* What most nodes have, so that these never meet. */
-static const char *const usual[IWI_SERIES_INKS] = {"local_timer", "TIMER", "SCHED",   "RCU",
-                                                   "kworker",     "NMI",   "hardware"};
+static const char *const usual[IWI_SERIES_INKS] = {"local_timer", "TIMER", "hardware", "RCU",
+                                                   "kworker",     "NMI",   "SCHED"};
 
 /* FNV-1a, of the name without the numbers of CPUs and threads: "kworker/3:1" is "kworker". */
 static size_t favourite(const char *name)
