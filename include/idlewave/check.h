@@ -80,6 +80,8 @@ typedef struct iw_requirement {
     bool is_setting; /* false: a limit of noise */
     iw_requirement_state state;
     char wanted[IW_MITIGATION_TEXT_SIZE], found[IW_MITIGATION_TEXT_SIZE];
+    uint32_t ranks; /* of a job; else 0. This and the limit are known of what was just judged */
+    double limit;   /* of the slowdown of a job, or of the share of time lost */
 } iw_requirement;
 
 /* ---- the check ---- */

@@ -20,7 +20,7 @@
 
 static bool is_missed(const iw_check *check, const char *name);
 
-static void check_write_line(iw_check *check, const iw_check_opts *opts);
+static void check_write_line(iw_check *check);
 
 const char *iw_check_outcome_name(iw_check_outcome outcome)
 {
@@ -122,6 +122,7 @@ static void require_share(double most_lost, iw_check *check)
         return;
     }
     requirement = add(check, IWI_CHECK_LOST, false);
+    requirement->limit = most_lost;
     snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %%",
              iwi_short_percent(most_lost, 3).text);
     snprintf(requirement->found, sizeof requirement->found, "%s %%",
@@ -140,6 +141,8 @@ static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most
 {
     iw_requirement *requirement = add(check, job, false);
 
+    requirement->ranks = ranks;
+    requirement->limit = most_slowdown;
     snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %% slower on %" PRIu32 " ranks",
              iwi_short_percent(most_slowdown, 3).text, ranks);
     return requirement;
@@ -193,10 +196,10 @@ static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_c
     }
 }
 
-static const iw_check_job *find_job(const iw_check *check, const iw_profile_job *wanted)
+static const iw_check_job *find_job(const iw_check *check, const char *name, uint32_t ranks)
 {
     for (size_t i = 0; i < check->job_count; i++) {
-        if (strcmp(check->jobs[i].name, wanted->name) == 0 && check->jobs[i].ranks == wanted->ranks) {
+        if (strcmp(check->jobs[i].name, name) == 0 && check->jobs[i].ranks == ranks) {
             return &check->jobs[i];
         }
     }
@@ -205,7 +208,7 @@ static const iw_check_job *find_job(const iw_check *check, const iw_profile_job 
 
 static void require_profile_job(const iw_profile_job *wanted, iw_check *check)
 {
-    const iw_check_job *job = find_job(check, wanted);
+    const iw_check_job *job = find_job(check, wanted->name, wanted->ranks);
 
     if (job != NULL) {
         require_slowdown(job, wanted->most_slowdown, check);
@@ -382,7 +385,7 @@ iw_status iw_check_judge(const iw_log *log, const iw_check_opts *given, iw_check
         iw_caveats_of_boot(check->noise.recording, check->noise.name, check->verify->boot_s, &check->caveats);
     }
     check->outcome = outcome_of(check);
-    check_write_line(check, &opts);
+    check_write_line(check);
     return IW_OK;
 }
 
@@ -407,68 +410,43 @@ static void say(iw_check *check, const char *format, ...)
     va_end(args);
 }
 
-static const iw_check_job *job_of(const iw_check *check, const iw_requirement *requirement)
-{
-    for (size_t i = 0; i < check->job_count; i++) {
-        if (strcmp(check->jobs[i].name, requirement->name) == 0) {
-            return &check->jobs[i];
-        }
-    }
-    return NULL;
-}
-
-/* " of hdr-fat-tree", of the job of that name; else nothing. */
-static void say_net(iw_check *check, const char *name)
+/* " of hdr-fat-tree", or nothing. */
+static void say_net(iw_check *check, const iw_check_job *job)
 {
     char net[IWI_PHRASE_SIZE];
 
-    for (size_t i = 0; i < check->job_count; i++) {
-        if (strcmp(check->jobs[i].name, name) == 0 && check->jobs[i].net[0] != '\0') {
-            say(check, " of %s", iwi_net_words(check->jobs[i].net, net));
-        }
+    if (job->net[0] != '\0') {
+        say(check, " of %s", iwi_net_words(job->net, net));
     }
-}
-
-static double slowdown_limit_of(const iw_check_opts *opts, const iw_check_job *job)
-{
-    for (size_t i = 0; opts->profile != NULL && i < opts->profile->job_count; i++) {
-        if (strcmp(opts->profile->jobs[i].name, job->name) == 0 &&
-            opts->profile->jobs[i].ranks == job->ranks) {
-            return opts->profile->jobs[i].most_slowdown;
-        }
-    }
-    return opts->most_slowdown;
 }
 
 /* "barrier on 1024 ranks of chic 76.1 % slower (limit 10 %)" */
-static void say_slower(iw_check *check, const iw_check_opts *opts, const iw_check_job *job)
+static void say_slower(iw_check *check, const iw_check_job *job, double limit)
 {
     const bool is_bound = iwi_is_bound(job->slowdown);
 
     say(check, "%s on %" PRIu32 " ranks", job->name, job->ranks);
-    say_net(check, job->name);
+    say_net(check, job);
     say(check, " %s%s %% slower (limit %s %%)", is_bound ? "at least " : "",
         iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 3).text,
-        iwi_short_percent(slowdown_limit_of(opts, job), 3).text);
+        iwi_short_percent(limit, 3).text);
 }
 
 /* `before` stands before the first. */
-static void say_missed(iw_check *check, const iw_check_opts *opts, bool is_setting, const char *before)
+static void say_missed(iw_check *check, bool is_setting, const char *before)
 {
-    const double most_lost = opts->profile != NULL ? opts->profile->most_lost : opts->most_lost;
-
     for (size_t i = 0; i < check->requirement_count; i++) {
         const iw_requirement *requirement = &check->requirements[i];
 
         if (requirement->is_setting == is_setting && requirement->state == IW_REQUIREMENT_MISSED) {
-            const iw_check_job *job = is_setting ? NULL : job_of(check, requirement);
+            const iw_check_job *job = find_job(check, requirement->name, requirement->ranks);
 
             say(check, "%s", before);
             if (job != NULL) {
-                say_slower(check, opts, job);
+                say_slower(check, job, requirement->limit);
             } else if (!is_setting && strcmp(requirement->name, IWI_CHECK_LOST) == 0) {
                 say(check, IWI_CHECK_LOST " %s (limit %s %%)", requirement->found,
-                    iwi_short_percent(most_lost, 3).text);
+                    iwi_short_percent(requirement->limit, 3).text);
             } else {
                 say(check, "%s: %.80s, required: %.80s", requirement->name, requirement->found,
                     requirement->wanted);
@@ -503,7 +481,7 @@ static void say_advice(iw_check *check)
 }
 
 /* Settings that what was seen contradicts, and then those that are not as required. */
-static void say_contradictions(iw_check *check, const iw_check_opts *opts)
+static void say_contradictions(iw_check *check)
 {
     const char *before = "";
 
@@ -516,12 +494,12 @@ static void say_contradictions(iw_check *check, const iw_check_opts *opts)
             before = "; ";
         }
     }
-    say_missed(check, opts, true, before);
+    say_missed(check, true, before);
     say_advice(check);
 }
 
 /* The source first, so that it stays where the line is cut. */
-static void say_noisy(iw_check *check, const iw_check_opts *opts)
+static void say_noisy(iw_check *check)
 {
     struct iwi_culprit culprit;
     const bool has_culprit = iwi_check_culprit(check, &culprit);
@@ -529,7 +507,7 @@ static void say_noisy(iw_check *check, const iw_check_opts *opts)
     if (has_culprit) {
         say(check, "%s is the worst source; ", culprit.name);
     }
-    say_missed(check, opts, false, "");
+    say_missed(check, false, "");
     if (has_culprit && culprit.remedy != NULL) {
         say(check, "; remedy: %s", culprit.short_remedy != NULL ? culprit.short_remedy : culprit.remedy);
     }
@@ -597,7 +575,7 @@ static void say_good(iw_check *check)
         if (job->is_done) {
             say(check, "; %s on %" PRIu32 " ranks", job->name, job->ranks);
             if (is_first) { /* the network is that of all */
-                say_net(check, job->name);
+                say_net(check, job);
             }
             is_first = false;
             say(check, " %s%s %% slower", is_bound ? "at most " : "",
@@ -607,7 +585,7 @@ static void say_good(iw_check *check)
 }
 
 /* Writes the line for logs of an outcome that has been found. */
-static void check_write_line(iw_check *check, const iw_check_opts *opts)
+static void check_write_line(iw_check *check)
 {
     check->line[0] = '\0';
     for (const char *at = iw_check_outcome_name(check->outcome); *at != '\0'; at++) {
@@ -615,9 +593,9 @@ static void check_write_line(iw_check *check, const iw_check_opts *opts)
     }
     say(check, " %.64s: ", iwi_check_node(check));
     switch (check->outcome) {
-    case IW_CHECK_CONTRADICTED: say_contradictions(check, opts); break;
+    case IW_CHECK_CONTRADICTED: say_contradictions(check); break;
     case IW_CHECK_BUSY: say_load(check); break;
-    case IW_CHECK_NOISY: say_noisy(check, opts); break;
+    case IW_CHECK_NOISY: say_noisy(check); break;
     case IW_CHECK_UNKNOWN: say_doubt(check); break;
     default: say_good(check); break;
     }
@@ -664,7 +642,7 @@ bool iwi_check_culprit(const iw_check *check, struct iwi_culprit *culprit)
 
     for (size_t i = 0; i < check->requirement_count; i++) {
         const iw_requirement *missed = &check->requirements[i];
-        const iw_check_job *job = job_of(check, missed);
+        const iw_check_job *job = find_job(check, missed->name, missed->ranks);
 
         if (missed->state != IW_REQUIREMENT_MISSED || missed->is_setting) {
             continue;

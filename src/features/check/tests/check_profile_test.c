@@ -98,6 +98,25 @@ static void settings_that_cannot_be_read_and_jobs_that_did_not_run_leave_a_doubt
     iw_profile_free(profile);
 }
 
+static void of_one_job_on_two_sizes_the_one_that_misses_is_named(void **state)
+{
+    struct findings *f = *state;
+    iw_profile *profile;
+
+    snprintf(f->jobs[1].name, sizeof f->jobs[1].name, "barrier");
+    f->jobs[0].ranks = 64;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(f->jobs[i].net, sizeof f->jobs[i].net, "chic");
+    }
+    profile = learn(f);
+    f->jobs[1].slowdown = (iw_estimate){0.2, 0.15, 0.4};
+    profile->jobs[1].most_slowdown = 0.1;
+    judge(f, profile);
+    assert_string_equal(f->check.line,
+                        "NOISY node07: barrier on 1024 ranks of chic 20 % slower (limit 10 %)");
+    iw_profile_free(profile);
+}
+
 static void a_profile_goes_through_a_file(void **state)
 {
     struct findings *f = *state;
@@ -130,6 +149,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_setting_that_is_lost_or_differs_is_missed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(settings_that_cannot_be_read_and_jobs_that_did_not_run_leave_a_doubt,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_one_job_on_two_sizes_the_one_that_misses_is_named, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_profile_goes_through_a_file, set_up, tear_down),
     };
 
