@@ -113,8 +113,7 @@ static const char *const synopsis[] = {"[options] FILE", NULL};
 static const char description[] =
     "Show any result as text, as a page, as CSV, or as figures for papers.\nA study, finished or not: the "
     "number of ranks from which noise takes over on each system, how sure that is, and box plots over ranks. "
-    "A "
-    "noise file: how much noise, from which sources, how long and at which frequencies. A folder of noise "
+    "A noise file: how much noise, from which sources, how long and at which frequencies. A folder of noise "
     "files, one per node: which nodes stand out, and why. The JSON of any verb (--format json): the same as "
     "the verb prints, in every format.\nA timeline (simulate --timeline) or a trace: which ranks work, wait "
     "and are delayed when, and the idle waves among them. Its formats are text, html, csv (fronts of the "

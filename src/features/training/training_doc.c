@@ -97,16 +97,14 @@ static void training_say_best(struct iwi_document *doc, const iw_training_result
 static const char *training_loss_interval(struct iwi_document *doc, const iw_training_result *result)
 {
     const double noiseless_ns = (double)result->noiseless_ps / 1e3;
-    const char *low, *high;
+    const char *span;
 
     if (!isfinite(result->step_ns.low) || !isfinite(result->step_ns.high)) {
         return "";
     }
-    low = iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0);
-    high = iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0);
-    return strcmp(low, high) == 0
-               ? ""
-               : iwi_doc_printf(doc, " (95 %% CI %.*s to %s)", (int)strcspn(low, " "), low, high);
+    span = iwi_from_to(doc, iwi_percent(doc, result->step_ns.low / noiseless_ns - 1.0),
+                       iwi_percent(doc, result->step_ns.high / noiseless_ns - 1.0));
+    return strcmp(span, "-") == 0 ? "" : iwi_doc_printf(doc, " (95 %% CI %s)", span);
 }
 
 /* That no GPU computes so fast. */

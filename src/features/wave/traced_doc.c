@@ -60,9 +60,8 @@ static void write_figure(FILE *out)
     write_legend(out);
     (void)fputs(
         "<div class=\"stage\">\n<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" aria-label=\"Timeline of "
-        "all ranks. The verdict has the result, the tables below have "
-        "the "
-        "numbers.\"></canvas>\n<div class=\"tip\" id=\"timeline-tip\" hidden></div>\n</div>\n"
+        "all ranks. The verdict has the result, the tables below have the numbers.\"></canvas>\n<div "
+        "class=\"tip\" id=\"timeline-tip\" hidden></div>\n</div>\n"
         "<p class=\"note\" id=\"timeline-shown\" aria-live=\"polite\"></p>\n"
         "<noscript><p>The picture needs JavaScript; the tables below do not.</p></noscript>\n"
         "<figcaption>Each row is a rank, rank 0 the lowest. Wheel or pinch to zoom, with Shift only the "

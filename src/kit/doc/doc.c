@@ -301,6 +301,15 @@ const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *
     return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "[%s, %s]", low, high);
 }
 
+const char *iwi_from_to(struct iwi_document *doc, const char *low, const char *high)
+{
+    const size_t shown = strchr(low, '%') != NULL ? strcspn(low, " ") : strlen(low);
+
+    return strcmp(low, high) == 0 || strcmp(low, "-") == 0
+               ? "-"
+               : iwi_doc_printf(doc, "%.*s to %s", (int)shown, low, high);
+}
+
 const char *iwi_seconds(struct iwi_document *doc, double seconds)
 {
     const double day_s = 86400.0, year_s = 365.25 * 86400.0;

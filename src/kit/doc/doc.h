@@ -195,6 +195,8 @@ const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown); /* 
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest);
 const char *iwi_brackets(struct iwi_document *doc, const char *low,
                          const char *high); /* "[low, high]"; "-": a point */
+const char *iwi_from_to(struct iwi_document *doc, const char *low,
+                        const char *high); /* "1.20 to 3.10 %", "2 s to 1 min"; "-": a point, or unknown */
 
 /* Also of what nobody will wait for: "3.2 s", "5.4 min", "12 d", "3 y". */
 const char *iwi_seconds(struct iwi_document *doc, double seconds);

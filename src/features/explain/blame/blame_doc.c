@@ -4,7 +4,6 @@
 #include <idlewave/blame.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/base.h"
 #include "features/explain/part_schemas.h"
@@ -126,17 +125,9 @@ static const char *signed_ns(struct iwi_document *doc, double ns)
     return ns < 0.0 ? iwi_doc_printf(doc, "-%s", iwi_ns_short(doc, -ns)) : iwi_ns_short(doc, ns);
 }
 
-/* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *estimate)
 {
-    const char *low, *high;
-
-    if (isnan(estimate->low)) {
-        return "-";
-    }
-    low = signed_ns(doc, estimate->low);
-    high = signed_ns(doc, estimate->high);
-    return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "%s to %s", low, high);
+    return iwi_from_to(doc, signed_ns(doc, estimate->low), signed_ns(doc, estimate->high));
 }
 
 static void say_sources(struct iwi_document *doc, const iw_blame *blame)
@@ -209,13 +200,12 @@ static void say_hits(struct iwi_document *doc, const iw_blame *blame)
 static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
 {
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(
-        doc,
-        "Savings are found by running the trace again without a source's detours. Run again with all of "
-        "them, "
-        "it takes exactly as long as recorded. Calls and detours share a clock (CLOCK_MONOTONIC) to within "
-        "%s; kernel events come from %s.",
-        iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
+    iwi_item(doc,
+             "Savings are found by running the trace again without a source's detours. Run again with all of "
+             "them, it takes exactly as long as recorded. Calls and detours share a clock (CLOCK_MONOTONIC) "
+             "to within "
+             "%s; kernel events come from %s.",
+             iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
     iwi_item(doc, "The 95 %% CI for another run allows for other times of the other sources");
     if (!isnan(blame->unexplained_share)) {
         iwi_doc_append(doc,

@@ -167,10 +167,10 @@ static void say_causes(struct iwi_document *doc, const iw_stragglers *result)
             "", "", share(doc, result->slow_workers_share));
     iwi_row(doc, "usual times for the last stage", "", "", share(doc, result->last_stage_share));
     iwi_unfold(doc);
-    iwi_note(doc,
-             "S: step over a step with usual times. Each line is one change on its own, so shares overlap "
-             "and need "
-             "not add up to 100 %%. One may exceed 100 %%, since slow workers count in the usual times.");
+    iwi_note(
+        doc,
+        "S: step over a step with usual times. Each line is one change on its own, so shares overlap and "
+        "need not add up to 100 %%. One may exceed 100 %%, since slow workers count in the usual times.");
 }
 
 static void say_step(struct iwi_document *doc, const iw_stragglers *result)

@@ -32,18 +32,9 @@ static bool is_everywhere(const iw_waits_cost *cost)
     return strcmp(cost->where, "everywhere") == 0;
 }
 
-/* None where it is a point. */
 static const char *interval(struct iwi_document *doc, const iw_estimate *share)
 {
-    const char *low, *high;
-
-    if (isnan(share->low)) {
-        return "-";
-    }
-    low = iwi_percent_short(doc, share->low);
-    high = iwi_percent_short(doc, share->high);
-    return strcmp(low, high) == 0 ? "-"
-                                  : iwi_doc_printf(doc, "%.*s to %s", (int)strcspn(low, " "), low, high);
+    return iwi_from_to(doc, iwi_percent_short(doc, share->low), iwi_percent_short(doc, share->high));
 }
 
 /* The dearest cause in a sentence. */
@@ -51,13 +42,14 @@ static void say_dearest(struct iwi_document *doc, const iw_waits *waits)
 {
     for (size_t i = 0; i < waits->cost_count; i++) {
         const iw_waits_cost *cost = &waits->costs[i];
+        const char *others = interval(doc, &cost->share);
 
         if (is_everywhere(cost) && strcmp(cost->cause, "all pauses") != 0 && cost->share.value > 0.0) {
             iwi_paragraph(doc, "Without %s%s%s, a step would be %s shorter", cost->cause,
                           cost->culprits[0] != '\0' ? " on " : "", cost->culprits,
                           iwi_percent_short(doc, cost->share.value));
-            if (strcmp(interval(doc, &cost->share), "-") != 0) {
-                iwi_doc_append(doc, " (95 %% CI for other runs: %s)", interval(doc, &cost->share));
+            if (strcmp(others, "-") != 0) {
+                iwi_doc_append(doc, " (95 %% CI for other runs: %s)", others);
             }
             iwi_doc_append(doc, ".");
             return;

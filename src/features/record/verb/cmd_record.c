@@ -293,8 +293,8 @@ static const char *const synopsis[] = {"[options]", NULL};
 static const char description[] =
     "Measure when the operating system, the hypervisor or the hardware interrupts the CPUs of this node, and "
     "write each detour to a noise file. All chosen CPUs are measured at once and on one clock.\nOne thread "
-    "is pinned "
-    "to each CPU and keeps it busy. No privileges are needed, but fewer sources are identified without them; "
+    "is pinned to each CPU and keeps it busy. No privileges are needed, but fewer sources are identified "
+    "without them; "
     "root can identify every source. Kernel tracing uses a private tracefs instance, which is removed at the "
     "end, even if the recording is killed.\nCtrl-C, SIGTERM or SIGHUP ends the recording early; the file is "
     "still written. A second signal ends it at once: the file then holds what had been saved so far, which "

@@ -29,9 +29,8 @@ static const char *const synopsis[] = {"[options] FILE", NULL};
 
 static const char description[] =
     "Show how much CPU time a node loses to noise, by source, and what a barrier and an allreduce pay for "
-    "it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on "
-    "which "
-    "a barrier takes 5 % longer.\nA source is called periodic, and its period "
+    "it: simulated back to back on 1,024 ranks of hdr-fat-tree. Also the least power of two ranks on which a "
+    "barrier takes 5 % longer.\nA source is called periodic, and its period "
     "is shown, if most of its detours follow each other at the same distance, on each CPU or over all of "
     "them. For FWQ and FTQ, each quantum counts as one detour, as long as what it lost against the best "
     "quantum of its CPU.";

@@ -55,11 +55,10 @@ static const char description[] =
     "A late rank makes its neighbours wait, and these make theirs wait in the next step: a wave of idle time "
     "runs through the program. This verb finds the delays in a timeline and follows the waves in "
     "each direction. It reports their speed, compared with sigma d / T (d: distance of partners, T: length "
-    "of a "
-    "step), their loss per rank to noise, and their end: at the border, around the ring, at another wave, or "
+    "of a step), their loss per rank to noise, and their end: at the border, around the ring, at another "
+    "wave, or "
     "in noise.\nTimelines come from 'idlewave simulate --timeline'. In a trace of a real run, unusually long "
-    "computation on a single rank "
-    "counts as a delay.";
+    "computation on a single rank counts as a delay.";
 
 static const struct example examples[] = {
     {"A delay of 13.5 ms runs through a ring of 18 ranks",
