@@ -50,7 +50,7 @@ typedef struct iw_noise_cpu {
 
 typedef struct iw_noise_facts {
     iw_probe probe;
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     bool has_sources;   /* detours have known sources */
     int64_t quantum_ns; /* FWQ, FTQ; else 0 */
     double watched_ns;  /* summed over CPUs */
@@ -204,7 +204,7 @@ typedef struct iw_compare_source {
 typedef struct iw_compare_side {
     const char *name; /* as given, or "A", "B" */
     iw_probe probe;
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     int64_t quantum_ns; /* FWQ, FTQ; else 0 */
     size_t cpu_count;
     double watched_ns; /* summed over CPUs */

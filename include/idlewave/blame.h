@@ -81,7 +81,7 @@ typedef struct iw_blame {
     double unexplained_share;   /* of the run's computing: slower than the same computation at its best, no
                                    detour seen */
     uint64_t unordered; /* waits that ended before what they waited for began, by the clocks: not followed */
-    char rung[16];
+    char attribution[16];
     double clock_error_ns;
     uint64_t events_lost;
     size_t source_count, call_count, hit_count;

@@ -69,7 +69,7 @@ typedef struct iw_digest {
     char *node;
     int64_t start_ns; /* since 1970, UTC; 0: not known */
     iw_probe probe;
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     double threshold_ns; /* of the first CPU: shorter gaps were not kept */
     size_t attribute_count;
     iw_attribute *attributes; /* settings of the node: kernel, governor, ... */

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** Which rung of the attribution ladder to use. */
+/** Which attribution level to use. */
 typedef enum iw_attribution {
     IW_ATTRIBUTION_AUTO, /* the best that works */
     IW_ATTRIBUTION_NONE,

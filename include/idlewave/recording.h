@@ -98,7 +98,7 @@ typedef struct iw_attribute {
 
 typedef struct iw_recording {
     iw_probe probe;
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     int64_t quantum_ns; /* FWQ, FTQ; else 0 */
     size_t cpu_count;
     iw_detours *cpus;
@@ -125,7 +125,7 @@ IW_API IW_NODISCARD iw_status iw_recording_set(const iw_log *log, iw_recording *
 IW_API const char *iw_recording_get(const iw_recording *recording, const char *name);
 
 IW_API const char *iw_class_name(iw_class kind);
-IW_API const char *iw_attribution_level_name(iw_attribution_level rung);
+IW_API const char *iw_attribution_level_name(iw_attribution_level attribution);
 IW_API const char *iw_probe_name(iw_probe probe);
 
 /** Adds the recording to what a simulation meets: rank r sees CPU (r mod ranks_per_node) mod cpu_count of the
@@ -236,7 +236,7 @@ typedef struct iw_merge_input {
 
 /** All CPUs of all inputs, in their order, in one recording. A CPU whose number an earlier one has gets the
  * lowest number that no input uses. Sources are joined by class and name; attributes that differ become
- * "a | b"; the rung is the lowest. IW_ERR_RANGE: other probes or quanta. */
+ * "a | b"; the attribution level is the lowest. IW_ERR_RANGE: other probes or quanta. */
 IW_API IW_NODISCARD iw_status iw_recording_merge(const iw_log *log, const iw_merge_input *inputs,
                                                  size_t count, iw_recording **recording_p, iw_edit *edit_p);
 

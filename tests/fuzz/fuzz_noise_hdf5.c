@@ -153,7 +153,7 @@ static void write_file(const char *path, struct input *in)
     memset(cpus, 0, sizeof cpus);
     head.cpu_count = take(in) % (MAX_CPUS + 1);
     head.probe = (iw_probe)(take(in) % 4);
-    head.rung = (iw_attribution_level)(take(in) % 6);
+    head.attribution = (iw_attribution_level)(take(in) % 6);
     head.quantum_ns = take_number(in, 0);
     for (size_t i = 0; i < head.cpu_count; i++) {
         cpus[i].cpu = (uint32_t)i;

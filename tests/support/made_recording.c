@@ -19,7 +19,7 @@ iw_recording *iwt_recording(size_t cpu_count, int64_t length_ns)
     iw_recording *recording = NULL;
 
     must(iw_recording_new(NULL, cpu_count, &recording));
-    recording->rung = IW_ATTRIBUTION_LEVEL_TRACEFS;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_TRACEFS;
     for (size_t i = 0; i < cpu_count; i++) {
         recording->cpus[i].cpu = (uint32_t)i;
         recording->cpus[i].length_ns = length_ns;

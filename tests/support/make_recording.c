@@ -150,7 +150,7 @@ static iw_recording *make_quanta(iw_probe probe)
     iw_recording *recording = iwt_recording(2, SECOND_NS / 10);
 
     recording->probe = probe;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     recording->quantum_ns = 1000000;
     for (size_t cpu = 0; cpu < 2; cpu++) {
         for (int64_t i = 0; i < 100; i++) {

@@ -114,7 +114,7 @@ iw_recording *synthetic_quanta(const iw_recording *detours, iw_probe probe, int6
     iw_recording *quanta = iwt_recording(detours->cpu_count, detours->cpus[0].length_ns);
 
     quanta->probe = probe;
-    quanta->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    quanta->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     quanta->quantum_ns = quantum_ns;
     for (size_t c = 0; c < detours->cpu_count; c++) {
         const iw_detours *cpu = &detours->cpus[c];

@@ -27,11 +27,11 @@ const char *iw_class_name(iw_class kind)
     return NAME_OF(names, kind);
 }
 
-const char *iw_attribution_level_name(iw_attribution_level rung)
+const char *iw_attribution_level_name(iw_attribution_level attribution)
 {
     static const char *const names[] = {"none", "switches", "perf", "tracefs", "osnoise", "bpf"};
 
-    return NAME_OF(names, rung);
+    return NAME_OF(names, attribution);
 }
 
 const char *iw_probe_name(iw_probe probe)
@@ -323,11 +323,11 @@ iw_status iwi_recording_check(const iw_log *log, const char *name, const iw_reco
 {
     const struct checker c = {log, name, recording, fault};
 
-    if ((unsigned)recording->probe >= IW_PROBES || (unsigned)recording->rung >= IW_ATTRIBUTION_LEVELS ||
-        !is_time(recording->quantum_ns)) {
+    if ((unsigned)recording->probe >= IW_PROBES ||
+        (unsigned)recording->attribution >= IW_ATTRIBUTION_LEVELS || !is_time(recording->quantum_ns)) {
         return iwi_fail(log, fault,
                         "'%s': probe %d, level of attribution %d or a quantum of %" PRId64 " ns is unknown",
-                        name, (int)recording->probe, (int)recording->rung, recording->quantum_ns);
+                        name, (int)recording->probe, (int)recording->attribution, recording->quantum_ns);
     }
     IW_TRY(check_sources(&c));
     for (size_t i = 0; i < recording->cpu_count; i++) {

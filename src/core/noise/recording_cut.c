@@ -155,7 +155,7 @@ static iw_status make_head(struct cutter *c)
     IW_TRY(choose_cpus(c, &cpu_count));
     IW_TRY(iw_recording_new(c->log, cpu_count, &c->cut));
     c->cut->probe = c->from->probe;
-    c->cut->rung = c->from->rung;
+    c->cut->attribution = c->from->attribution;
     c->cut->quantum_ns = c->from->quantum_ns;
     IW_TRY(copy_sources(c));
     return copy_attributes(c);

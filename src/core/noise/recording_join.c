@@ -206,11 +206,12 @@ iw_status iwi_join_begin(struct iwi_join *j, size_t cpu_count)
     IW_TRY(iw_recording_new(j->log, cpu_count, &j->joined));
     j->joined->probe = j->inputs[0].recording->probe;
     j->joined->quantum_ns = j->inputs[0].recording->quantum_ns;
-    j->joined->rung = j->inputs[0].recording->rung;
+    j->joined->attribution = j->inputs[0].recording->attribution;
     for (size_t i = 0; i < j->count; i++) {
         const iw_recording *from = j->inputs[i].recording;
 
-        j->joined->rung = from->rung < j->joined->rung ? from->rung : j->joined->rung;
+        j->joined->attribution =
+            from->attribution < j->joined->attribution ? from->attribution : j->joined->attribution;
         iwi_edit_count(&j->edit, from);
     }
     IW_TRY(join_sources(j));

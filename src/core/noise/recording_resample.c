@@ -33,7 +33,7 @@ static iw_status make_head(struct resampler *r)
     sources = r->made->sources;
     room = r->made->source_count;
     r->made->probe = r->from->probe;
-    r->made->rung = r->from->rung;
+    r->made->attribution = r->from->attribution;
     IW_TRY(iwi_grow(r->log, (void **)&sources, &room, r->from->source_count, sizeof *sources));
     r->made->sources = sources;
     r->made->source_count = r->from->source_count;

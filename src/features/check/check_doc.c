@@ -140,14 +140,15 @@ static void say_basis(struct iwi_document *doc, const iw_check *check)
                       facts->cpu_count, iwi_plural_s(facts->cpu_count));
         return;
     }
-    iwi_paragraph(doc, "Kernel %s; %zu CPU%s %s for %s; sources %s.", kernel_of(check), facts->cpu_count,
-                  iwi_plural_s(facts->cpu_count),
-                  check->is_watched ? "watched (while programs wanted them)" : "measured",
-                  iwi_ns_round(doc, facts->watched_ns / cpus),
-                  facts->rung != IW_ATTRIBUTION_LEVEL_NONE
-                      ? iwi_doc_printf(doc, "identified with %s", iw_attribution_level_name(facts->rung))
-                  : facts->has_sources ? "named"
-                                       : "not identified");
+    iwi_paragraph(
+        doc, "Kernel %s; %zu CPU%s %s for %s; sources %s.", kernel_of(check), facts->cpu_count,
+        iwi_plural_s(facts->cpu_count),
+        check->is_watched ? "watched (while programs wanted them)" : "measured",
+        iwi_ns_round(doc, facts->watched_ns / cpus),
+        facts->attribution != IW_ATTRIBUTION_LEVEL_NONE
+            ? iwi_doc_printf(doc, "identified with %s", iw_attribution_level_name(facts->attribution))
+        : facts->has_sources ? "named"
+                             : "not identified");
     if (has_taken(check)) {
         iwi_doc_append(doc, " The check took %s.", iwi_ns_round(doc, 1e9 * check->took_s));
     }

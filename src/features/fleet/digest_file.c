@@ -72,7 +72,7 @@ static void put_head(struct iwi_out *out, const iw_digest *digest)
     put_text(out, digest->node);
     put_signed(out, digest->start_ns);
     put_number(out, digest->probe);
-    put_number(out, digest->rung);
+    put_number(out, digest->attribution);
     put_number(out, (uint64_t)llround(fmax(digest->threshold_ns, 0.0) * 1000.0));
     put_number(out, digest->attribute_count);
     for (size_t i = 0; i < digest->attribute_count; i++) {
@@ -309,7 +309,7 @@ static iw_status take_head(struct cursor *c, iw_digest **digest_p)
     digest = *digest_p;
     digest->start_ns = take_signed(c);
     digest->probe = (iw_probe)take_up_to(c, IW_PROBES - 1, "the probe is unknown");
-    digest->rung =
+    digest->attribution =
         (iw_attribution_level)take_up_to(c, IW_ATTRIBUTION_LEVELS - 1, "the level of attribution is unknown");
     digest->threshold_ns = (double)take_number(c) / 1000.0;
     count = take_count(c);

@@ -223,7 +223,7 @@ static iw_status fill_digest(const struct reader *r, iw_digest *digest)
 {
     digest->start_ns = r->start_ns;
     digest->probe = IW_PROBE_WATCH;
-    digest->rung = IW_ATTRIBUTION_LEVEL_BPF;
+    digest->attribution = IW_ATTRIBUTION_LEVEL_BPF;
     IW_TRY(iwi_digest_set(r->log, digest, "imported_from", "run queue statistics"));
     IW_TRY(iwi_digest_set(r->log, digest, IWI_DIGEST_BUSY_KEY, "yes"));
     IW_TRY(iwi_digest_add_cpu(r->log, digest, 0, r->end_ns - r->start_ns));

@@ -607,7 +607,7 @@ static void describe(const char *fact, const iw_digest *digest, char buf[VALUE_S
     if (strcmp(fact, "probe") == 0) {
         snprintf(buf, VALUE_SIZE, "%s", iw_probe_name(digest->probe));
     } else if (strcmp(fact, "rung") == 0) {
-        snprintf(buf, VALUE_SIZE, "%s", iw_attribution_level_name(digest->rung));
+        snprintf(buf, VALUE_SIZE, "%s", iw_attribution_level_name(digest->attribution));
     } else if (strcmp(fact, "cpus") == 0) {
         snprintf(buf, VALUE_SIZE, "%zu", digest->cpu_count);
     } else if (digest->cpu_count > 0 && strcmp(fact, "length") == 0) {

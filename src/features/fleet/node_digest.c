@@ -298,7 +298,7 @@ static iw_status add_settings(const iw_log *log, iw_digest *digest, const iw_rec
 
     digest->start_ns = start != NULL ? strtoll(start, NULL, 10) : 0;
     digest->probe = recording->probe;
-    digest->rung = recording->rung;
+    digest->attribution = recording->attribution;
     digest->threshold_ns = recording->cpu_count > 0 ? recording->cpus[0].threshold_ns : 0.0;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const char *value = iw_recording_get(recording, settings[i]);

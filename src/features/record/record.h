@@ -5,10 +5,10 @@
 #ifndef IWI_RECORD_H
 #define IWI_RECORD_H
 
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 #include "features/record/clock/clock.h"
 
-extern const struct iwi_rung_ops iwi_rung_tracefs, iwi_rung_perf;
+extern const struct iwi_method_ops iwi_method_tracefs, iwi_method_perf;
 
 /* Attributes of recordings that no probe made: only where and when, and the machine. */
 IW_NODISCARD iw_status iwi_recording_origin_node(const iw_log *log, const char *root, const char *command,

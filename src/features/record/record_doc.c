@@ -117,7 +117,7 @@ static const char *attribution(struct iwi_document *doc, const iw_noise_facts *f
     const double recorder_ms = number_of(facts, "recorder_ms");
     const char *matched = "", *missing = "", *own = "";
 
-    if (facts->rung == IW_ATTRIBUTION_LEVEL_NONE) {
+    if (facts->attribution == IW_ATTRIBUTION_LEVEL_NONE) {
         return "unknown (none identified)";
     }
     if (events > 0.0) {
@@ -131,8 +131,8 @@ static const char *attribution(struct iwi_document *doc, const iw_noise_facts *f
         own = iwi_doc_printf(doc, "; without %s of idlewave itself, which wrote the recording",
                              iwi_ns_round(doc, 1e6 * recorder_ms));
     }
-    return iwi_doc_printf(doc, "identified with %s%s%s%s", iw_attribution_level_name(facts->rung), matched,
-                          missing, own);
+    return iwi_doc_printf(doc, "identified with %s%s%s%s", iw_attribution_level_name(facts->attribution),
+                          matched, missing, own);
 }
 
 /* Up to how many ranks it can say what noise costs. */
@@ -163,8 +163,8 @@ static void show_days(struct iwi_document *doc)
 
 static void show_largest(struct iwi_document *doc, const iw_noise_facts *facts)
 {
-    for (size_t i = 0; facts->rung != IW_ATTRIBUTION_LEVEL_NONE && i < facts->source_count && i < LARGEST;
-         i++) {
+    for (size_t i = 0;
+         facts->attribution != IW_ATTRIBUTION_LEVEL_NONE && i < facts->source_count && i < LARGEST; i++) {
         const iw_noise_origin *origin = &facts->sources[i];
 
         iwi_row(doc, i == 0 ? "largest" : "",
@@ -212,7 +212,7 @@ static void write_doc(struct iwi_document *doc, const void *subject)
     iwi_noise_verdict(doc, &report->noise);
     iwi_noise_figures(doc, &report->noise);
     show_facts(doc, report);
-    if (note != NULL && facts->rung < IW_ATTRIBUTION_LEVEL_TRACEFS) {
+    if (note != NULL && facts->attribution < IW_ATTRIBUTION_LEVEL_TRACEFS) {
         iwi_note(doc, "Some sources could not be identified, because these failed: %s.", note);
     }
     iwi_only_in(doc, IWI_ON_PAGES);

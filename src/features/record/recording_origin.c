@@ -372,11 +372,11 @@ static void put_wall_clock(struct writer *w, const struct iwi_wall_tie *first, i
 /* Of what the kernel reported, how much met a detour. */
 static void put_kernel_events(struct writer *w, const struct iwi_attributor *attribution)
 {
-    if (attribution->rung.ops != NULL) {
+    if (attribution->method.ops != NULL) {
         put_number(w, "kernel_events", "%.0f", (double)attribution->shares);
         put_number(w, "kernel_events_matched", "%.0f", (double)attribution->matched);
         put_number(w, "kernel_events_lost", "%.0f",
-                   (double)(attribution->rung.lost - attribution->lost_before));
+                   (double)(attribution->method.lost - attribution->lost_before));
         put_number(w, "recorder_ms", "%.3f", attribution->recorder_ns / 1e6);
     }
 }

@@ -105,7 +105,8 @@ IWI_OF(bool, has_quanta, iw_noise_facts, it->quantum_ns > 0)
 
 static const struct iwi_field facts_fields[] = {
     IWI_ENUM(iw_noise_facts, probe, "probe", iwi_probe_at),
-    IWI_ENUM(iw_noise_facts, rung, "rung", iwi_rung_at, .about = "how sources were identified"),
+    IWI_ENUM(iw_noise_facts, attribution, "rung", iwi_attribution_level_at,
+             .about = "how sources were identified"),
     IWI_VALUE(iw_noise_facts, has_sources, .about = "detours have known sources"),
     IWI_VALUE(iw_noise_facts, quantum_ns, .is_there = has_quanta, .about = "of FWQ and FTQ"),
     IWI_VALUE(iw_noise_facts, watched_ns, .about = "summed over the CPUs"),

@@ -434,7 +434,7 @@ iw_status iw_noise_facts_new(const iw_log *log, const iw_recording *recording, i
     }
     if (status == IW_OK) {
         *facts = (iw_noise_facts){.probe = recording->probe,
-                                  .rung = recording->rung,
+                                  .attribution = recording->attribution,
                                   .has_sources = iwi_names_sources(recording),
                                   .quantum_ns = recording->quantum_ns,
                                   .attribute_count = recording->attribute_count,

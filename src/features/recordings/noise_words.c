@@ -40,18 +40,19 @@ static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts
     }
 }
 
-/* The rung that was used is not the best: what it does not identify, and why no better one was used. */
+/* The attribution level that was used is not the best: what it does not identify, and why no better one was
+ * used. */
 static void warn_of_unknown_sources(struct iwi_document *doc, const iw_noise_facts *facts)
 {
     const char *note = iwi_fact(facts, "attribution_note");
 
-    if (iw_probe_has_quanta(facts->probe) || facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES ||
-        facts->all.count == 0 || (facts->rung == IW_ATTRIBUTION_LEVEL_NONE && facts->has_sources) ||
+    if (iw_probe_has_quanta(facts->probe) || facts->attribution > IW_ATTRIBUTION_LEVEL_SWITCHES ||
+        facts->all.count == 0 || (facts->attribution == IW_ATTRIBUTION_LEVEL_NONE && facts->has_sources) ||
         iwi_fact(facts, "specs") != NULL) { /* synthetic: nothing had to be identified */
         return;
     }
     iwi_item(doc, "%s",
-             facts->rung == IW_ATTRIBUTION_LEVEL_NONE
+             facts->attribution == IW_ATTRIBUTION_LEVEL_NONE
                  ? "The sources are unknown: the recording names none."
                  : "Only preemptions were identified: interrupts, the hypervisor and the hardware count as "
                    "unknown.");
@@ -363,7 +364,7 @@ static void say_shares(struct iwi_document *doc, const iw_noise_facts *facts)
                           ? origin->row.share
                           : 0.0;
     }
-    if (facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES && iwi_fact(facts, "kernel_threads") != NULL) {
+    if (facts->attribution > IW_ATTRIBUTION_LEVEL_SWITCHES && iwi_fact(facts, "kernel_threads") != NULL) {
         iwi_doc_append(doc, " By source: programs %s, kernel threads %s, interrupts %s.",
                        iwi_percent_short(doc, programs), iwi_percent_short(doc, threads),
                        iwi_percent_short(doc, interrupts));
@@ -467,8 +468,8 @@ void iwi_noise_provenance(struct iwi_document *doc, const iw_noise_report *repor
     say_fact(doc, facts, "kernel", ", kernel ");
     say_fact(doc, facts, "date", ", ");
     say_under(doc, facts);
-    if (!is_quanta(facts) && facts->rung != IW_ATTRIBUTION_LEVEL_NONE) {
-        iwi_doc_append(doc, "; sources identified with %s", iw_attribution_level_name(facts->rung));
+    if (!is_quanta(facts) && facts->attribution != IW_ATTRIBUTION_LEVEL_NONE) {
+        iwi_doc_append(doc, "; sources identified with %s", iw_attribution_level_name(facts->attribution));
     }
     iwi_doc_append(doc, ".");
     if (!is_quanta(facts)) {
@@ -528,7 +529,7 @@ void iwi_noise_interrupts(struct iwi_document *doc, const iw_noise_facts *facts)
     struct interrupts counts[MOST_INTERRUPTS];
     size_t used;
 
-    if (text == NULL || facts->rung > IW_ATTRIBUTION_LEVEL_SWITCHES || !(facts->watched_ns > 0.0)) {
+    if (text == NULL || facts->attribution > IW_ATTRIBUTION_LEVEL_SWITCHES || !(facts->watched_ns > 0.0)) {
         return;
     }
     used = count_interrupts(text, facts, counts);

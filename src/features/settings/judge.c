@@ -345,7 +345,7 @@ static void say_untold(const struct iwi_case *c, iw_mitigation *m)
     } else {
         iwi_judge_say(m->evidence,
                       "the recording does not name such sources (level of attribution %s); record as root",
-                      iw_attribution_level_name(c->seen->rung));
+                      iw_attribution_level_name(c->seen->attribution));
     }
 }
 

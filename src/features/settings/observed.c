@@ -123,20 +123,20 @@ static iw_status take_counters(const iw_log *log, struct iwi_observed *seen, uin
 
 /* ---- recordings ---- */
 
-/* Made recordings have no rung, but nothing in them is unknown. */
+/* Made recordings have no attribution level, but nothing in them is unknown. */
 static void set_tells(const iw_recording *recording, struct iwi_observed *seen)
 {
     const bool is_made = iw_recording_get(recording, "specs") != NULL;
     const bool has_counters = iw_recording_get(recording, "interrupts") != NULL;
-    const bool is_all =
-        !iw_probe_has_quanta(recording->probe) && (recording->rung >= IW_ATTRIBUTION_LEVEL_PERF || is_made);
+    const bool is_all = !iw_probe_has_quanta(recording->probe) &&
+                        (recording->attribution >= IW_ATTRIBUTION_LEVEL_PERF || is_made);
 
     seen->lacks_names = !is_all;
     for (iw_class kind = IW_CLASS_UNKNOWN + 1; kind < IW_CLASSES; kind++) {
         const bool is_countable = kind == IW_CLASS_IRQ || kind == IW_CLASS_SOFTIRQ || kind == IW_CLASS_NMI;
 
         seen->tells[kind] =
-            is_all || (kind == IW_CLASS_THREAD && recording->rung == IW_ATTRIBUTION_LEVEL_SWITCHES);
+            is_all || (kind == IW_CLASS_THREAD && recording->attribution == IW_ATTRIBUTION_LEVEL_SWITCHES);
         seen->is_counted[kind] = !seen->tells[kind] && has_counters && is_countable;
         seen->tells[kind] |= seen->is_counted[kind];
     }
@@ -218,7 +218,7 @@ iw_status iwi_observe_recording(const iw_log *log, const iw_recording *recording
                *smi_count = iw_recording_get(recording, "smi_count");
     struct filling filling = {.log = log, .recording = recording, .seen = seen, .status = IW_OK};
 
-    *seen = (struct iwi_observed){.by = IWI_SEEN_BY_RECORDING, .rung = recording->rung};
+    *seen = (struct iwi_observed){.by = IWI_SEEN_BY_RECORDING, .attribution = recording->attribution};
     seen->seen_cpus = iwi_new_array(log, recording->cpu_count, sizeof *seen->seen_cpus);
     if (seen->seen_cpus == NULL) {
         return IW_ERR_NOMEM;

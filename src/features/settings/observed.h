@@ -33,10 +33,11 @@ struct iwi_seen_cpu {
 
 struct iwi_observed {
     enum iwi_seen_by by;
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     bool tells[IW_CLASSES];      /* sources of this class have been told apart */
     bool lacks_names;            /* of threads: preemptions are told, not by whom */
-    bool is_counted[IW_CLASSES]; /* by counters, also with a recording whose rung does not name them */
+    bool is_counted[IW_CLASSES]; /* by counters, also with a recording whose attribution level does not name
+                                    them */
     bool has_smi_count;
     double smi_count;  /* how often firmware interrupted */
     size_t slot_count; /* counters that come with a recording have one only */

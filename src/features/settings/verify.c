@@ -245,10 +245,10 @@ static void describe_watched(const struct iwi_case *c, iw_verify *verify)
     if (seen->by == IWI_SEEN_BY_RECORDING) {
         iwi_judge_say(verify->watched, "a recording of %s, %s s", iwi_cpus_text(&seen->cpus, cpus),
                       iwi_short(shortest_s, 3).text);
-        if (seen->rung != IW_ATTRIBUTION_LEVEL_NONE ||
+        if (seen->attribution != IW_ATTRIBUTION_LEVEL_NONE ||
             !seen->tells[IW_CLASS_THREAD]) { /* made ones name all without */
             iwi_judge_say(verify->watched, ", level of attribution %s",
-                          iw_attribution_level_name(seen->rung));
+                          iw_attribution_level_name(seen->attribution));
         }
     } else if (seen->by == IWI_SEEN_BY_COUNTERS) {
         iwi_judge_say(verify->watched, "the kernel's counters over %s s", iwi_short(shortest_s, 3).text);

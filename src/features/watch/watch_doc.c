@@ -132,7 +132,7 @@ static const char *of_wanted(struct iwi_document *doc, uint64_t ns, const iw_wat
 /* Not by programs in the kernel: what those count meanwhile is not known. */
 static bool is_by_events(const iw_watch_report *report)
 {
-    return report->noise.facts.rung != IW_ATTRIBUTION_LEVEL_BPF;
+    return report->noise.facts.attribution != IW_ATTRIBUTION_LEVEL_BPF;
 }
 
 /* What is not noise stands apart: nobody took a CPU from the job there. */

@@ -273,7 +273,7 @@ static iw_status new_recording(struct watcher *w, const iw_cpu_set *cpus)
     IW_TRY(iw_recording_new(w->log, iw_cpu_set_count(cpus), &recording));
     w->result->recording = w->detours.recording = recording;
     recording->probe = IW_PROBE_WATCH;
-    recording->rung = IW_ATTRIBUTION_LEVEL_BPF;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_BPF;
     for (uint32_t cpu = 0; cpu < IW_CPU_SET_MOST; cpu++) {
         if (iw_cpu_set_has(cpus, cpu)) {
             recording->cpus[used].cpu = cpu;

@@ -8,11 +8,11 @@
 
 #include <idlewave/recording.h>
 
-/* Whether the detours have known sources. Synthetic and converted recordings may list sources that no rung
+/* Whether the detours have known sources. Synthetic and converted recordings may list sources that no method
  * had to tell apart. */
 static inline bool iwi_names_sources(const iw_recording *recording)
 {
-    return recording->rung != IW_ATTRIBUTION_LEVEL_NONE || recording->source_count > 1;
+    return recording->attribution != IW_ATTRIBUTION_LEVEL_NONE || recording->source_count > 1;
 }
 
 /* FWQ and FTQ as detours, one a quantum: what it lost against the best one of its CPU. FWQ: its duration less

@@ -25,9 +25,9 @@ const char *iwi_probe_at(unsigned probe)
     return probe < IW_PROBES ? iw_probe_name((iw_probe)probe) : NULL;
 }
 
-const char *iwi_rung_at(unsigned rung)
+const char *iwi_attribution_level_at(unsigned level)
 {
-    return rung < IW_ATTRIBUTION_LEVELS ? iw_attribution_level_name((iw_attribution_level)rung) : NULL;
+    return level < IW_ATTRIBUTION_LEVELS ? iw_attribution_level_name((iw_attribution_level)level) : NULL;
 }
 
 const char *iwi_sync_name(unsigned sync)

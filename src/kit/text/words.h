@@ -95,7 +95,7 @@ extern const struct iwi_schema iwi_sensitivity_schema; /* iw_sensitivity */
 /* Names of enums for tables: NULL behind the last. */
 const char *iwi_class_at(unsigned kind);
 const char *iwi_probe_at(unsigned probe);
-const char *iwi_rung_at(unsigned rung);
+const char *iwi_attribution_level_at(unsigned level);
 
 /* ---- numbers for people, three digits, at most seven columns: "2.10 us", "1.23k/s", "<.001 %" ---- */
 const char *iwi_ns_short_text(double ns, char buf[IWI_NUMBER_SIZE]);

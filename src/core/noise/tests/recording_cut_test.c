@@ -62,7 +62,7 @@ static void cut_to_everything_is_the_same(void **state)
         iwt_attribute(recording, "steal_ms", "12");
         same = cut(recording, &opts);
         assert_int_equal(same->cpu_count, recording->cpu_count);
-        assert_int_equal(same->rung, recording->rung);
+        assert_int_equal(same->attribution, recording->attribution);
         assert_int_equal(same->source_count, recording->source_count);
         assert_memory_equal(same->sources, recording->sources, same->source_count * sizeof *same->sources);
         assert_string_equal(iw_recording_get(same, "host"), "node07");

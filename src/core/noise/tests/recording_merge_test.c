@@ -135,7 +135,7 @@ static void sources_are_joined_and_attributes_listed(void **state)
     assert_int_not_equal(tick_a, tick_b);
     iwt_detour(a, 0, 10, 5, tick_a);
     iwt_detour(b, 0, 20, 6, tick_b);
-    b->rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
+    b->attribution = IW_ATTRIBUTION_LEVEL_SWITCHES;
     iwt_attribute(a, "host", "n1");
     iwt_attribute(b, "host", "n2");
     iwt_attribute(a, "kernel", "6.1");
@@ -148,7 +148,7 @@ static void sources_are_joined_and_attributes_listed(void **state)
     assert_ok(iw_recording_merge(NULL, inputs, 3, &merged, &edit));
     assert_int_equal(merged->source_count, 3);
     assert_int_equal(merged->cpus[0].source[0], merged->cpus[1].source[0]);
-    assert_int_equal(merged->rung, IW_ATTRIBUTION_LEVEL_SWITCHES);
+    assert_int_equal(merged->attribution, IW_ATTRIBUTION_LEVEL_SWITCHES);
     assert_int_equal(merged->cpus[1].length_ns, 500);
     assert_string_equal(iw_recording_get(merged, "host"), "n1 | n2");
     assert_string_equal(iw_recording_get(merged, "kernel"), "6.1");

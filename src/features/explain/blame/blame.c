@@ -366,7 +366,8 @@ static void describe(const struct iwi_blamed_run *run, const iw_recording *const
     blame->calls = iwi_run_calls(run) - run->trace->rank_count;
     blame->run_ns = (double)(run->end_ns - run->zero_ns);
     blame->unordered = run->unordered;
-    snprintf(blame->rung, sizeof blame->rung, "%s", iw_attribution_level_name(kernel[0]->rung));
+    snprintf(blame->attribution, sizeof blame->attribution, "%s",
+             iw_attribution_level_name(kernel[0]->attribution));
     for (size_t i = 0; i < count; i++) {
         const char *error = iw_recording_get(kernel[i], "clock_error_ns");
         const char *lost = iw_recording_get(kernel[i], "kernel_events_lost");

@@ -77,7 +77,7 @@ static const struct iwi_field blame_fields[] = {
                        "without a detour; null if none was repeated"),
     IWI_VALUE(iw_blame, unordered,
               .about = "waits that by the clocks ended before the awaited event began; not followed"),
-    IWI_CHARS(iw_blame, rung, .about = "source of kernel events: `tracefs` or `perf`"),
+    IWI_CHARS_AS(iw_blame, attribution, "rung", .about = "source of kernel events: `tracefs` or `perf`"),
     IWI_VALUE(iw_blame, clock_error_ns,
               .about = "maximum difference between the clocks of calls and kernel events"),
     IWI_VALUE(iw_blame, events_lost, .about = "kernel events lost for lack of buffer space"),
@@ -205,7 +205,7 @@ static void say_certainty(struct iwi_document *doc, const iw_blame *blame)
              "them, it takes exactly as long as recorded. Calls and detours share a clock (CLOCK_MONOTONIC) "
              "to within "
              "%s; kernel events come from %s.",
-             iwi_ns_round(doc, blame->clock_error_ns), blame->rung);
+             iwi_ns_round(doc, blame->clock_error_ns), blame->attribution);
     iwi_item(doc, "The 95 %% CI for another run allows for other times of the other sources");
     if (!isnan(blame->unexplained_share)) {
         iwi_doc_append(doc,

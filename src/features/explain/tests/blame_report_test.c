@@ -73,7 +73,7 @@ static void init(struct sample *s)
                           .last_rank = 2,
                           .without_all_ns = {7.5e6, NAN, NAN},
                           .unexplained_share = 0.03,
-                          .rung = "tracefs",
+                          .attribution = "tracefs",
                           .clock_error_ns = 40,
                           .source_count = 2,
                           .call_count = 2,

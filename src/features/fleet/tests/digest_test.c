@@ -41,7 +41,7 @@ static iw_digest *made(const char *node)
     assert_ok(iwi_digest_new(NULL, node, &digest));
     digest->start_ns = INT64_C(1763409600123456789);
     digest->probe = IW_PROBE_WATCH;
-    digest->rung = IW_ATTRIBUTION_LEVEL_BPF;
+    digest->attribution = IW_ATTRIBUTION_LEVEL_BPF;
     digest->threshold_ns = 180.25;
     assert_ok(iwi_digest_set(NULL, digest, "kernel", "6.1.0-18-amd64"));
     assert_ok(iwi_digest_set(NULL, digest, "governor", ""));
@@ -83,7 +83,7 @@ static void assert_same(const iw_digest *a, const iw_digest *b)
 {
     assert_string_equal(a->node, b->node);
     assert_true(a->start_ns == b->start_ns && a->threshold_ns == b->threshold_ns);
-    assert_true(a->probe == b->probe && a->rung == b->rung);
+    assert_true(a->probe == b->probe && a->attribution == b->attribution);
     assert_int_equal(a->attribute_count, b->attribute_count);
     for (size_t i = 0; i < a->attribute_count; i++) {
         assert_string_equal(iw_digest_get(a, b->attributes[i].name), b->attributes[i].value);

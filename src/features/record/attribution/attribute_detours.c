@@ -30,7 +30,7 @@ static iw_status count_share(struct tally *tally, uint32_t source, double ns)
         i++;
     }
     if (i == tally->count) {
-        IW_TRY(iwi_grow(attribution->rung.log, &array, &attribution->taker_capacity, i + 1,
+        IW_TRY(iwi_grow(attribution->method.log, &array, &attribution->taker_capacity, i + 1,
                         sizeof *attribution->takers));
         attribution->takers = array;
         attribution->takers[tally->count++] = (struct iwi_taker){.source = source};
@@ -74,12 +74,12 @@ static iw_status balance(struct tally *tally, double duration_ns, uint32_t unsee
 static iw_status add_part(struct iwi_attributor *attribution, size_t place, size_t detour, uint32_t source,
                           int64_t ns)
 {
-    iw_detours *cpu = &attribution->rung.recording->cpus[place];
+    iw_detours *cpu = &attribution->method.recording->cpus[place];
     size_t *capacity = &attribution->part_capacity[place];
     const size_t need = cpu->part_count + 1;
     void *arrays[] = {cpu->part_detour, cpu->part_source, cpu->part_ns};
     size_t capacities[] = {*capacity, *capacity, *capacity};
-    const iw_log *log = attribution->rung.log;
+    const iw_log *log = attribution->method.log;
 
     if (need > *capacity) {
         iw_status status = iwi_grow(log, &arrays[0], &capacities[0], need, sizeof *cpu->part_detour);
@@ -121,7 +121,7 @@ static void leave_recorder_out(struct tally *tally, int64_t *duration_ns)
 static iw_status write_parts(const struct tally *tally, size_t place, size_t detour)
 {
     struct iwi_attributor *attribution = tally->attribution;
-    iw_detours *cpu = &attribution->rung.recording->cpus[place];
+    iw_detours *cpu = &attribution->method.recording->cpus[place];
     const size_t largest = largest_taker(tally);
     int64_t rest_ns = cpu->duration_ns[detour];
 
@@ -145,9 +145,9 @@ static iw_status write_parts(const struct tally *tally, size_t place, size_t det
 static iw_status lay_one(struct iwi_attributor *attribution, size_t place, uint64_t zero, size_t detour,
                          size_t *next_p, bool *is_kept_p)
 {
-    const iw_detours *cpu = &attribution->rung.recording->cpus[place];
-    const struct iwi_shares *shares = &attribution->rung.shares[place];
-    const struct iwi_clock *clock = attribution->rung.clock;
+    const iw_detours *cpu = &attribution->method.recording->cpus[place];
+    const struct iwi_shares *shares = &attribution->method.shares[place];
+    const struct iwi_clock *clock = attribution->method.clock;
     const double start_ns = (double)cpu->start_ns[detour], duration_ns = (double)cpu->duration_ns[detour];
     const double end_ns = start_ns + duration_ns + ceil(cpu->t_min_ns); /* the next reading */
     const double least_ns = fmin(duration_ns, cpu->threshold_ns);
@@ -194,11 +194,11 @@ static void close_gap(iw_detours *cpu, size_t kept, size_t end)
 iw_status iwi_attribute_detours(struct iwi_attributor *attribution, size_t place, uint64_t zero, size_t first,
                                 size_t end)
 {
-    struct iwi_shares *shares = &attribution->rung.shares[place];
-    iw_detours *cpu = &attribution->rung.recording->cpus[place];
+    struct iwi_shares *shares = &attribution->method.shares[place];
+    iw_detours *cpu = &attribution->method.recording->cpus[place];
     size_t next = 0, kept = first;
 
-    if (attribution->rung.ops == NULL) {
+    if (attribution->method.ops == NULL) {
         return IW_OK;
     }
     for (size_t detour = first; detour < end; detour++) {

@@ -1,7 +1,7 @@
 /* Who took the time: what the kernel tells about the measured CPUs, laid upon the detours.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rungs of a ladder, the best that works is used. A rung is one file with one ops struct and one line in
+ * Methods, best first; the first that works is used. A method is one file with one ops struct and one line in
  * attribution.c. It turns what the kernel reports into shares: at this instant, that source held a measured
  * CPU for so long. A share belongs to the detour in which its instant lies.
  */
@@ -10,10 +10,10 @@
 
 #include <idlewave/measure.h>
 
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 #include "features/record/record.h"
 
-extern const struct iwi_rung_ops iwi_rung_osnoise, iwi_rung_switches;
+extern const struct iwi_method_ops iwi_method_osnoise, iwi_method_switches;
 
 enum { IWI_ATTRIBUTION_NOTE_SIZE = 1024 };
 
@@ -24,9 +24,9 @@ struct iwi_taker {
 };
 
 struct iwi_attributor {
-    struct iwi_rung_state rung; /* ops NULL: none */
+    struct iwi_method method; /* ops NULL: none */
     struct iwi_watched *watched;
-    char note[IWI_ATTRIBUTION_NOTE_SIZE]; /* which better rungs did not work and why; "" if none */
+    char note[IWI_ATTRIBUTION_NOTE_SIZE]; /* which better methods did not work and why; "" if none */
     uint32_t unseen;          /* source of what no event explains; 0, unknown, where not all is reported */
     double *blind_until_ns;   /* of each place: events were lost up to here */
     uint64_t lost_before;     /* events lost before the recording began */
@@ -37,7 +37,7 @@ struct iwi_attributor {
     double recorder_ns;       /* the recorder's own time, left out of detours */
 };
 
-/* Takes `watched` over, also if it fails: close in any case. Opens the best rung, or exactly the one that
+/* Takes `watched` over, also if it fails: close in any case. Opens the best method, or exactly the one that
  * `opts` want (then IW_ERR_IO with the reason logged, if it does not work). */
 IW_NODISCARD iw_status iwi_attribution_open(const iw_log *log, const char *root, const iw_measure_opts *opts,
                                             const struct iwi_clock *clock, struct iwi_watched *watched,

@@ -57,7 +57,7 @@ static bool learn(struct iwi_kernel_events *events, int tracing, const struct iw
 static iw_status learn_all(struct iwi_kernel_events *events, int tracing, const struct iwi_tracepoint *table,
                            size_t count)
 {
-    char *format = iwi_new_array(events->rung->log, FORMAT_SIZE, 1);
+    char *format = iwi_new_array(events->method->log, FORMAT_SIZE, 1);
 
     if (format == NULL) {
         return IW_ERR_NOMEM;
@@ -67,8 +67,8 @@ static iw_status learn_all(struct iwi_kernel_events *events, int tracing, const 
             const int error = errno;
 
             free(format);
-            return iwi_rung_refuse(events->rung, "cannot read the format of the kernel's event %s: %s",
-                                   table[0].name, strerror(error));
+            return iwi_method_refuse(events->method, "cannot read the format of the kernel's event %s: %s",
+                                     table[0].name, strerror(error));
         }
     }
     free(format);
@@ -90,33 +90,33 @@ static struct tep_handle *new_tep(void)
 static iw_status fill(struct iwi_kernel_events *events, int tracing, const struct iwi_tracepoint *table,
                       size_t count)
 {
-    struct iwi_rung_state *rung = events->rung;
+    struct iwi_method *method = events->method;
 
-    events->known = iwi_new_array(rung->log, count, sizeof *events->known);
-    events->nestings = iwi_new_array(rung->log, rung->count, sizeof *events->nestings);
+    events->known = iwi_new_array(method->log, count, sizeof *events->known);
+    events->nestings = iwi_new_array(method->log, method->count, sizeof *events->nestings);
     if (events->known == NULL || events->nestings == NULL) {
         return IW_ERR_NOMEM;
     }
     events->tep = new_tep();
     if (events->tep == NULL) {
-        return iwi_fail(rung->log, IW_ERR_NOMEM, "out of memory for the formats of kernel events");
+        return iwi_fail(method->log, IW_ERR_NOMEM, "out of memory for the formats of kernel events");
     }
-    for (size_t i = 0; i < rung->count; i++) {
-        iwi_nesting_begin(&events->nestings[i], rung, i);
+    for (size_t i = 0; i < method->count; i++) {
+        iwi_nesting_begin(&events->nestings[i], method, i);
     }
     return learn_all(events, tracing, table, count);
 }
 
-iw_status iwi_kernel_events_of(struct iwi_rung_state *rung, int tracing, const struct iwi_tracepoint *table,
+iw_status iwi_kernel_events_of(struct iwi_method *method, int tracing, const struct iwi_tracepoint *table,
                                size_t count, struct iwi_kernel_events **events_p)
 {
-    struct iwi_kernel_events *events = iwi_new_array(rung->log, 1, sizeof *events);
+    struct iwi_kernel_events *events = iwi_new_array(method->log, 1, sizeof *events);
     iw_status status;
 
     if (events == NULL) {
         return IW_ERR_NOMEM;
     }
-    events->rung = rung;
+    events->method = method;
     status = fill(events, tracing, table, count);
     if (status != IW_OK) {
         iwi_kernel_events_free(events);
@@ -225,12 +225,12 @@ static uint32_t hash(iw_class kind, const char *name)
 iw_status iwi_record_source(const struct iwi_kernel_record *record, iw_class kind, const char *name,
                             uint32_t *number_p)
 {
-    struct iwi_rung_state *rung = record->events->rung;
+    struct iwi_method *method = record->events->method;
     struct iwi_known_source *known = &record->events->sources[hash(kind, name) % IWI_KNOWN_SOURCES];
 
     if (known->source.name[0] == '\0' || known->source.kind != kind ||
         strcmp(known->source.name, name) != 0) {
-        IW_TRY(iw_recording_source(rung->log, rung->recording, kind, name, &known->number));
+        IW_TRY(iw_recording_source(method->log, method->recording, kind, name, &known->number));
         known->source.kind = kind;
         snprintf(known->source.name, sizeof known->source.name, "%s", name);
     }
@@ -241,14 +241,15 @@ iw_status iwi_record_source(const struct iwi_kernel_record *record, iw_class kin
 iw_status iwi_record_share(const struct iwi_kernel_record *record, int64_t duration_ns, iw_class kind,
                            const char *name)
 {
-    struct iwi_rung_state *rung = record->events->rung;
+    struct iwi_method *method = record->events->method;
     uint32_t source;
 
     if (duration_ns <= 0) {
         return IW_OK;
     }
     IW_TRY(iwi_record_source(record, kind, name, &source));
-    return iwi_rung_add(rung, record->place, record->tick, iwi_clock_ticks(rung->clock, duration_ns), source);
+    return iwi_method_add(method, record->place, record->tick, iwi_clock_ticks(method->clock, duration_ns),
+                          source);
 }
 
 static const struct iwi_known_event *find_event(const struct iwi_kernel_events *events, int64_t id)
@@ -313,7 +314,7 @@ static const int64_t SLEEPING = 0xff;
 static iw_status tell_listener(const struct iwi_kernel_record *record, int64_t next, const char *comm,
                                bool *is_own_p)
 {
-    const struct iwi_switch_listener *listener = record->events->rung->listener;
+    const struct iwi_switch_listener *listener = record->events->method->listener;
     int64_t previous, state;
 
     *is_own_p = false;
@@ -329,7 +330,7 @@ static iw_status tell_listener(const struct iwi_kernel_record *record, int64_t n
 
 static iw_status take_switch(const struct iwi_kernel_record *record)
 {
-    const struct iwi_rung_state *rung = record->events->rung;
+    const struct iwi_method *method = record->events->method;
     uint32_t source = IWI_NO_SOURCE;
     char comm[IW_SOURCE_NAME_SIZE];
     int64_t next;
@@ -339,9 +340,9 @@ static iw_status take_switch(const struct iwi_kernel_record *record)
         return IW_OK;
     }
     IW_TRY(tell_listener(record, next, comm, &is_own));
-    if (rung->recorder > 0 && next == rung->recorder) {
+    if (method->recorder > 0 && next == method->recorder) {
         source = IWI_RECORDER_SOURCE;
-    } else if (!is_own && next != rung->watched[record->place].tid) {
+    } else if (!is_own && next != method->watched[record->place].tid) {
         iwi_thread_name(next, comm, sizeof comm);
         IW_TRY(iwi_record_source(record, IW_CLASS_THREAD, comm, &source));
     }
@@ -391,7 +392,7 @@ static iw_status take_nmi(const struct iwi_kernel_record *record)
     if (!iwi_record_number(record, 0, &ns) || ns <= 0) {
         return IW_OK;
     }
-    ticks = iwi_clock_ticks(record->events->rung->clock, ns);
+    ticks = iwi_clock_ticks(record->events->method->clock, ns);
     IW_TRY(enter(record, record->tick - (ticks < record->tick ? ticks : record->tick), IW_CLASS_NMI,
                  record->event->point->source));
     return iwi_nesting_leave(nesting_of(record), record->tick);
@@ -425,7 +426,7 @@ static const struct iwi_tracepoint table[] = {
 };
 /* clang-format on */
 
-iw_status iwi_kernel_events_new(struct iwi_rung_state *rung, int tracing, struct iwi_kernel_events **events_p)
+iw_status iwi_kernel_events_new(struct iwi_method *method, int tracing, struct iwi_kernel_events **events_p)
 {
-    return iwi_kernel_events_of(rung, tracing, table, sizeof table / sizeof table[0], events_p);
+    return iwi_kernel_events_of(method, tracing, table, sizeof table / sizeof table[0], events_p);
 }

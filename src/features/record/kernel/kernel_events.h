@@ -8,20 +8,21 @@
 
 #include <event-parse.h>
 
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 
 struct iwi_kernel_events;
 
 /* Learns the formats of all events of the table that this kernel has. `tracing` is an open folder of tracefs.
- * Refuses (rung->reason) where sched_switch, without which nothing can be said, is missing. */
-IW_NODISCARD iw_status iwi_kernel_events_new(struct iwi_rung_state *rung, int tracing,
+ * Refuses (method->reason) where sched_switch, without which nothing can be said, is missing. */
+IW_NODISCARD iw_status iwi_kernel_events_new(struct iwi_method *method, int tracing,
                                              struct iwi_kernel_events **events_p);
 void iwi_kernel_events_free(struct iwi_kernel_events *events);
 
 /* The events found: "sched/sched_switch" and its number; NULL behind the last. */
 const char *iwi_kernel_events_name(const struct iwi_kernel_events *events, size_t index, int *id_p);
 
-/* One record of a CPU's place, `tick` already on the rung's clock. Records of unknown kinds are passed over.
+/* One record of a CPU's place, `tick` already on the method's clock. Records of unknown kinds are passed
+ * over.
  */
 IW_NODISCARD iw_status iwi_kernel_events_take(struct iwi_kernel_events *events, size_t place, uint64_t tick,
                                               void *data, size_t size);
@@ -62,7 +63,7 @@ struct iwi_known_source {
 enum { IWI_KNOWN_SOURCES = 256 };
 
 struct iwi_kernel_events {
-    struct iwi_rung_state *rung;
+    struct iwi_method *method;
     struct tep_handle *tep;
     const struct tep_format_field *type; /* where records have their event's number */
     struct iwi_known_event *known;
@@ -81,7 +82,7 @@ struct iwi_kernel_record {
 };
 
 /* As iwi_kernel_events_new() with another table, whose first row must not be missing. */
-IW_NODISCARD iw_status iwi_kernel_events_of(struct iwi_rung_state *rung, int tracing,
+IW_NODISCARD iw_status iwi_kernel_events_of(struct iwi_method *method, int tracing,
                                             const struct iwi_tracepoint *table, size_t count,
                                             struct iwi_kernel_events **events_p);
 

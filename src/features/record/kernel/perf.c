@@ -91,35 +91,37 @@ int iwi_perf_open(struct iwi_perf_list *list, const struct perf_event_attr *attr
     return event;
 }
 
-static iw_status refuse_access(struct iwi_rung_state *rung, const char *what, int most_paranoid)
+static iw_status refuse_access(struct iwi_method *method, const char *what, int most_paranoid)
 {
     char paranoid[32];
 
-    if (iwi_sysfile_line(rung->root, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid) &&
+    if (iwi_sysfile_line(method->root, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid) &&
         strtol(paranoid, NULL, 10) > most_paranoid) {
-        return iwi_rung_refuse(rung, "kernel.perf_event_paranoid is %s: %s need at most %d, or CAP_PERFMON",
-                               paranoid, what, most_paranoid);
+        return iwi_method_refuse(method,
+                                 "kernel.perf_event_paranoid is %s: %s need at most %d, or CAP_PERFMON",
+                                 paranoid, what, most_paranoid);
     }
-    return iwi_rung_refuse(rung, "a security module forbids %s", what);
+    return iwi_method_refuse(method, "a security module forbids %s", what);
 }
 
-iw_status iwi_perf_refuse(struct iwi_rung_state *rung, const char *what, int most_paranoid, int error)
+iw_status iwi_perf_refuse(struct iwi_method *method, const char *what, int most_paranoid, int error)
 {
     struct rlimit limit = {0};
 
     switch (error) {
-    case EACCES: return refuse_access(rung, what, most_paranoid);
+    case EACCES: return refuse_access(method, what, most_paranoid);
     case EPERM:
-        return iwi_rung_refuse(
-            rung, "%s are not permitted: a container needs perf_event_open in its seccomp profile", what);
-    case ENOSYS: return iwi_rung_refuse(rung, "this kernel was built without perf events");
+        return iwi_method_refuse(
+            method, "%s are not permitted: a container needs perf_event_open in its seccomp profile", what);
+    case ENOSYS: return iwi_method_refuse(method, "this kernel was built without perf events");
     case EINVAL:
-    case ENOENT: return iwi_rung_refuse(rung, "this kernel has no %s", what);
+    case ENOENT: return iwi_method_refuse(method, "this kernel has no %s", what);
     case EMFILE:
         (void)getrlimit(RLIMIT_NOFILE, &limit);
-        return iwi_rung_refuse(rung, "%s need more than %llu open files; raise the hard limit (ulimit -Hn)",
-                               what, (unsigned long long)limit.rlim_max);
-    default: return iwi_rung_refuse(rung, "no %s: %s", what, strerror(error));
+        return iwi_method_refuse(method,
+                                 "%s need more than %llu open files; raise the hard limit (ulimit -Hn)", what,
+                                 (unsigned long long)limit.rlim_max);
+    default: return iwi_method_refuse(method, "no %s: %s", what, strerror(error));
     }
 }
 

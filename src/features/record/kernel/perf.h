@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 
 /* What all our events have in common: each occurrence is recorded, with its time on CLOCK_MONOTONIC_RAW, and
  * nobody is woken for it. */
@@ -31,9 +31,9 @@ void iwi_perf_list_release(struct iwi_perf_list *list);
 /* A descriptor that stays in the list, or -1 with errno. pid, cpu: as perf_event_open(2) has them. */
 int iwi_perf_open(struct iwi_perf_list *list, const struct perf_event_attr *attr, pid_t pid, int cpu);
 
-/* Tells in rung->reason why there are no `what` ("context-switch records") here. `most_paranoid`: the largest
- * kernel.perf_event_paranoid with which there would be. */
-iw_status iwi_perf_refuse(struct iwi_rung_state *rung, const char *what, int most_paranoid, int error);
+/* Tells in method->reason why there are no `what` ("context-switch records") here. `most_paranoid`: the
+ * largest kernel.perf_event_paranoid with which there would be. */
+iw_status iwi_perf_refuse(struct iwi_method *method, const char *what, int most_paranoid, int error);
 
 /* ---- ring buffers ---- */
 

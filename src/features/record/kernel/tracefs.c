@@ -98,51 +98,53 @@ static int open_detached(void)
 #endif
 }
 
-static void refuse_detached(struct iwi_rung_state *rung, int error)
+static void refuse_detached(struct iwi_method *method, int error)
 {
     switch (error) {
     case EPERM:
-    case EACCES: (void)iwi_rung_refuse(rung, "tracefs needs root (CAP_SYS_ADMIN): run as root"); break;
+    case EACCES: (void)iwi_method_refuse(method, "tracefs needs root (CAP_SYS_ADMIN): run as root"); break;
     case ENODEV:
-        (void)iwi_rung_refuse(rung, "this kernel has no tracefs: it was built without event tracing");
+        (void)iwi_method_refuse(method, "this kernel has no tracefs: it was built without event tracing");
         break;
     case ENOSYS:
-        (void)iwi_rung_refuse(rung,
-                              "tracefs is not mounted, and this kernel (before 5.2) cannot mount it for one "
-                              "process: mount -t tracefs tracefs %s",
-                              USUAL_PLACE);
+        (void)iwi_method_refuse(
+            method,
+            "tracefs is not mounted, and this kernel (before 5.2) cannot mount it for one "
+            "process: mount -t tracefs tracefs %s",
+            USUAL_PLACE);
         break;
     default:
-        (void)iwi_rung_refuse(rung, "tracefs is not mounted and cannot be (%s): mount -t tracefs tracefs %s",
-                              strerror(error), USUAL_PLACE);
+        (void)iwi_method_refuse(method,
+                                "tracefs is not mounted and cannot be (%s): mount -t tracefs tracefs %s",
+                                strerror(error), USUAL_PLACE);
     }
 }
 
-int iwi_tracefs_open(struct iwi_rung_state *rung)
+int iwi_tracefs_open(struct iwi_method *method)
 {
     char place[128] = "";
     int fd;
 
-    if (has_foreign_thread_numbers(rung->root)) {
-        (void)iwi_rung_refuse(
-            rung, "kernel events number threads as the host does, but this container does not know its own "
-                  "by these numbers: run on the host, or with the host's process numbers (--pid=host)");
+    if (has_foreign_thread_numbers(method->root)) {
+        (void)iwi_method_refuse(
+            method, "kernel events number threads as the host does, but this container does not know its own "
+                    "by these numbers: run on the host, or with the host's process numbers (--pid=host)");
         return -1;
     }
-    fd = open_mounted(rung->root, place, sizeof place);
+    fd = open_mounted(method->root, place, sizeof place);
     if (fd >= 0) {
         return fd;
     }
     if (errno == EACCES || errno == EPERM) {
-        (void)iwi_rung_refuse(rung, "tracefs at %s is not open to this user: run as root%s", place,
-                              rung->ops != NULL && rung->ops->rung == IW_ATTRIBUTION_LEVEL_PERF
-                                  ? ", or with CAP_PERFMON and read access to it"
-                                  : "");
+        (void)iwi_method_refuse(method, "tracefs at %s is not open to this user: run as root%s", place,
+                                method->ops != NULL && method->ops->attribution == IW_ATTRIBUTION_LEVEL_PERF
+                                    ? ", or with CAP_PERFMON and read access to it"
+                                    : "");
         return -1;
     }
     fd = open_detached();
     if (fd < 0) {
-        refuse_detached(rung, errno);
+        refuse_detached(method, errno);
     }
     return fd;
 }

@@ -32,21 +32,21 @@ static uint64_t tick_of(const struct iwi_tracefs_instance *instance, unsigned lo
 static void count_lost(struct iwi_tracefs_instance *instance, size_t place, int missed)
 {
     static const char key[] = "\noverrun: ";
-    struct iwi_rung_state *rung = instance->rung;
+    struct iwi_method *method = instance->method;
     char path[64], stats[512];
     const char *found = NULL;
 
-    snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/stats", rung->watched[place].cpu);
+    snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/stats", method->watched[place].cpu);
     if (iwi_tracefs_read(instance->folder, path, stats, sizeof stats)) {
         found = strstr(stats, key);
     }
     if (found != NULL) {
         const uint64_t overrun = strtoull(found + strlen(key), NULL, 10);
 
-        rung->lost += overrun - instance->overruns[place];
+        method->lost += overrun - instance->overruns[place];
         instance->overruns[place] = overrun;
     } else {
-        rung->lost += missed > 0 ? (uint64_t)missed : 1;
+        method->lost += missed > 0 ? (uint64_t)missed : 1;
     }
 }
 
@@ -80,8 +80,8 @@ static iw_status take_page(struct iwi_tracefs_instance *instance, size_t place, 
  * left for the next time: on a busy CPU there would be no end. */
 static iw_status drain_place(struct iwi_tracefs_instance *instance, size_t place)
 {
-    const struct iwi_rung_state *rung = instance->rung;
-    const uint64_t now = iwi_clock_now(rung->clock);
+    const struct iwi_method *method = instance->method;
+    const uint64_t now = iwi_clock_now(method->clock);
     uint64_t last = 0;
 
     while (last < now) {
@@ -94,21 +94,21 @@ static iw_status drain_place(struct iwi_tracefs_instance *instance, size_t place
             memset(instance->page + got, 0, instance->page_size - (size_t)got);
             IW_TRY(take_page(instance, place, &last));
         } else if (errno != EINTR) {
-            return iwi_fail(rung->log, IW_ERR_IO, "cannot read kernel events of CPU %" PRIu32 ": %s",
-                            rung->watched[place].cpu, strerror(errno));
+            return iwi_fail(method->log, IW_ERR_IO, "cannot read kernel events of CPU %" PRIu32 ": %s",
+                            method->watched[place].cpu, strerror(errno));
         }
     }
     return IW_OK;
 }
 
-iw_status iwi_tracefs_instance_drain(struct iwi_rung_state *rung)
+iw_status iwi_tracefs_instance_drain(struct iwi_method *method)
 {
-    struct iwi_tracefs_instance *instance = rung->state;
+    struct iwi_tracefs_instance *instance = method->state;
 
     if (instance->is_bridged) {
         iwi_clock_bridge_renew(&instance->bridge);
     }
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         IW_TRY(drain_place(instance, i));
     }
     return IW_OK;
@@ -378,11 +378,11 @@ static void remove_stale(const struct iwi_tracefs_instance *instance)
 
 /* ---- making ---- */
 
-iw_status iwi_tracefs_instance_new(struct iwi_rung_state *rung)
+iw_status iwi_tracefs_instance_new(struct iwi_method *method)
 {
-    struct iwi_tracefs_instance *instance = iwi_new_array(rung->log, 1, sizeof *instance);
-    int *pipes = iwi_new_array(rung->log, rung->count, sizeof *pipes);
-    uint64_t *overruns = iwi_new_array(rung->log, rung->count, sizeof *overruns);
+    struct iwi_tracefs_instance *instance = iwi_new_array(method->log, 1, sizeof *instance);
+    int *pipes = iwi_new_array(method->log, method->count, sizeof *pipes);
+    uint64_t *overruns = iwi_new_array(method->log, method->count, sizeof *overruns);
 
     if (instance == NULL || pipes == NULL || overruns == NULL) {
         free(instance);
@@ -390,18 +390,18 @@ iw_status iwi_tracefs_instance_new(struct iwi_rung_state *rung)
         free(overruns);
         return IW_ERR_NOMEM;
     }
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         pipes[i] = -1;
     }
-    *instance = (struct iwi_tracefs_instance){.rung = rung,
+    *instance = (struct iwi_tracefs_instance){.method = method,
                                               .pipes = pipes,
                                               .overruns = overruns,
                                               .tracing = -1,
                                               .folder = -1,
                                               .on = -1,
                                               .guard = {.pipe = -1}};
-    rung->state = instance;
-    instance->tracing = iwi_tracefs_open(rung);
+    method->state = instance;
+    instance->tracing = iwi_tracefs_open(method);
     if (instance->tracing < 0) {
         return IW_ERR_IO;
     }
@@ -428,7 +428,7 @@ static iw_status start_keeper(struct iwi_tracefs_instance *instance, const struc
     struct iwi_undo all[IWI_CLEANUP_STEPS];
 
     if (count >= IWI_CLEANUP_STEPS) {
-        return iwi_rung_refuse(instance->rung, "%zu steps are too many to undo", count);
+        return iwi_method_refuse(instance->method, "%zu steps are too many to undo", count);
     }
     for (size_t i = 0; i < count; i++) {
         all[i] = steps[i];
@@ -437,41 +437,42 @@ static iw_status start_keeper(struct iwi_tracefs_instance *instance, const struc
     snprintf(all[count].path, sizeof all[count].path, "%s", instance->path);
     return iwi_cleanup_guard_start(&instance->guard, all, count + 1)
                ? IW_OK
-               : iwi_rung_refuse(instance->rung, "cannot start a process that cleans up later: %s",
-                                 strerror(errno));
+               : iwi_method_refuse(instance->method, "cannot start a process that cleans up later: %s",
+                                   strerror(errno));
 }
 
 static iw_status make_folder(struct iwi_tracefs_instance *instance)
 {
     if (mkdirat(instance->tracing, instance->path, 0700) != 0) {
-        return iwi_rung_refuse(instance->rung, "tracefs gives no %s: %s", instance->path, strerror(errno));
+        return iwi_method_refuse(instance->method, "tracefs gives no %s: %s", instance->path,
+                                 strerror(errno));
     }
     instance->folder = openat(instance->tracing, instance->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (instance->folder >= 0) {
         instance->on = openat(instance->folder, "tracing_on", O_WRONLY | O_CLOEXEC);
     }
     return instance->on >= 0 ? IW_OK
-                             : iwi_rung_refuse(instance->rung, "cannot open %s of tracefs: %s",
-                                               instance->path, strerror(errno));
+                             : iwi_method_refuse(instance->method, "cannot open %s of tracefs: %s",
+                                                 instance->path, strerror(errno));
 }
 
 iw_status iwi_tracefs_instance_set(struct iwi_tracefs_instance *instance, const char *path, const char *text)
 {
     return iwi_tracefs_write(instance->folder, path, text)
                ? IW_OK
-               : iwi_rung_refuse(instance->rung, "cannot write '%s' to %s/%s of tracefs: %s", text,
-                                 instance->path, path, strerror(errno));
+               : iwi_method_refuse(instance->method, "cannot write '%s' to %s/%s of tracefs: %s", text,
+                                   instance->path, path, strerror(errno));
 }
 
 static iw_status set_sizes(struct iwi_tracefs_instance *instance)
 {
-    const struct iwi_rung_state *rung = instance->rung;
+    const struct iwi_method *method = instance->method;
 
     IW_TRY(iwi_tracefs_instance_set(instance, "buffer_size_kb", SMALLEST_BUFFER_KB));
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         char path[PATH_SIZE];
 
-        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/buffer_size_kb", rung->watched[i].cpu);
+        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/buffer_size_kb", method->watched[i].cpu);
         IW_TRY(iwi_tracefs_instance_set(instance, path, WATCHED_BUFFER_KB));
     }
     return IW_OK;
@@ -480,26 +481,26 @@ static iw_status set_sizes(struct iwi_tracefs_instance *instance)
 /* Words of 32 CPUs in hexadecimal, the highest first: "3,00000001". */
 static iw_status set_mask(struct iwi_tracefs_instance *instance)
 {
-    const struct iwi_rung_state *rung = instance->rung;
+    const struct iwi_method *method = instance->method;
     enum { DIGITS = 9 };
     uint32_t highest = 0, *words;
     size_t count, length = 0;
     iw_status status;
     char *text;
 
-    for (size_t i = 0; i < rung->count; i++) {
-        highest = rung->watched[i].cpu > highest ? rung->watched[i].cpu : highest;
+    for (size_t i = 0; i < method->count; i++) {
+        highest = method->watched[i].cpu > highest ? method->watched[i].cpu : highest;
     }
     count = highest / 32 + 1;
-    words = iwi_new_array(rung->log, count, sizeof *words);
-    text = iwi_new_array(rung->log, count * DIGITS + 1, 1);
+    words = iwi_new_array(method->log, count, sizeof *words);
+    text = iwi_new_array(method->log, count * DIGITS + 1, 1);
     if (words == NULL || text == NULL) {
         free(words);
         free(text);
         return IW_ERR_NOMEM;
     }
-    for (size_t i = 0; i < rung->count; i++) {
-        words[rung->watched[i].cpu / 32] |= UINT32_C(1) << rung->watched[i].cpu % 32;
+    for (size_t i = 0; i < method->count; i++) {
+        words[method->watched[i].cpu / 32] |= UINT32_C(1) << method->watched[i].cpu % 32;
     }
     for (size_t i = count; i > 0; i--) {
         length += (size_t)snprintf(text + length, DIGITS + 1, i == 1 ? "%08" PRIx32 : "%08" PRIx32 ",",
@@ -514,7 +515,7 @@ static iw_status set_mask(struct iwi_tracefs_instance *instance)
 /* The kernel can stamp events with the very counter that the loops read. */
 static iw_status set_clock(struct iwi_tracefs_instance *instance)
 {
-    const struct iwi_clock *clock = instance->rung->clock;
+    const struct iwi_clock *clock = instance->method->clock;
 
     if (strcmp(clock->ops->name, "tsc") == 0 &&
         iwi_tracefs_write(instance->folder, "trace_clock", "x86-tsc")) {
@@ -541,16 +542,16 @@ iw_status iwi_tracefs_instance_make(struct iwi_tracefs_instance *instance, const
 
 static iw_status open_pipes(struct iwi_tracefs_instance *instance)
 {
-    struct iwi_rung_state *rung = instance->rung;
+    struct iwi_method *method = instance->method;
 
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         char path[PATH_SIZE];
 
-        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/trace_pipe_raw", rung->watched[i].cpu);
+        snprintf(path, sizeof path, "per_cpu/cpu%" PRIu32 "/trace_pipe_raw", method->watched[i].cpu);
         instance->pipes[i] = openat(instance->folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (instance->pipes[i] < 0) {
-            return iwi_rung_refuse(rung, "cannot read events of CPU %" PRIu32 " from tracefs: %s",
-                                   rung->watched[i].cpu, strerror(errno));
+            return iwi_method_refuse(method, "cannot read events of CPU %" PRIu32 " from tracefs: %s",
+                                     method->watched[i].cpu, strerror(errno));
         }
     }
     return IW_OK;
@@ -582,14 +583,14 @@ struct kbuffer *iwi_new_kbuffer(void)
 static iw_status make_page(struct iwi_tracefs_instance *instance)
 {
     instance->page_size = page_size_of(instance);
-    instance->page = iwi_new_array(instance->rung->log, instance->page_size, 1);
+    instance->page = iwi_new_array(instance->method->log, instance->page_size, 1);
     if (instance->page == NULL) {
         return IW_ERR_NOMEM;
     }
     instance->kbuffer = iwi_new_kbuffer();
     return instance->kbuffer != NULL
                ? IW_OK
-               : iwi_fail(instance->rung->log, IW_ERR_NOMEM, "out of memory for a reader of kernel events");
+               : iwi_fail(instance->method->log, IW_ERR_NOMEM, "out of memory for a reader of kernel events");
 }
 
 /* Recording is switched on after all events are: an entry without its exit would look like an interrupt that
@@ -617,9 +618,9 @@ static void close_fd(int fd)
     }
 }
 
-void iwi_tracefs_instance_close(struct iwi_rung_state *rung)
+void iwi_tracefs_instance_close(struct iwi_method *method)
 {
-    struct iwi_tracefs_instance *instance = rung->state;
+    struct iwi_tracefs_instance *instance = method->state;
 
     if (instance == NULL) {
         return;
@@ -627,13 +628,13 @@ void iwi_tracefs_instance_close(struct iwi_rung_state *rung)
     if (instance->on >= 0) {
         (void)!write(instance->on, "0", 1);
     }
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         close_fd(instance->pipes[i]);
     }
     close_fd(instance->on);
     close_fd(instance->folder);
     if (!iwi_cleanup_guard_release(&instance->guard)) {
-        iwi_warn(rung->log,
+        iwi_warn(method->log,
                  "settings of tracefs could not be restored: rmdir /sys/kernel/tracing/%s (if needed, first "
                  "mount -t tracefs tracefs /sys/kernel/tracing)",
                  instance->path);
@@ -645,5 +646,5 @@ void iwi_tracefs_instance_close(struct iwi_rung_state *rung)
     free(instance->pipes);
     free(instance->overruns);
     free(instance);
-    rung->state = NULL;
+    method->state = NULL;
 }

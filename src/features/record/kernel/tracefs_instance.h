@@ -1,7 +1,7 @@
 /* A private instance of the kernel's event tracing: events, clock and buffers of our own, gone when we are.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     IW_TRY(iwi_tracefs_instance_new(rung));       rung->state: tracefs is open
+ *     IW_TRY(iwi_tracefs_instance_new(method));       method->state: tracefs is open
  *     ... learn the events ...
  *     iwi_tracefs_instance_make(instance, ...)      there is a folder instances/idlewave-<pid>, nothing is
  * traced
@@ -54,7 +54,7 @@ bool iwi_cleanup_guard_start(struct iwi_cleanup_guard *guard, const struct iwi_u
 bool iwi_cleanup_guard_release(struct iwi_cleanup_guard *guard);
 
 struct iwi_tracefs_instance {
-    struct iwi_rung_state *rung;
+    struct iwi_method *method;
     struct iwi_kernel_events *events;
     struct iwi_cleanup_guard guard;
     int tracing, folder; /* of tracefs, of the instance; -1: not open */
@@ -62,7 +62,7 @@ struct iwi_tracefs_instance {
     int *pipes;          /* trace_pipe_raw of each place; -1: not open */
     uint64_t *overruns;  /* events of each place that were overwritten, as counted so far */
     char path[64];       /* below tracefs */
-    bool is_bridged;     /* stamps are CLOCK_MONOTONIC_RAW, else ticks of the rung's clock */
+    bool is_bridged;     /* stamps are CLOCK_MONOTONIC_RAW, else ticks of the method's clock */
     struct iwi_clock_bridge bridge;
     struct kbuffer *kbuffer;
     char *page;
@@ -74,23 +74,23 @@ struct iwi_tracefs_instance {
 struct kbuffer *iwi_new_kbuffer(void);
 
 /* Opens tracefs, and removes what idlewave processes that are gone have left there. The instance is
- * rung->state then, also to be closed if something fails. */
-IW_NODISCARD iw_status iwi_tracefs_instance_new(struct iwi_rung_state *rung);
+ * method->state then, also to be closed if something fails. */
+IW_NODISCARD iw_status iwi_tracefs_instance_new(struct iwi_method *method);
 
 /* Makes an instance for the watched CPUs. It is removed again at the end, whatever that is; then `steps` are
  * undone. */
 IW_NODISCARD iw_status iwi_tracefs_instance_make(struct iwi_tracefs_instance *instance,
                                                  const struct iwi_undo *steps, size_t count);
 
-/* A setting: text into a file below the instance's folder. Refuses for the rung where that fails. */
+/* A setting: text into a file below the instance's folder. Refuses for the method where that fails. */
 IW_NODISCARD iw_status iwi_tracefs_instance_set(struct iwi_tracefs_instance *instance, const char *path,
                                                 const char *text);
 
 /* Enables all events that instance->events knows; they count from now on. */
 IW_NODISCARD iw_status iwi_tracefs_instance_start(struct iwi_tracefs_instance *instance);
 
-/* The rungs' drain and close. */
-IW_NODISCARD iw_status iwi_tracefs_instance_drain(struct iwi_rung_state *rung);
-void iwi_tracefs_instance_close(struct iwi_rung_state *rung);
+/* The methods' drain and close. */
+IW_NODISCARD iw_status iwi_tracefs_instance_drain(struct iwi_method *method);
+void iwi_tracefs_instance_close(struct iwi_method *method);
 
 #endif

@@ -12,7 +12,7 @@ static const uint64_t ZERO = 1000000;
 /* One tick a nanosecond, one CPU; sources: 0 unknown, 1 unseen, 2 tick, 3 softirq, 4 thread. */
 struct bench {
     struct iwi_clock clock;
-    struct iwi_rung_ops ops;
+    struct iwi_method_ops ops;
     struct iwi_attributor attribution;
     iw_recording *recording;
 };
@@ -41,17 +41,17 @@ static void begin(struct bench *bench, size_t count, const int64_t detours[][2])
     bench->attribution.unseen = 1;
     bench->attribution.part_capacity = calloc(1, sizeof *bench->attribution.part_capacity);
     bench->attribution.blind_until_ns = calloc(1, sizeof *bench->attribution.blind_until_ns);
-    bench->attribution.rung = (struct iwi_rung_state){.ops = &bench->ops,
-                                                      .clock = &bench->clock,
-                                                      .count = 1,
-                                                      .recording = bench->recording,
-                                                      .shares = calloc(1, sizeof(struct iwi_shares))};
+    bench->attribution.method = (struct iwi_method){.ops = &bench->ops,
+                                                    .clock = &bench->clock,
+                                                    .count = 1,
+                                                    .recording = bench->recording,
+                                                    .shares = calloc(1, sizeof(struct iwi_shares))};
 }
 
 static void end(struct bench *bench)
 {
-    free(bench->attribution.rung.shares[0].array);
-    free(bench->attribution.rung.shares);
+    free(bench->attribution.method.shares[0].array);
+    free(bench->attribution.method.shares);
     free(bench->attribution.part_capacity);
     free(bench->attribution.blind_until_ns);
     free(bench->attribution.takers);
@@ -60,7 +60,7 @@ static void end(struct bench *bench)
 
 static void add(struct bench *bench, uint64_t at_ns, uint64_t ns, uint32_t source)
 {
-    assert_ok(iwi_rung_add(&bench->attribution.rung, 0, ZERO + at_ns, ns, source));
+    assert_ok(iwi_method_add(&bench->attribution.method, 0, ZERO + at_ns, ns, source));
 }
 
 static void lay(struct bench *bench, size_t first, size_t end_of)
@@ -190,7 +190,7 @@ static void shares_before_the_recording_do_not_count(void **state)
 
     (void)state;
     begin(&bench, 1, detours);
-    assert_ok(iwi_rung_add(&bench.attribution.rung, 0, ZERO - 400, 100, 2));
+    assert_ok(iwi_method_add(&bench.attribution.method, 0, ZERO - 400, 100, 2));
     add(&bench, 100, 4000, 3);
     lay(&bench, 0, 1);
     assert_int_equal(bench.recording->cpus[0].source[0], 3);

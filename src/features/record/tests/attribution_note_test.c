@@ -1,4 +1,4 @@
-/* What is said of rungs that do not work.
+/* What is said of methods that do not work.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "features/record/attribution/attribution.h"
 #include "support/fake_root.h"
 
-/* It is in a container that numbers its processes itself, which no rung of tracefs can do with. */
-static void the_same_reason_of_several_rungs_is_said_once(void **state)
+/* It is in a container that numbers its processes itself, which no method of tracefs can do with. */
+static void the_same_reason_of_several_methods_is_said_once(void **state)
 {
     static const char start[] = "osnoise, tracefs, perf (kernel events number threads as the host does";
     struct iwi_clock clock;
@@ -35,7 +35,7 @@ static void the_same_reason_of_several_rungs_is_said_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_reason_of_several_rungs_is_said_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_reason_of_several_methods_is_said_once)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,13 @@
 
 #include <fcntl.h>
 
-#include "fake_rung.h"
+#include "fake_method.h"
 #include "support/fake_root.h"
 
 enum { STRANGER = 77 };
 
 struct bench {
-    struct fake_rung fake;
+    struct fake_method fake;
     struct iwi_kernel_events *events;
 };
 
@@ -21,8 +21,8 @@ static iw_status learn_from(struct bench *bench, const char *folder)
     iw_status status;
 
     assert_true(tracing >= 0);
-    fake_rung_begin(&bench->fake);
-    status = iwi_kernel_events_new(&bench->fake.rung, tracing, &bench->events);
+    fake_method_begin(&bench->fake);
+    status = iwi_kernel_events_new(&bench->fake.method, tracing, &bench->events);
     assert_int_equal(close(tracing), 0);
     return status;
 }
@@ -41,7 +41,7 @@ static int end(void **state)
     struct bench *bench = *state;
 
     iwi_kernel_events_free(bench->events);
-    fake_rung_end(&bench->fake);
+    fake_method_end(&bench->fake);
     return 0;
 }
 
@@ -71,8 +71,8 @@ static void a_thread_holds_the_cpu_until_the_measuring_thread_is_back(void **sta
     take(bench, 0, 1900, fake_switch(FAKE_FIRST_TID, "idlewave"));
     take(bench, 0, 5000, fake_switch(STRANGER, "kworker/0:1"));
     assert_int_equal(bench->fake.shares[0].count, 2);
-    fake_rung_expect(&bench->fake, 0, 0, 1000, 400, IW_CLASS_THREAD, "kworker/0:1");
-    fake_rung_expect(&bench->fake, 0, 1, 1400, 500, IW_CLASS_THREAD, "cc1");
+    fake_method_expect(&bench->fake, 0, 0, 1000, 400, IW_CLASS_THREAD, "kworker/0:1");
+    fake_method_expect(&bench->fake, 0, 1, 1400, 500, IW_CLASS_THREAD, "cc1");
 }
 
 static void places_are_kept_apart(void **state)
@@ -86,8 +86,8 @@ static void places_are_kept_apart(void **state)
     take(bench, 0, 1300, fake_switch(FAKE_FIRST_TID, "idlewave"));
     assert_int_equal(bench->fake.shares[0].count, 1);
     assert_int_equal(bench->fake.shares[1].count, 1);
-    fake_rung_expect(&bench->fake, 0, 0, 1000, 300, IW_CLASS_THREAD, "a");
-    fake_rung_expect(&bench->fake, 1, 0, 1100, 100, IW_CLASS_THREAD, "idlewave");
+    fake_method_expect(&bench->fake, 0, 0, 1000, 300, IW_CLASS_THREAD, "a");
+    fake_method_expect(&bench->fake, 1, 0, 1100, 100, IW_CLASS_THREAD, "idlewave");
 }
 
 static void the_recorder_is_not_a_source_of_the_node(void **state)
@@ -95,13 +95,13 @@ static void the_recorder_is_not_a_source_of_the_node(void **state)
     enum { RECORDER = 4711 };
     struct bench *bench = *state;
 
-    bench->fake.rung.recorder = RECORDER;
+    bench->fake.method.recorder = RECORDER;
     take(bench, 0, 1000, fake_switch(RECORDER, "idlewave"));
     take(bench, 0, 1300, fake_switch(FAKE_FIRST_TID, "idlewave"));
     assert_int_equal(bench->fake.shares[0].count, 1);
     assert_int_equal(bench->fake.shares[0].array[0].ticks, 300);
     assert_int_equal(bench->fake.shares[0].array[0].source, IWI_RECORDER_SOURCE);
-    assert_int_equal(bench->fake.rung.recording->source_count, 1); /* the unknown one */
+    assert_int_equal(bench->fake.method.recording->source_count, 1); /* the unknown one */
 }
 
 static void a_thread_that_changes_its_name_is_two_sources(void **state)
@@ -112,10 +112,10 @@ static void a_thread_that_changes_its_name_is_two_sources(void **state)
     take(bench, 0, 20, fake_switch(STRANGER, "ls"));
     take(bench, 0, 30, fake_switch(STRANGER, "bash"));
     take(bench, 0, 40, fake_switch(FAKE_FIRST_TID, ""));
-    fake_rung_expect(&bench->fake, 0, 0, 10, 10, IW_CLASS_THREAD, "bash");
-    fake_rung_expect(&bench->fake, 0, 1, 20, 10, IW_CLASS_THREAD, "ls");
-    fake_rung_expect(&bench->fake, 0, 2, 30, 10, IW_CLASS_THREAD, "bash");
-    assert_int_equal(bench->fake.rung.recording->source_count, 3); /* with the unknown one */
+    fake_method_expect(&bench->fake, 0, 0, 10, 10, IW_CLASS_THREAD, "bash");
+    fake_method_expect(&bench->fake, 0, 1, 20, 10, IW_CLASS_THREAD, "ls");
+    fake_method_expect(&bench->fake, 0, 2, 30, 10, IW_CLASS_THREAD, "bash");
+    assert_int_equal(bench->fake.method.recording->source_count, 3); /* with the unknown one */
 }
 
 static void many_threads_keep_their_names(void **state)
@@ -131,12 +131,12 @@ static void many_threads_keep_their_names(void **state)
             take(bench, 0, (uint64_t)(10 * (round * THREADS + i) + 10), fake_switch(100 + i, comm));
         }
     }
-    assert_int_equal(bench->fake.rung.recording->source_count, THREADS + 1);
+    assert_int_equal(bench->fake.method.recording->source_count, THREADS + 1);
     for (size_t i = 0; i < 2 * THREADS - 1; i++) {
         char comm[16];
 
         snprintf(comm, sizeof comm, "job %zu", i % THREADS);
-        fake_rung_expect(&bench->fake, 0, i, 10 * i + 10, 10, IW_CLASS_THREAD, comm);
+        fake_method_expect(&bench->fake, 0, i, 10 * i + 10, 10, IW_CLASS_THREAD, comm);
     }
 }
 
@@ -148,9 +148,9 @@ static void names_are_made_printable_and_are_never_empty(void **state)
     take(bench, 0, 20, fake_switch(STRANGER, ""));
     take(bench, 0, 30, fake_switch(STRANGER, "sixteen bytes at")); /* without an end */
     take(bench, 0, 40, fake_switch(FAKE_FIRST_TID, ""));
-    fake_rung_expect(&bench->fake, 0, 0, 10, 10, IW_CLASS_THREAD, "a?b??:c d");
-    fake_rung_expect(&bench->fake, 0, 1, 20, 10, IW_CLASS_THREAD, "thread 77");
-    fake_rung_expect(&bench->fake, 0, 2, 30, 10, IW_CLASS_THREAD, "sixteen bytes at");
+    fake_method_expect(&bench->fake, 0, 0, 10, 10, IW_CLASS_THREAD, "a?b??:c d");
+    fake_method_expect(&bench->fake, 0, 1, 20, 10, IW_CLASS_THREAD, "thread 77");
+    fake_method_expect(&bench->fake, 0, 2, 30, 10, IW_CLASS_THREAD, "sixteen bytes at");
 }
 
 static struct fake_record irq_entry(int32_t number, const char *name)
@@ -172,8 +172,8 @@ static void interrupts_are_named_after_their_handlers(void **state)
     take(bench, 0, 200, irq_entry(25, ""));
     take(bench, 0, 250, fake_numbered(IRQ_EXIT_ID, 25));
     assert_int_equal(bench->fake.shares[0].count, 2);
-    fake_rung_expect(&bench->fake, 0, 0, 100, 30, IW_CLASS_IRQ, "virtio0-input.0");
-    fake_rung_expect(&bench->fake, 0, 1, 200, 50, IW_CLASS_IRQ, "irq 25");
+    fake_method_expect(&bench->fake, 0, 0, 100, 30, IW_CLASS_IRQ, "virtio0-input.0");
+    fake_method_expect(&bench->fake, 0, 1, 200, 50, IW_CLASS_IRQ, "irq 25");
 }
 
 static void a_tick_and_its_softirq_nest_and_follow(void **state)
@@ -189,11 +189,11 @@ static void a_tick_and_its_softirq_nest_and_follow(void **state)
     take(bench, 0, 180, fake_numbered(SOFTIRQ_ENTRY_ID, 99));
     take(bench, 0, 190, fake_numbered(SOFTIRQ_EXIT_ID, 99));
     assert_int_equal(bench->fake.shares[0].count, 5);
-    fake_rung_expect(&bench->fake, 0, 0, 100, 10, IW_CLASS_SOFTIRQ, "RCU");
-    fake_rung_expect(&bench->fake, 0, 1, 110, 30, IW_CLASS_IRQ, "local_timer");
-    fake_rung_expect(&bench->fake, 0, 2, 140, 20, IW_CLASS_SOFTIRQ, "RCU");
-    fake_rung_expect(&bench->fake, 0, 3, 160, 10, IW_CLASS_SOFTIRQ, "TIMER");
-    fake_rung_expect(&bench->fake, 0, 4, 180, 10, IW_CLASS_SOFTIRQ, "softirq 99");
+    fake_method_expect(&bench->fake, 0, 0, 100, 10, IW_CLASS_SOFTIRQ, "RCU");
+    fake_method_expect(&bench->fake, 0, 1, 110, 30, IW_CLASS_IRQ, "local_timer");
+    fake_method_expect(&bench->fake, 0, 2, 140, 20, IW_CLASS_SOFTIRQ, "RCU");
+    fake_method_expect(&bench->fake, 0, 3, 160, 10, IW_CLASS_SOFTIRQ, "TIMER");
+    fake_method_expect(&bench->fake, 0, 4, 180, 10, IW_CLASS_SOFTIRQ, "softirq 99");
 }
 
 static void an_nmi_is_told_at_its_end(void **state)
@@ -209,10 +209,10 @@ static void an_nmi_is_told_at_its_end(void **state)
     take(bench, 0, 1110, nmi); /* a second handler cannot have begun before the first ended */
     take(bench, 0, 1200, fake_switch(FAKE_FIRST_TID, ""));
     assert_int_equal(bench->fake.shares[0].count, 4);
-    fake_rung_expect(&bench->fake, 0, 0, 1000, 60, IW_CLASS_THREAD, "a");
-    fake_rung_expect(&bench->fake, 0, 1, 1060, 40, IW_CLASS_NMI, "nmi");
-    fake_rung_expect(&bench->fake, 0, 2, 1100, 10, IW_CLASS_NMI, "nmi");
-    fake_rung_expect(&bench->fake, 0, 3, 1110, 90, IW_CLASS_THREAD, "a");
+    fake_method_expect(&bench->fake, 0, 0, 1000, 60, IW_CLASS_THREAD, "a");
+    fake_method_expect(&bench->fake, 0, 1, 1060, 40, IW_CLASS_NMI, "nmi");
+    fake_method_expect(&bench->fake, 0, 2, 1100, 10, IW_CLASS_NMI, "nmi");
+    fake_method_expect(&bench->fake, 0, 3, 1110, 90, IW_CLASS_THREAD, "a");
 }
 
 static void an_nmi_older_than_the_clock_or_of_no_time_is_harmless(void **state)
@@ -226,7 +226,7 @@ static void an_nmi_older_than_the_clock_or_of_no_time_is_harmless(void **state)
     assert_int_equal(bench->fake.shares[0].count, 0);
     fake_record_i64(&nmi, 16, 1000);
     take(bench, 0, 20, nmi);
-    fake_rung_expect(&bench->fake, 0, 0, 0, 20, IW_CLASS_NMI, "nmi");
+    fake_method_expect(&bench->fake, 0, 0, 0, 20, IW_CLASS_NMI, "nmi");
 }
 
 static void after_lost_events_nothing_is_known(void **state)
@@ -239,8 +239,8 @@ static void after_lost_events_nothing_is_known(void **state)
     take(bench, 0, 5100, fake_numbered(LOCAL_TIMER_EXIT_ID, 236));
     take(bench, 0, 5200, fake_switch(FAKE_FIRST_TID, ""));
     assert_int_equal(bench->fake.shares[0].count, 2);
-    fake_rung_expect(&bench->fake, 0, 0, 100, 50, IW_CLASS_THREAD, "a");
-    fake_rung_expect_lost(&bench->fake, 0, 1, 150, 4850);
+    fake_method_expect(&bench->fake, 0, 0, 100, 50, IW_CLASS_THREAD, "a");
+    fake_method_expect_lost(&bench->fake, 0, 1, 150, 4850);
 }
 
 static void records_of_other_events_are_passed_over(void **state)
@@ -252,7 +252,7 @@ static void records_of_other_events_are_passed_over(void **state)
     take(bench, 0, 120, fake_numbered(65535, 2));
     take(bench, 0, 130, fake_numbered(LOCAL_TIMER_EXIT_ID, 236));
     assert_int_equal(bench->fake.shares[0].count, 1);
-    fake_rung_expect(&bench->fake, 0, 0, 100, 30, IW_CLASS_IRQ, "local_timer");
+    fake_method_expect(&bench->fake, 0, 0, 100, 30, IW_CLASS_IRQ, "local_timer");
 }
 
 static void records_that_are_too_short_are_passed_over(void **state)
@@ -291,14 +291,14 @@ static void events_are_listed_with_their_numbers(void **state)
     assert_int_equal(count, 10); /* those of tests/data/tracing/linux-6.18 */
 }
 
-static void without_sched_switch_the_rung_is_refused(void **state)
+static void without_sched_switch_the_method_is_refused(void **state)
 {
     struct bench bench;
 
     (void)state;
     assert_status(learn_from(&bench, IW_TEST_DATA "/tracing/linux-6.1-rt"), IW_ERR_IO);
-    assert_non_null(strstr(bench.fake.rung.reason, "sched/sched_switch: No such file"));
-    fake_rung_end(&bench.fake);
+    assert_non_null(strstr(bench.fake.method.reason, "sched/sched_switch: No such file"));
+    fake_method_end(&bench.fake);
 }
 
 /* As kernels with PREEMPT_RT have it, and a format that nobody can print. */
@@ -332,9 +332,9 @@ static void fields_are_where_the_kernel_says(void **state)
     fake_record_i32(&record, 28, FAKE_FIRST_TID);
     take(&bench, 0, 60, record);
     assert_int_equal(bench.fake.shares[0].count, 1);
-    fake_rung_expect(&bench.fake, 0, 0, 50, 10, IW_CLASS_THREAD, "ktimers/0");
+    fake_method_expect(&bench.fake, 0, 0, 50, 10, IW_CLASS_THREAD, "ktimers/0");
     iwi_kernel_events_free(bench.events);
-    fake_rung_end(&bench.fake);
+    fake_method_end(&bench.fake);
     fake_root_remove(root);
 }
 
@@ -347,8 +347,8 @@ static void a_format_that_makes_no_sense_is_refused(void **state)
     fake_root_make(root);
     fake_root_file(root, "/events/sched/sched_switch/format", "what is this?\n");
     assert_status(learn_from(&bench, root), IW_ERR_IO);
-    assert_non_null(strstr(bench.fake.rung.reason, "sched/sched_switch"));
-    fake_rung_end(&bench.fake);
+    assert_non_null(strstr(bench.fake.method.reason, "sched/sched_switch"));
+    fake_method_end(&bench.fake);
     fake_root_remove(root);
 }
 
@@ -370,7 +370,7 @@ int main(void)
         WITH_EVENTS(records_of_other_events_are_passed_over),
         WITH_EVENTS(records_that_are_too_short_are_passed_over),
         WITH_EVENTS(events_are_listed_with_their_numbers),
-        cmocka_unit_test(without_sched_switch_the_rung_is_refused),
+        cmocka_unit_test(without_sched_switch_the_method_is_refused),
         cmocka_unit_test(fields_are_where_the_kernel_says),
         cmocka_unit_test(a_format_that_makes_no_sense_is_refused),
     };

@@ -74,7 +74,7 @@ static void all_allowed_cpus_are_measured_at_once(void **state)
     assert_true(CPU_EQUAL(&before, &after));
     assert_int_equal(recording->cpu_count, CPU_COUNT(&before));
     assert_int_equal(recording->probe, IW_PROBE_SELFISH);
-    assert_int_equal(recording->rung, IW_ATTRIBUTION_LEVEL_NONE);
+    assert_int_equal(recording->attribution, IW_ATTRIBUTION_LEVEL_NONE);
     assert_int_equal(recording->source_count, 1);
     for (size_t i = 0; i < recording->cpu_count; i++) {
         const iw_detours *cpu = &recording->cpus[i];

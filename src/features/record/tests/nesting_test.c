@@ -1,7 +1,7 @@
 /* The stack of interrupts above a thread: time goes to what is innermost.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 
 #include <stdlib.h>
 
@@ -12,15 +12,15 @@ enum { THREAD = 1, TICK = 2, SOFTIRQ = 3 };
 
 struct bench {
     struct iwi_shares shares;
-    struct iwi_rung_state rung;
+    struct iwi_method method;
     struct iwi_nesting nesting;
 };
 
 static void begin(struct bench *bench)
 {
-    *bench = (struct bench){.rung = {.count = 1}};
-    bench->rung.shares = &bench->shares;
-    iwi_nesting_begin(&bench->nesting, &bench->rung, 0);
+    *bench = (struct bench){.method = {.count = 1}};
+    bench->method.shares = &bench->shares;
+    iwi_nesting_begin(&bench->nesting, &bench->method, 0);
 }
 
 static void expect_share(const struct bench *bench, size_t i, uint64_t at, uint64_t ticks, uint32_t source)

@@ -39,34 +39,34 @@ static size_t open_files(void)
     return count;
 }
 
-static void a_refused_rung_leaves_nothing_open(void **state)
+static void a_refused_method_leaves_nothing_open(void **state)
 {
     const struct iwi_watched watched[] = {{.tid = gettid()}, {.tid = INT32_MAX}};
     const size_t before = open_files();
-    struct rung_bench bench;
+    struct method_bench bench;
 
     (void)state;
-    assert_true(rung_bench_init(&bench, 0, 0));
-    bench.rung.watched = watched;
-    bench.rung.count = 2;
-    assert_status(iwi_rung_switches.open(&bench.rung), IW_ERR_IO);
-    assert_true(bench.rung.reason[0] != '\0');
-    assert_null(bench.rung.state);
+    assert_true(method_bench_init(&bench, 0, 0));
+    bench.method.watched = watched;
+    bench.method.count = 2;
+    assert_status(iwi_method_switches.open(&bench.method), IW_ERR_IO);
+    assert_true(bench.method.reason[0] != '\0');
+    assert_null(bench.method.state);
     assert_int_equal(open_files(), before);
-    rung_bench_release(&bench);
+    method_bench_release(&bench);
 }
 
 static void assert_reason(int error, const char *paranoid, const char *expected)
 {
     char root[FAKE_ROOT_SIZE];
-    struct iwi_rung_state rung = {.root = root};
+    struct iwi_method method = {.root = root};
 
     fake_root_make(root);
     if (paranoid != NULL) {
         fake_root_file(root, "/proc/sys/kernel/perf_event_paranoid", paranoid);
     }
-    assert_status(iwi_perf_refuse(&rung, "switch records", 2, error), IW_ERR_IO);
-    assert_non_null(strstr(rung.reason, expected));
+    assert_status(iwi_perf_refuse(&method, "switch records", 2, error), IW_ERR_IO);
+    assert_non_null(strstr(method.reason, expected));
     fake_root_remove(root);
 }
 
@@ -105,21 +105,21 @@ static void watch_thrice(struct found *found, bool is_hard_too)
 {
     const struct iwi_watched watched[] = {{.tid = gettid()}, {.tid = gettid()}, {.tid = gettid()}};
     struct rlimit before, after;
-    struct rung_bench bench;
+    struct method_bench bench;
 
-    if (!rung_bench_init(&bench, 0, 0)) {
+    if (!method_bench_init(&bench, 0, 0)) {
         return;
     }
-    bench.rung.watched = watched;
-    bench.rung.count = 3;
+    bench.method.watched = watched;
+    bench.method.count = 3;
     limit_files(is_hard_too);
     (void)getrlimit(RLIMIT_NOFILE, &before);
-    found->is_refused = iwi_rung_switches.open(&bench.rung) != IW_OK;
-    snprintf(found->reason, sizeof found->reason, "%s", bench.rung.reason);
+    found->is_refused = iwi_method_switches.open(&bench.method) != IW_OK;
+    snprintf(found->reason, sizeof found->reason, "%s", bench.method.reason);
     if (!found->is_refused) {
         (void)getrlimit(RLIMIT_NOFILE, &after);
         found->is_raised = after.rlim_cur > before.rlim_cur;
-        iwi_rung_switches.close(&bench.rung);
+        iwi_method_switches.close(&bench.method);
     }
     (void)getrlimit(RLIMIT_NOFILE, &after);
     found->is_done = after.rlim_cur == before.rlim_cur && after.rlim_max == before.rlim_max;
@@ -165,18 +165,18 @@ static void watch_often(void *arg)
     struct found *found = arg;
     const struct rlimit nothing = {0, 0};
     struct iwi_watched watched[6];
-    struct rung_bench bench;
+    struct method_bench bench;
 
     (void)setrlimit(RLIMIT_MEMLOCK, &nothing);
     for (size_t i = 0; i < 6; i++) {
         watched[i] = (struct iwi_watched){.tid = gettid()};
     }
-    if (rung_bench_init(&bench, 0, 0)) {
-        bench.rung.watched = watched;
-        bench.rung.count = 6;
-        found->is_refused = iwi_rung_switches.open(&bench.rung) != IW_OK;
+    if (method_bench_init(&bench, 0, 0)) {
+        bench.method.watched = watched;
+        bench.method.count = 6;
+        found->is_refused = iwi_method_switches.open(&bench.method) != IW_OK;
         found->is_done = true;
-        snprintf(found->reason, sizeof found->reason, "%s", bench.rung.reason);
+        snprintf(found->reason, sizeof found->reason, "%s", bench.method.reason);
     }
 }
 
@@ -198,7 +198,7 @@ static void little_lockable_memory_makes_small_rings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refused_rung_leaves_nothing_open),
+        cmocka_unit_test(a_refused_method_leaves_nothing_open),
         cmocka_unit_test(reasons_tell_what_to_do),
         cmocka_unit_test(the_soft_limit_of_files_is_raised_and_put_back),
         cmocka_unit_test(the_hard_limit_of_files_is_a_reason),

@@ -230,41 +230,41 @@ static inline void in_child(void (*body)(void *found), bool is_nobody, void *fou
     (void)munmap(shared, size);
 }
 
-/* ---- a rung on one thread ---- */
+/* ---- a method on one thread ---- */
 
-struct rung_bench {
+struct method_bench {
     struct iwi_clock clock;
     struct iwi_watched watched;
     struct iwi_shares shares;
-    struct iwi_rung_state rung;
+    struct iwi_method method;
 };
 
-static inline bool rung_bench_init(struct rung_bench *bench, uint32_t cpu, pid_t tid)
+static inline bool method_bench_init(struct method_bench *bench, uint32_t cpu, pid_t tid)
 {
-    *bench = (struct rung_bench){.watched = {.cpu = cpu, .tid = tid}};
+    *bench = (struct method_bench){.watched = {.cpu = cpu, .tid = tid}};
     iwi_clock_open("", &bench->clock);
-    bench->rung = (struct iwi_rung_state){
+    bench->method = (struct iwi_method){
         .root = "", .clock = &bench->clock, .watched = &bench->watched, .count = 1, .shares = &bench->shares};
-    return iw_recording_new(NULL, 1, &bench->rung.recording) == IW_OK;
+    return iw_recording_new(NULL, 1, &bench->method.recording) == IW_OK;
 }
 
-static inline void rung_bench_release(struct rung_bench *bench)
+static inline void method_bench_release(struct method_bench *bench)
 {
-    iw_recording_free(bench->rung.recording);
+    iw_recording_free(bench->method.recording);
     free(bench->shares.array);
-    *bench = (struct rung_bench){.shares = {.array = NULL}};
+    *bench = (struct method_bench){.shares = {.array = NULL}};
 }
 
 /* Of a share; that of a time of which nothing is known is class unknown. */
-static inline const iw_source *source_of(const struct rung_bench *bench, const struct iwi_share *share)
+static inline const iw_source *source_of(const struct method_bench *bench, const struct iwi_share *share)
 {
     static const iw_source unknown = {.kind = IW_CLASS_UNKNOWN};
 
-    return share->source != IWI_NO_SOURCE ? &bench->rung.recording->sources[share->source] : &unknown;
+    return share->source != IWI_NO_SOURCE ? &bench->method.recording->sources[share->source] : &unknown;
 }
 
 /* How many shares, and how long all together; of the source of that name. */
-static inline size_t shares_of(const struct rung_bench *bench, const char *name, double *ms_p)
+static inline size_t shares_of(const struct method_bench *bench, const char *name, double *ms_p)
 {
     size_t count = 0;
 
@@ -289,7 +289,7 @@ struct gap_sums {
     double ms;        /* of all */
 };
 
-static inline struct gap_sums sum_of_gaps(const struct rung_bench *bench, const struct spinner *spinner)
+static inline struct gap_sums sum_of_gaps(const struct method_bench *bench, const struct spinner *spinner)
 {
     const uint64_t least = iwi_clock_ticks(&bench->clock, BURN_NS / 4);
     struct gap_sums sums = {0};

@@ -39,7 +39,7 @@ static iw_recording *sample(void)
 {
     iw_recording *recording = iwt_recording(2, 1000000000);
 
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     iwt_attribute(recording, "host", "node7");
     iwt_attribute(recording, "command", "idlewave record");
     iwt_attribute(recording, "clock", "tsc");
@@ -104,7 +104,7 @@ static void sources_are_told_with_who_told_them(void **state)
     char *text;
 
     (void)state;
-    recording->rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_SWITCHES;
     iwt_attribute(recording, "kernel_events", "400");
     iwt_attribute(recording, "kernel_events_matched", "396");
     iwt_attribute(recording, "attribution_note", "osnoise, tracefs (needs root)");
@@ -169,7 +169,7 @@ static void json_says_the_same(void **state)
     (void)state;
     assert_has(text, "  \"schema\": \"idlewave.record/4\",\n");
     assert_has(text, "  \"file\": \"node.h5\",\n");
-    assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
+    assert_has(text, "  \"probe\": \"selfish\",\n  \"method\": \"none\",\n");
     assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"
                      "  \"share\": 0.01,\n");
     assert_has(text, "    \"host\": \"node7\",\n");

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fake_rung.h"
+#include "fake_method.h"
 #include "features/record/kernel/tracefs_instance.h"
 #include "support/fake_root.h"
 
@@ -18,7 +18,7 @@ struct page {
 };
 
 struct bench {
-    struct fake_rung fake;
+    struct fake_method fake;
     struct iwi_tracefs_instance instance;
     int pipes[FAKE_PLACES], writers[FAKE_PLACES];
     uint64_t overruns[FAKE_PLACES];
@@ -29,11 +29,11 @@ static int begin(void **state)
     static struct bench bench;
     const int tracing = open(IW_TEST_DATA "/tracing/linux-6.18", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    fake_rung_begin(&bench.fake);
+    fake_method_begin(&bench.fake);
     bench.instance = (struct iwi_tracefs_instance){
-        .rung = &bench.fake.rung, .tracing = tracing, .folder = -1, .on = -1, .guard = {.pipe = -1}};
-    bench.fake.rung.state = &bench.instance;
-    assert_ok(iwi_kernel_events_new(&bench.fake.rung, tracing, &bench.instance.events));
+        .method = &bench.fake.method, .tracing = tracing, .folder = -1, .on = -1, .guard = {.pipe = -1}};
+    bench.fake.method.state = &bench.instance;
+    assert_ok(iwi_kernel_events_new(&bench.fake.method, tracing, &bench.instance.events));
     bench.instance.kbuffer = iwi_new_kbuffer();
     bench.instance.page = malloc(PAGE_SIZE);
     bench.instance.page_size = PAGE_SIZE;
@@ -63,7 +63,7 @@ static int end(void **state)
     kbuffer_free(bench->instance.kbuffer);
     free(bench->instance.page);
     iwi_kernel_events_free(bench->instance.events);
-    fake_rung_end(&bench->fake);
+    fake_method_end(&bench->fake);
     return 0;
 }
 
@@ -106,11 +106,11 @@ static void stamps_add_up_from_that_of_the_page(void **state)
     page_event(&page, 30, fake_switch(78, "b"));
     page_event(&page, 12, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
     assert_int_equal(bench->fake.shares[0].count, 2);
-    fake_rung_expect(&bench->fake, 0, 0, 5000000000, 30, IW_CLASS_THREAD, "a");
-    fake_rung_expect(&bench->fake, 0, 1, 5000000030, 12, IW_CLASS_THREAD, "b");
-    assert_int_equal(bench->fake.rung.lost, 0);
+    fake_method_expect(&bench->fake, 0, 0, 5000000000, 30, IW_CLASS_THREAD, "a");
+    fake_method_expect(&bench->fake, 0, 1, 5000000030, 12, IW_CLASS_THREAD, "b");
+    assert_int_equal(bench->fake.method.lost, 0);
 }
 
 static void long_pauses_between_events_are_told_apart(void **state)
@@ -125,8 +125,8 @@ static void long_pauses_between_events_are_told_apart(void **state)
     page_word(&page, (uint32_t)(pause >> 27));
     page_event(&page, 0, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    fake_rung_expect(&bench->fake, 0, 0, 1000, pause, IW_CLASS_THREAD, "a");
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    fake_method_expect(&bench->fake, 0, 0, 1000, pause, IW_CLASS_THREAD, "a");
 }
 
 static void all_pages_of_all_cpus_are_read_and_drains_go_on(void **state)
@@ -143,16 +143,16 @@ static void all_pages_of_all_cpus_are_read_and_drains_go_on(void **state)
     page_begin(&page, 150);
     page_event(&page, 0, fake_switch(78, "b"));
     send_page(bench, 1, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
     assert_int_equal(bench->fake.shares[0].count, 1);
-    assert_int_equal(bench->fake.shares[1].count, 0);         /* b still runs */
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung)); /* nothing new */
+    assert_int_equal(bench->fake.shares[1].count, 0);           /* b still runs */
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method)); /* nothing new */
     page_begin(&page, 400);
     page_event(&page, 0, fake_switch(FAKE_FIRST_TID + 1, ""));
     send_page(bench, 1, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    fake_rung_expect(&bench->fake, 0, 0, 100, 100, IW_CLASS_THREAD, "a");
-    fake_rung_expect(&bench->fake, 1, 0, 150, 250, IW_CLASS_THREAD, "b");
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    fake_method_expect(&bench->fake, 0, 0, 100, 100, IW_CLASS_THREAD, "a");
+    fake_method_expect(&bench->fake, 1, 0, 150, 250, IW_CLASS_THREAD, "b");
 }
 
 /* The kernel gave the first half only: the other half is not that of the page before. */
@@ -168,13 +168,13 @@ static void a_page_cut_short_has_nothing_of_the_one_before(void **state)
     page_event(&page, 10, fake_switch(78, "b"));
     page_event(&page, 10, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
     assert_int_equal(bench->fake.shares[0].count, 2);
     commit = page.used - HEADER_SIZE;
     page_begin(&page, 1000);
     memcpy(page.bytes + sizeof(uint64_t), &commit, sizeof commit);
     assert_int_equal(write(bench->writers[0], page.bytes, HEADER_SIZE), HEADER_SIZE);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
     assert_int_equal(bench->fake.shares[0].count, 2);
 }
 
@@ -195,12 +195,12 @@ static void lost_events_are_counted_and_nothing_is_made_up_for_them(void **state
     page_begin(&page, 2000);
     page_event(&page, 0, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, MISSED); /* no room for their number */
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    assert_int_equal(bench->fake.rung.lost, lost + 1);
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    assert_int_equal(bench->fake.method.lost, lost + 1);
     assert_int_equal(bench->fake.shares[0].count, 3);
-    fake_rung_expect_lost(&bench->fake, 0, 0, 100, 900);
-    fake_rung_expect(&bench->fake, 0, 1, 1000, 10, IW_CLASS_IRQ, "local_timer");
-    fake_rung_expect_lost(&bench->fake, 0, 2, 1010, 990);
+    fake_method_expect_lost(&bench->fake, 0, 0, 100, 900);
+    fake_method_expect(&bench->fake, 0, 1, 1000, 10, IW_CLASS_IRQ, "local_timer");
+    fake_method_expect_lost(&bench->fake, 0, 2, 1010, 990);
 }
 
 static void what_the_kernel_has_counted_as_overwritten_is_lost(void **state)
@@ -216,13 +216,13 @@ static void what_the_kernel_has_counted_as_overwritten_is_lost(void **state)
     page_event(&page, 0, fake_switch(77, "a"));
     fake_root_file(root, "/per_cpu/cpu0/stats", "entries: 9\noverrun: 1234\ncommit overrun: 7\nbytes: 5\n");
     send_page(bench, 0, &page, MISSED);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    assert_int_equal(bench->fake.rung.lost, 1234);
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    assert_int_equal(bench->fake.method.lost, 1234);
     fake_root_file(root, "/per_cpu/cpu0/stats", "entries: 9\noverrun: 1300\ncommit overrun: 7\nbytes: 5\n");
     send_page(bench, 0, &page, MISSED);
     send_page(bench, 0, &page, MISSED);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    assert_int_equal(bench->fake.rung.lost, 1300);
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    assert_int_equal(bench->fake.method.lost, 1300);
     assert_int_equal(close(bench->instance.folder), 0);
     fake_root_remove(root);
 }
@@ -236,9 +236,9 @@ static void empty_pages_are_passed_over(void **state)
     send_page(bench, 0, &page, 0);
     page_begin(&page, 100);
     send_page(bench, 0, &page, MISSED);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
     assert_int_equal(bench->fake.shares[0].count, 0);
-    assert_int_equal(bench->fake.rung.lost, 1);
+    assert_int_equal(bench->fake.method.lost, 1);
 }
 
 static void large_records_are_taken(void **state)
@@ -254,8 +254,8 @@ static void large_records_are_taken(void **state)
     page.used += record.size;
     page_event(&page, 3, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    fake_rung_expect(&bench->fake, 0, 0, 107, 3, IW_CLASS_THREAD, "a");
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    fake_method_expect(&bench->fake, 0, 0, 107, 3, IW_CLASS_THREAD, "a");
 }
 
 static void stamps_of_the_raw_clock_are_brought_to_the_one_that_measures(void **state)
@@ -270,8 +270,8 @@ static void stamps_of_the_raw_clock_are_brought_to_the_one_that_measures(void **
     page_event(&page, 0, fake_switch(77, "a"));
     page_event(&page, 30, fake_switch(FAKE_FIRST_TID, ""));
     send_page(bench, 0, &page, 0);
-    assert_ok(iwi_tracefs_instance_drain(&bench->fake.rung));
-    fake_rung_expect(&bench->fake, 0, 0, 700, 30, IW_CLASS_THREAD, "a");
+    assert_ok(iwi_tracefs_instance_drain(&bench->fake.method));
+    fake_method_expect(&bench->fake, 0, 0, 700, 30, IW_CLASS_THREAD, "a");
 }
 
 static void a_pipe_that_cannot_be_read_is_an_error_that_names_the_cpu(void **state)
@@ -281,9 +281,9 @@ static void a_pipe_that_cannot_be_read_is_an_error_that_names_the_cpu(void **sta
     const int before = bench->pipes[1];
 
     iwt_log_init(&log);
-    bench->fake.rung.log = &log.log;
+    bench->fake.method.log = &log.log;
     bench->pipes[1] = bench->writers[1];
-    assert_status(iwi_tracefs_instance_drain(&bench->fake.rung), IW_ERR_IO);
+    assert_status(iwi_tracefs_instance_drain(&bench->fake.method), IW_ERR_IO);
     bench->pipes[1] = before;
     iwt_assert_logged(&log, "cannot read kernel events of CPU 1: Bad file descriptor");
 }

@@ -12,14 +12,14 @@
 
 enum { PATIENCE_STEPS = 1000, PATIENCE_STEP_MS = 10, SETTING_SIZE = 256, NAME_SIZE = 64 };
 
-/* A rung on this thread. */
-static struct rung_bench bench;
+/* A method on this thread. */
+static struct method_bench bench;
 
 static void begin(void)
 {
-    assert_true(rung_bench_init(&bench, some_cpu(), gettid()));
-    if (iwi_rung_tracefs.open(&bench.rung) != IW_OK) {
-        fail_msg("refused: %s", bench.rung.reason);
+    assert_true(method_bench_init(&bench, some_cpu(), gettid()));
+    if (iwi_method_tracefs.open(&bench.method) != IW_OK) {
+        fail_msg("refused: %s", bench.method.reason);
     }
 }
 
@@ -27,8 +27,8 @@ static void begin(void)
 static int end(void **state)
 {
     (void)state;
-    iwi_rung_tracefs.close(&bench.rung);
-    rung_bench_release(&bench);
+    iwi_method_tracefs.close(&bench.method);
+    method_bench_release(&bench);
     return 0;
 }
 
@@ -107,7 +107,7 @@ static void what_a_killed_process_leaves_is_removed(void **state)
         begin();
         (void)!write(ready[1], "", 1);
         for (;;) {
-            (void)iwi_rung_tracefs.drain(&bench.rung);
+            (void)iwi_method_tracefs.drain(&bench.method);
         }
     }
     assert_int_equal(close(ready[1]), 0);
@@ -196,7 +196,7 @@ static void what_a_killed_keeper_leaves_is_removed_at_the_end(void **state)
 
     (void)state;
     begin();
-    instance = bench.rung.state;
+    instance = bench.method.state;
     assert_int_equal(kill(instance->guard.pid, SIGKILL), 0);
     assert_true(has_instance(tracing, getpid()));
     (void)end(NULL);

@@ -12,13 +12,13 @@
 
 static inline int open_tracefs_or_skip(void)
 {
-    struct iwi_rung_state rung = {.root = ""};
+    struct iwi_method method = {.root = ""};
     int fd;
 
     skip_unless_root();
-    fd = iwi_tracefs_open(&rung);
+    fd = iwi_tracefs_open(&method);
     if (fd < 0) {
-        print_message("no tracefs here: %s\n", rung.reason);
+        print_message("no tracefs here: %s\n", method.reason);
         skip();
     }
     return fd;

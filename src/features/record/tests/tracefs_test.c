@@ -21,7 +21,7 @@ static void expect_file(int folder, const char *path, const char *expected)
 static void the_mounted_one_is_opened_wherever_it_is(void **state)
 {
     char root[FAKE_ROOT_SIZE];
-    struct iwi_rung_state rung = {.root = root};
+    struct iwi_method method = {.root = root};
     int fd;
 
     (void)state;
@@ -29,7 +29,7 @@ static void the_mounted_one_is_opened_wherever_it_is(void **state)
     fake_root_file(root, "/proc/self/mounts",
                    "proc /proc proc rw 0 0\nnone /some\\040where tracefs rw,nosuid 0 0\n");
     fake_root_file(root, "/some where/tracing_on", "1\n");
-    fd = iwi_tracefs_open(&rung);
+    fd = iwi_tracefs_open(&method);
     assert_true(fd >= 0);
     expect_file(fd, "tracing_on", "1\n");
     assert_int_equal(close(fd), 0);
@@ -44,12 +44,12 @@ static void expect_nobody_is_refused(const char *root, const char *part)
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct iwi_rung_state rung = {.root = root};
+        struct iwi_method method = {.root = root};
 
         if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0) {
             _exit(2);
         }
-        _exit(iwi_tracefs_open(&rung) < 0 && strstr(rung.reason, part) != NULL ? 0 : 1);
+        _exit(iwi_tracefs_open(&method) < 0 && strstr(method.reason, part) != NULL ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &state, 0), pid);
     assert_true(WIFEXITED(state));
@@ -82,33 +82,33 @@ static void others_than_root_are_told_so(void **state)
 static void process_numbers_of_a_container_are_refused(void **state)
 {
     char root[FAKE_ROOT_SIZE], path[FAKE_PATH_SIZE];
-    struct iwi_rung_state rung = {.root = root};
+    struct iwi_method method = {.root = root};
 
     (void)state;
     fake_root_make(root);
     fake_root_file(root, "/proc/self/ns/here", "");
     snprintf(path, sizeof path, "%s/proc/self/ns/pid", root);
     assert_int_equal(symlink("pid:[4026532999]", path), 0);
-    assert_int_equal(iwi_tracefs_open(&rung), -1);
-    assert_non_null(strstr(rung.reason, "this container does not know its own"));
-    assert_true(strlen(rung.reason) < IWI_REASON_SIZE - 1); /* not cut */
+    assert_int_equal(iwi_tracefs_open(&method), -1);
+    assert_non_null(strstr(method.reason, "this container does not know its own"));
+    assert_true(strlen(method.reason) < IWI_REASON_SIZE - 1); /* not cut */
     fake_root_remove(root);
 }
 
 static void without_a_mount_root_gets_one_that_nobody_sees(void **state)
 {
     char root[FAKE_ROOT_SIZE], format[4096];
-    struct iwi_rung_state rung = {.root = root};
+    struct iwi_method method = {.root = root};
     int fd;
 
     (void)state;
     fake_root_make(root);
     fake_root_file(root, "/proc/self/mounts", "proc /proc proc rw 0 0\n");
-    fd = iwi_tracefs_open(&rung);
+    fd = iwi_tracefs_open(&method);
     fake_root_remove(root);
     if (fd < 0) {
-        print_message("no tracefs: %s\n", rung.reason);
-        assert_true(rung.reason[0] != '\0');
+        print_message("no tracefs: %s\n", method.reason);
+        assert_true(method.reason[0] != '\0');
         skip();
     }
     assert_true(iwi_tracefs_read(fd, "events/header_page", format, sizeof format));

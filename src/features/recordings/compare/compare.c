@@ -404,7 +404,7 @@ static iw_compare_side begin_side(const iw_recording *recording, const char *nam
 
     return (iw_compare_side){.name = name,
                              .probe = recording->probe,
-                             .rung = recording->rung,
+                             .attribution = recording->attribution,
                              .quantum_ns = recording->quantum_ns,
                              .threshold_ns = is_selfish ? coarsest_threshold(recording) : 0.0};
 }
@@ -432,7 +432,7 @@ static void begin(const iw_recording *a, const iw_recording *b, const iw_compare
 
     comparison->opts = *opts;
     comparison->has_sources =
-        is_selfish && a->rung == b->rung && (iwi_names_sources(a) || iwi_names_sources(b));
+        is_selfish && a->attribution == b->attribution && (iwi_names_sources(a) || iwi_names_sources(b));
     comparison->a = begin_side(a, opts->name_a != NULL ? opts->name_a : "A");
     comparison->b = begin_side(b, opts->name_b != NULL ? opts->name_b : "B");
     compare_origins(a, b, comparison);

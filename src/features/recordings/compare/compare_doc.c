@@ -148,7 +148,7 @@ static const struct iwi_schema point_schema = IWI_SCHEMA(iw_duration_point, poin
 static const struct iwi_field side_fields[] = {
     IWI_VALUE(iw_compare_side, name),
     IWI_ENUM(iw_compare_side, probe, "probe", iwi_probe_at),
-    IWI_ENUM(iw_compare_side, rung, "rung", iwi_rung_at),
+    IWI_ENUM(iw_compare_side, attribution, "rung", iwi_attribution_level_at),
     IWI_VALUE(iw_compare_side, quantum_ns),
     IWI_VALUE_AS(iw_compare_side, cpu_count, "cpus"),
     IWI_VALUE(iw_compare_side, watched_ns),

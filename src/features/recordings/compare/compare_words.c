@@ -198,11 +198,11 @@ static void note_sources(struct iwi_document *doc, const iw_noise_comparison *c)
     if (iwi_compare_is_quanta(c) || c->has_sources) {
         return;
     }
-    if (c->a.rung != c->b.rung) {
+    if (c->a.attribution != c->b.attribution) {
         iwi_item(
             doc,
             "Sources are not comparable: A identified them with '%s', B with '%s', with different names.",
-            iw_attribution_level_name(c->a.rung), iw_attribution_level_name(c->b.rung));
+            iw_attribution_level_name(c->a.attribution), iw_attribution_level_name(c->b.attribution));
     } else {
         iwi_item(doc, "The cause is unknown: the recordings name no sources.");
     }

@@ -25,7 +25,7 @@ enum iwi_convert_loss {
     IWI_LOSES_SOURCES = 1 << 0,
     IWI_LOSES_PARTS = 1 << 1,
     IWI_LOSES_QUANTA = 1 << 2, /* FWQ: the quanta; its detours are kept */
-    IWI_LOSES_FACTS = 1 << 3,  /* t_min, threshold, rung, attributes */
+    IWI_LOSES_FACTS = 1 << 3,  /* t_min, threshold, attribution level, attributes */
     IWI_LOSES_DETOURS_OF_QUANTA = 1 << 4
 };
 

@@ -79,7 +79,7 @@ static void write_head(const iw_recording *recording, struct iwi_out *out)
     for (size_t i = 0; i < recording->cpu_count; i++) {
         rows += iwi_csv_row_count(recording, &recording->cpus[i]);
     }
-    iwi_out_print(out, "# rows: %zu\n# rung: %s\n", rows, iw_attribution_level_name(recording->rung));
+    iwi_out_print(out, "# rows: %zu\n# rung: %s\n", rows, iw_attribution_level_name(recording->attribution));
     if (is_quanta) {
         iwi_out_print(out, "# quantum_ns: %" PRId64 "\n", recording->quantum_ns);
     }
@@ -182,11 +182,11 @@ static bool matches(const char *data, size_t size)
 
 /* ---- comments ---- */
 
-static bool find_rung(struct iwi_piece text, iw_attribution_level *rung_p)
+static bool find_attribution(struct iwi_piece text, iw_attribution_level *level_p)
 {
-    for (unsigned rung = 0; rung < IW_ATTRIBUTION_LEVELS; rung++) {
-        if (iwi_piece_is(text, iw_attribution_level_name((iw_attribution_level)rung))) {
-            *rung_p = (iw_attribution_level)rung;
+    for (unsigned level = 0; level < IW_ATTRIBUTION_LEVELS; level++) {
+        if (iwi_piece_is(text, iw_attribution_level_name((iw_attribution_level)level))) {
+            *level_p = (iw_attribution_level)level;
             return true;
         }
     }
@@ -264,7 +264,8 @@ static iw_status read_comment(struct reader *r, struct iwi_piece text)
     struct iwi_piece rest = iwi_trim_blanks(text);
 
     if (iwi_take_key(&rest, "rung")) {
-        return find_rung(rest, &r->recording->rung) ? IW_OK : fail(r, "unknown level of attribution");
+        return find_attribution(rest, &r->recording->attribution) ? IW_OK
+                                                                  : fail(r, "unknown level of attribution");
     }
     if (iwi_take_key(&rest, "quantum_ns")) {
         return iwi_read_ns(rest, &r->recording->quantum_ns) ? IW_OK : fail(r, "the quantum is not a time");

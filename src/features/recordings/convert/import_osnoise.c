@@ -344,7 +344,7 @@ static iw_status build(struct builder *b)
     }
     IW_TRY(build_cpus(b));
     set_lengths(b);
-    osnoise->recording->rung = IW_ATTRIBUTION_LEVEL_OSNOISE;
+    osnoise->recording->attribution = IW_ATTRIBUTION_LEVEL_OSNOISE;
     return IW_OK;
 }
 

@@ -169,7 +169,7 @@ static void what_else_differs_is_told(void **state)
     iwt_attribute(a, "host", "n1");
     iwt_attribute(b, "host", "n1");
     iwt_attribute(a, "governor", "performance"); /* unknown of the other one */
-    b->rung = IW_ATTRIBUTION_LEVEL_PERF;
+    b->attribution = IW_ATTRIBUTION_LEVEL_PERF;
     b->cpus[0].threshold_ns = 1500.0;
     b->cpus[0].dropped = 17;
     assert_says(a, b, "They also differ in kernel (6.1, 6.12).");
@@ -225,7 +225,7 @@ static void unknown_sources_are_told(void **state)
     iw_recording *a = iwt_recording(1, 1000000000);
 
     (void)state;
-    a->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    a->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     assert_says(a, a, "the recordings name no sources");
     iw_recording_free(a);
 }

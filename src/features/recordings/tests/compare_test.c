@@ -204,7 +204,7 @@ static void sources_told_by_different_means_are_not_compared(void **state)
     iw_noise_comparison *c;
 
     (void)state;
-    b->rung = IW_ATTRIBUTION_LEVEL_PERF;
+    b->attribution = IW_ATTRIBUTION_LEVEL_PERF;
     c = compared(a, b, NULL);
     assert_false(c->has_sources);
     assert_int_equal(c->source_count, 0);

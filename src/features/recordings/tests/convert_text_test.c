@@ -193,7 +193,7 @@ static void csv_gives_facts_and_sources(void **state)
 
     (void)state;
     assert_int_equal(recording->cpu_count, 2);
-    assert_int_equal(recording->rung, IW_ATTRIBUTION_LEVEL_TRACEFS);
+    assert_int_equal(recording->attribution, IW_ATTRIBUTION_LEVEL_TRACEFS);
     assert_string_equal(iw_recording_get(recording, "host"), "node17");
     assert_true(cpu->t_min_ns == 20.25 && cpu->threshold_ns == 184.0);
     assert_int_equal(cpu->dropped, 7);
@@ -315,7 +315,7 @@ static void csv_keeps_all_but_parts(void **state)
     (void)state;
     again = import_text(NULL, text);
     expect_same_detours(recording, again, true);
-    assert_int_equal(again->rung, recording->rung);
+    assert_int_equal(again->attribution, recording->attribution);
     assert_string_equal(iw_recording_get(again, "host"), "node17");
     assert_int_equal(again->attribute_count, 1);
     assert_true(again->cpus[1].t_min_ns == 0.1);

@@ -46,7 +46,7 @@ static void what_no_event_explains_is_hardware(void **state)
                     "sample_threshold: start 1.000005000 duration 70 ns interference 0\n");
 
     (void)state;
-    assert_int_equal(recording->rung, IW_ATTRIBUTION_LEVEL_OSNOISE);
+    assert_int_equal(recording->attribution, IW_ATTRIBUTION_LEVEL_OSNOISE);
     expect_detour(recording, 0, 0, 1000, IW_CLASS_HARDWARE, "no kernel event");
     expect_part(recording, 0, 0, "local_timer", 300);
     expect_part(recording, 1, 0, "no kernel event", 700);

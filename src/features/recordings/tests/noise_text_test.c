@@ -145,7 +145,7 @@ static void how_it_was_measured_is_told(void **state)
     iwt_attribute(recording, "under", "make");
     iwt_attribute(recording, "under_ended_ns", "300000000");
     recording->cpus[1].t_min_ns = 22.0;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     noise_assert_says(recording, "Probe selfish, clock tsc, kernel 6.1.0, under 'make' until 300 ms. Detours "
                                  "shorter than 180 ns cannot be seen (t_min 20.0 to 22.0 ns).");
     iw_recording_free(recording);
@@ -192,7 +192,7 @@ static void unknown_sources_come_with_advice(void **state)
 
     (void)state;
     iwt_detour(recording, 0, 1000000, 2000, 0);
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     noise_assert_says(recording, "- The sources are unknown: the recording");
     iw_recording_free(recording);
 }
@@ -202,7 +202,7 @@ static void sources_are_known_where_a_file_names_them(void **state)
     iw_recording *recording = noise_sample();
 
     (void)state;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE; /* as of CSV that does not say who told them */
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE; /* as of CSV that does not say who told them */
     noise_assert_says(recording, "How sure: - Events rarer");
     iw_recording_free(recording);
 }
@@ -213,7 +213,7 @@ static void interrupts_are_those_of_the_cpus_shown(void **state)
     iw_recording *recording = noise_sample();
 
     (void)state;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     iwt_attribute(recording, "interrupts", "0:LOC=60000,25 a[0:1]=120;5:LOC=600,25 a[0:1]=120");
     noise_assert_says(recording, "(/proc): LOC 505/s, 25 a[0:1] 2.00/s.");
     recording->cpus[0].cpu = 8;
@@ -353,7 +353,7 @@ static void fwq_tells_what_quanta_lost(void **state)
 
     (void)state;
     recording->probe = IW_PROBE_FWQ;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     recording->quantum_ns = 1000000;
     for (int64_t i = 0; i < 4; i++) {
         iwt_sample(recording, 0, i * 1000000, i == 2 ? 1500000.0 : 1000000.0);

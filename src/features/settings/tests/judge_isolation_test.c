@@ -63,7 +63,7 @@ static void preemptions_without_names_are_not_blamed(void **state)
     b->node->isolated = fact("2-7");
     watch(b, "2-7", 60.0, IWI_SEEN_BY_RECORDING);
     b->seen.lacks_names = true;
-    b->seen.rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
+    b->seen.attribution = IW_ATTRIBUTION_LEVEL_SWITCHES;
     assert_judged(b, &iwi_isolation, IW_MITIGATION_EFFECTIVE);
     happen(b, IW_CLASS_THREAD, "preemption", 1000);
     assert_judged(b, &iwi_isolation, IW_MITIGATION_UNKNOWN);

@@ -68,7 +68,7 @@ static inline void watch(struct bench *b, const char *list, double seconds, enum
 {
     const iw_cpu_set set = cpus(list);
 
-    b->seen = (struct iwi_observed){.by = by, .rung = IW_ATTRIBUTION_LEVEL_TRACEFS, .cpus = set};
+    b->seen = (struct iwi_observed){.by = by, .attribution = IW_ATTRIBUTION_LEVEL_TRACEFS, .cpus = set};
     b->seen.slot_count = (size_t)fmax(1.0, by == IWI_SEEN_BY_RECORDING ? 4.0 * seconds : seconds);
     b->seen.seen_cpus = calloc(8, sizeof *b->seen.seen_cpus);
     assert_non_null(b->seen.seen_cpus);

@@ -74,13 +74,13 @@ static void events_are_marked_in_their_second(void **state)
     iw_recording_free(recording);
 }
 
-static void counters_stand_in_for_a_weak_rung(void **state)
+static void counters_stand_in_for_a_weak_attribution(void **state)
 {
     iw_recording *recording = iwt_recording(2, 10 * SECOND_NS);
     struct iwi_observed seen;
 
     (void)state;
-    recording->rung = IW_ATTRIBUTION_LEVEL_SWITCHES;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_SWITCHES;
     iwt_attribute(
         recording, "interrupts",
         "0:LOC=2500,softirq RCU=7,36 eno1=12,MCP=3;1:LOC=1,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=4");
@@ -102,7 +102,7 @@ static void quanta_without_counters_tell_nothing(void **state)
 
     (void)state;
     recording->probe = IW_PROBE_FWQ;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     assert_ok(iwi_observe_recording(NULL, recording, &seen));
     for (iw_class kind = 0; kind < IW_CLASSES; kind++) {
         assert_false(seen.tells[kind]);
@@ -118,7 +118,7 @@ static void hostile_attributes_are_passed_over(void **state)
     iw_recording *recording = iwt_recording(1, SECOND_NS);
 
     (void)state;
-    recording->rung = IW_ATTRIBUTION_LEVEL_NONE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_NONE;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct iwi_observed seen;
 
@@ -201,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detours_count_for_each_of_their_sources),
         cmocka_unit_test(events_are_marked_in_their_second),
-        cmocka_unit_test(counters_stand_in_for_a_weak_rung),
+        cmocka_unit_test(counters_stand_in_for_a_weak_attribution),
         cmocka_unit_test(quanta_without_counters_tell_nothing),
         cmocka_unit_test(hostile_attributes_are_passed_over),
         cmocka_unit_test(two_copies_of_counters_are_compared),

@@ -264,7 +264,7 @@ static iw_status fill(const iw_log *log, const struct iwi_job_seen *seen, const 
         .zero_ns = seen->start_ns, .end_ns = seen->end_ns, .is_wanted_time = opts->wants_wanted_time};
     int64_t own_ns, all_own_ns = 0;
 
-    recording->rung = seen->rung;
+    recording->attribution = seen->attribution;
     IW_TRY(copy_sources(log, seen, recording, opts->wants_wanted_time ? NULL : &span.others));
     for (size_t i = 0; i < seen->rank_count; i++) {
         iw_detours *detours = &recording->cpus[i];

@@ -21,7 +21,7 @@ struct iwi_job_seen {
     const struct iwi_job_cpu *cpus;
     size_t cpu_count;
     const iw_recording *sources; /* those of the segments of `cpus`; nothing else of it counts */
-    iw_attribution_level rung;
+    iw_attribution_level attribution;
     uint64_t lost; /* events */
 };
 

@@ -186,7 +186,7 @@ static const char root[] = ""; /* this machine's own /proc and /sys */
 /* 24 bytes each: about a GiB. */
 enum { MOST_EVENTS = 40000000 };
 
-/* The same instant on the rung's clock and on CLOCK_MONOTONIC; it is within +-width/2 of the former. */
+/* The same instant on the method's clock and on CLOCK_MONOTONIC; it is within +-width/2 of the former. */
 struct tie {
     uint64_t ticks, width_ticks;
     int64_t mono_ns;
@@ -195,7 +195,7 @@ struct tie {
 struct watch {
     const iw_log *log;
     struct iwi_clock clock;
-    struct iwi_rung_state rung;
+    struct iwi_method method;
     struct iwi_switch_listener listener;
     struct iwi_watched *watched;
     struct iwi_job_threads threads;
@@ -292,7 +292,7 @@ static iw_status take_switch(void *arg, const struct iwi_switch *change, bool *i
 
 static iw_status keep_shares(struct watch *watch, const struct tie *now, size_t place)
 {
-    struct iwi_shares *shares = &watch->rung.shares[place];
+    struct iwi_shares *shares = &watch->method.shares[place];
     struct iwi_job_cpu *cpu = &watch->cpus[place];
 
     for (size_t i = 0; i < shares->count && !watch->is_full; i++) {
@@ -315,10 +315,10 @@ static iw_status drain(struct watch *watch)
 {
     struct tie now;
 
-    IW_TRY(watch->rung.ops->drain(&watch->rung));
+    IW_TRY(watch->method.ops->drain(&watch->method));
     now = tie_now(&watch->clock);
     watch->widest_ticks = now.width_ticks > watch->widest_ticks ? now.width_ticks : watch->widest_ticks;
-    for (size_t place = 0; place < watch->rung.count; place++) {
+    for (size_t place = 0; place < watch->method.count; place++) {
         IW_TRY(keep_shares(watch, &now, place));
     }
     for (size_t i = 0; i < watch->rank_count; i++) {
@@ -341,29 +341,29 @@ static iw_status drain(struct watch *watch)
 
 /* ---- opening ---- */
 
-static iw_status open_rung(struct watch *watch, iw_attribution wanted)
+static iw_status open_method(struct watch *watch, iw_attribution wanted)
 {
 #ifdef IW_HAVE_TRACEFS
-    static const struct rung_choice {
+    static const struct method_choice {
         iw_attribution attribution;
-        const struct iwi_rung_ops *ops;
-    } rungs[] = {{IW_ATTRIBUTION_TRACEFS, &iwi_rung_tracefs}, {IW_ATTRIBUTION_PERF, &iwi_rung_perf}};
+        const struct iwi_method_ops *ops;
+    } methods[] = {{IW_ATTRIBUTION_TRACEFS, &iwi_method_tracefs}, {IW_ATTRIBUTION_PERF, &iwi_method_perf}};
     char reasons[2][IWI_REASON_SIZE] = {"not asked for", "not asked for"};
 
     for (size_t i = 0; i < 2; i++) {
         iw_status status;
 
-        if (wanted != IW_ATTRIBUTION_AUTO && wanted != rungs[i].attribution) {
+        if (wanted != IW_ATTRIBUTION_AUTO && wanted != methods[i].attribution) {
             continue;
         }
-        watch->rung.ops = rungs[i].ops;
-        status = rungs[i].ops->open(&watch->rung);
+        watch->method.ops = methods[i].ops;
+        status = methods[i].ops->open(&watch->method);
         if (status == IW_OK || status == IW_ERR_NOMEM) {
-            watch->rung.ops = status == IW_OK ? rungs[i].ops : NULL;
+            watch->method.ops = status == IW_OK ? methods[i].ops : NULL;
             return status;
         }
-        watch->rung.ops = NULL;
-        memcpy(reasons[i], watch->rung.reason, sizeof reasons[i]);
+        watch->method.ops = NULL;
+        memcpy(reasons[i], watch->method.reason, sizeof reasons[i]);
     }
     return iwi_fail(watch->log, IW_ERR_IO, "cannot get the kernel's events: tracefs (%s); perf (%s)",
                     reasons[0], reasons[1]);
@@ -378,8 +378,8 @@ static iw_status open_watch(struct watch *watch, const struct iwi_cpus *cpus, iw
 {
     watch->watched = iwi_new_array(watch->log, cpus->count, sizeof *watch->watched);
     watch->cpus = iwi_new_array(watch->log, cpus->count, sizeof *watch->cpus);
-    watch->rung.shares = iwi_new_array(watch->log, cpus->count, sizeof *watch->rung.shares);
-    if (watch->watched == NULL || watch->cpus == NULL || watch->rung.shares == NULL) {
+    watch->method.shares = iwi_new_array(watch->log, cpus->count, sizeof *watch->method.shares);
+    if (watch->watched == NULL || watch->cpus == NULL || watch->method.shares == NULL) {
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < cpus->count; i++) {
@@ -387,25 +387,25 @@ static iw_status open_watch(struct watch *watch, const struct iwi_cpus *cpus, iw
     }
     iwi_clock_open(root, &watch->clock);
     watch->listener = (struct iwi_switch_listener){take_switch, watch};
-    watch->rung.log = watch->log;
-    watch->rung.root = root;
-    watch->rung.clock = &watch->clock;
-    watch->rung.watched = watch->watched;
-    watch->rung.count = cpus->count;
-    watch->rung.listener = &watch->listener;
-    IW_TRY(iw_recording_new(watch->log, 0, &watch->rung.recording));
-    IW_TRY(open_rung(watch, attribution));
+    watch->method.log = watch->log;
+    watch->method.root = root;
+    watch->method.clock = &watch->clock;
+    watch->method.watched = watch->watched;
+    watch->method.count = cpus->count;
+    watch->method.listener = &watch->listener;
+    IW_TRY(iw_recording_new(watch->log, 0, &watch->method.recording));
+    IW_TRY(open_method(watch, attribution));
     watch->first = watch->last = tie_now(&watch->clock);
     return IW_OK;
 }
 
 static void close_watch(struct watch *watch)
 {
-    if (watch->rung.ops != NULL) {
-        watch->rung.ops->close(&watch->rung);
+    if (watch->method.ops != NULL) {
+        watch->method.ops->close(&watch->method);
     }
-    for (size_t i = 0; i < watch->rung.count; i++) {
-        free(watch->rung.shares[i].array);
+    for (size_t i = 0; i < watch->method.count; i++) {
+        free(watch->method.shares[i].array);
         free(watch->cpus[i].segments);
     }
     for (size_t i = 0; i < watch->rank_count; i++) {
@@ -414,10 +414,10 @@ static void close_watch(struct watch *watch)
     free(watch->ranks);
     free(watch->drained);
     free(watch->cpus);
-    free(watch->rung.shares);
+    free(watch->method.shares);
     free(watch->watched);
     iwi_job_threads_release(&watch->threads);
-    iw_recording_free(watch->rung.recording);
+    iw_recording_free(watch->method.recording);
 }
 
 /* Before events are looked at: processes may have ended by then. */
@@ -458,10 +458,10 @@ static iw_status make_recording(const struct watch *watch, const iw_job_watch_op
         .ranks = watch->ranks,
         .rank_count = watch->rank_count,
         .cpus = watch->cpus,
-        .cpu_count = watch->rung.count,
-        .sources = watch->rung.recording,
-        .rung = watch->rung.ops->rung,
-        .lost = watch->rung.lost,
+        .cpu_count = watch->method.count,
+        .sources = watch->method.recording,
+        .attribution = watch->method.ops->attribution,
+        .lost = watch->method.lost,
     };
 
     return iwi_job_recording(watch->log, &seen, opts, recording_p);

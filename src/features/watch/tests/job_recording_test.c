@@ -43,7 +43,7 @@ static int begin(void **state)
                                      .cpus = job.cpus,
                                      .cpu_count = 2,
                                      .sources = job.sources,
-                                     .rung = IW_ATTRIBUTION_LEVEL_PERF,
+                                     .attribution = IW_ATTRIBUTION_LEVEL_PERF,
                                      .lost = 5};
     *state = &job;
     return 0;
@@ -104,7 +104,7 @@ static void a_recording_says_how_it_was_made(void **state)
 
     opts.command = "idlewave trace ./app";
     assert_ok(iwi_job_recording(NULL, &job->seen, &opts, &job->recording));
-    assert_int_equal(job->recording->rung, IW_ATTRIBUTION_LEVEL_PERF);
+    assert_int_equal(job->recording->attribution, IW_ATTRIBUTION_LEVEL_PERF);
     assert_string_equal(iw_recording_get(job->recording, "command"), "idlewave trace ./app");
     assert_string_equal(iw_recording_get(job->recording, "watched"), "ranks");
     assert_string_equal(iw_recording_get(job->recording, "clock"), "CLOCK_MONOTONIC");

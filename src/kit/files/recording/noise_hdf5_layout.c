@@ -414,7 +414,7 @@ static iw_status create_content(const struct iwi_h5 *h5, const iw_recording *hea
 {
     IW_TRY(iwi_h5_create_text(h5, "/", "format", IWI_H5_FORMAT));
     IW_TRY(iwi_h5_create_text(h5, "/", "probe", iw_probe_name(head->probe)));
-    IW_TRY(iwi_h5_create_text(h5, "/", "rung", iw_attribution_level_name(head->rung)));
+    IW_TRY(iwi_h5_create_text(h5, "/", "rung", iw_attribution_level_name(head->attribution)));
     IW_TRY(iwi_h5_create_numbers(h5, "/", "quantum_ns", IWI_H5_I64, 1, &head->quantum_ns));
     IW_TRY(iwi_h5_create_group(h5, "/origin"));
     for (size_t i = 0; i < head->attribute_count; i++) {

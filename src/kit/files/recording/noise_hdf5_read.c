@@ -559,7 +559,7 @@ static const char *probe_name(unsigned number)
     return iw_probe_name((iw_probe)number);
 }
 
-static const char *rung_name(unsigned number)
+static const char *attribution_name(unsigned number)
 {
     return iw_attribution_level_name((iw_attribution_level)number);
 }
@@ -607,12 +607,12 @@ static iw_status check_format(struct iwi_h5 *h5, const struct iwi_h5_words *word
 
 static iw_status read_root(struct iwi_h5 *h5, iw_recording *recording)
 {
-    unsigned probe, rung;
+    unsigned probe, attribution;
 
     IW_TRY(read_choice(h5, "probe", probe_name, IW_PROBES - 1, &probe));
-    IW_TRY(read_choice(h5, "rung", rung_name, IW_ATTRIBUTION_LEVELS - 1, &rung));
+    IW_TRY(read_choice(h5, "rung", attribution_name, IW_ATTRIBUTION_LEVELS - 1, &attribution));
     recording->probe = (iw_probe)probe;
-    recording->rung = (iw_attribution_level)rung;
+    recording->attribution = (iw_attribution_level)attribution;
     return iwi_h5_read_numbers(h5, "/", "quantum_ns", IWI_H5_I64, 1, &recording->quantum_ns);
 }
 

@@ -28,7 +28,7 @@ static iw_recording *large_recording(size_t rows)
     uint64_t index = 0;
 
     recording->probe = IW_PROBE_FWQ;
-    recording->rung = IW_ATTRIBUTION_LEVEL_OSNOISE;
+    recording->attribution = IW_ATTRIBUTION_LEVEL_OSNOISE;
     recording->quantum_ns = 1000000;
     for (int i = 0; i < 700; i++) {
         char name[IW_SOURCE_NAME_SIZE];

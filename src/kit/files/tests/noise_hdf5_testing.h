@@ -149,7 +149,7 @@ static inline void assert_same_detours(const iw_detours *a, const iw_detours *b)
 static inline void assert_same_recording(const iw_recording *a, const iw_recording *b)
 {
     assert_int_equal(a->probe, b->probe);
-    assert_int_equal(a->rung, b->rung);
+    assert_int_equal(a->attribution, b->attribution);
     assert_int_equal(a->quantum_ns, b->quantum_ns);
     assert_int_equal(a->source_count, b->source_count);
     for (size_t i = 0; i < a->source_count; i++) {

@@ -36,9 +36,9 @@ struct tracepoints {
     size_t count;
 };
 
-static void close_perf(struct iwi_rung_state *rung)
+static void close_perf(struct iwi_method *method)
 {
-    struct tracepoints *state = rung->state;
+    struct tracepoints *state = method->state;
 
     for (size_t i = 0; i < state->count; i++) {
         iwi_perf_ring_unmap(&state->cpus[i].ring);
@@ -47,48 +47,48 @@ static void close_perf(struct iwi_rung_state *rung)
     iwi_kernel_events_free(state->events);
     free(state->cpus);
     free(state);
-    rung->state = NULL;
+    method->state = NULL;
 }
 
-static iw_status learn_events(struct iwi_rung_state *rung, struct tracepoints *state)
+static iw_status learn_events(struct iwi_method *method, struct tracepoints *state)
 {
-    const int tracing = iwi_tracefs_open(rung);
+    const int tracing = iwi_tracefs_open(method);
     iw_status status;
 
     if (tracing < 0) {
         return IW_ERR_IO; /* and the reason is known */
     }
-    status = iwi_kernel_events_new(rung, tracing, &state->events);
+    status = iwi_kernel_events_new(method, tracing, &state->events);
     (void)close(tracing);
     return status;
 }
 
-static iw_status new_state(struct iwi_rung_state *rung)
+static iw_status new_state(struct iwi_method *method)
 {
-    struct tracepoints *state = iwi_new_array(rung->log, 1, sizeof *state);
+    struct tracepoints *state = iwi_new_array(method->log, 1, sizeof *state);
     size_t event_count = 0;
     int id;
 
     if (state == NULL) {
         return IW_ERR_NOMEM;
     }
-    rung->state = state;
-    IW_TRY(learn_events(rung, state));
-    state->cpus = iwi_new_array(rung->log, rung->count, sizeof *state->cpus);
+    method->state = state;
+    IW_TRY(learn_events(method, state));
+    state->cpus = iwi_new_array(method->log, method->count, sizeof *state->cpus);
     if (state->cpus == NULL) {
         return IW_ERR_NOMEM;
     }
-    state->count = rung->count;
+    state->count = method->count;
     while (iwi_kernel_events_name(state->events, event_count, &id) != NULL) {
         event_count++;
     }
-    return iwi_perf_list_init(rung->log, &state->list, event_count * rung->count);
+    return iwi_perf_list_init(method->log, &state->list, event_count * method->count);
 }
 
 /* The first event of a CPU has the ring, the others write into it. */
-static iw_status connect_ring(struct iwi_rung_state *rung, size_t place, int event, int *owner_p)
+static iw_status connect_ring(struct iwi_method *method, size_t place, int event, int *owner_p)
 {
-    struct tracepoints *state = rung->state;
+    struct tracepoints *state = method->state;
     int error;
 
     if (*owner_p < 0) {
@@ -98,13 +98,13 @@ static iw_status connect_ring(struct iwi_rung_state *rung, size_t place, int eve
         error = ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, *owner_p) == 0 ? 0 : errno;
     }
     return error == 0 ? IW_OK
-                      : iwi_rung_refuse(rung, "no ring buffer for %s on CPU %" PRIu32 ": %s", WHAT,
-                                        rung->watched[place].cpu, strerror(error));
+                      : iwi_method_refuse(method, "no ring buffer for %s on CPU %" PRIu32 ": %s", WHAT,
+                                          method->watched[place].cpu, strerror(error));
 }
 
-static iw_status watch(struct iwi_rung_state *rung, size_t place)
+static iw_status watch(struct iwi_method *method, size_t place)
 {
-    struct tracepoints *state = rung->state;
+    struct tracepoints *state = method->state;
     const char *name;
     int id, owner = -1;
 
@@ -116,11 +116,11 @@ static iw_status watch(struct iwi_rung_state *rung, size_t place)
             continue;
         }
         attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-        event = iwi_perf_open(&state->list, &attr, -1, (int)rung->watched[place].cpu);
+        event = iwi_perf_open(&state->list, &attr, -1, (int)method->watched[place].cpu);
         if (event < 0) {
-            return iwi_perf_refuse(rung, WHAT, MOST_PARANOID, errno);
+            return iwi_perf_refuse(method, WHAT, MOST_PARANOID, errno);
         }
-        IW_TRY(connect_ring(rung, place, event, &owner));
+        IW_TRY(connect_ring(method, place, event, &owner));
     }
     return IW_OK;
 }
@@ -136,18 +136,18 @@ static void skip_beginning(struct tracepoints *state)
     }
 }
 
-static iw_status open_perf(struct iwi_rung_state *rung)
+static iw_status open_perf(struct iwi_method *method)
 {
-    iw_status status = new_state(rung);
+    iw_status status = new_state(method);
 
-    for (size_t i = 0; status == IW_OK && i < rung->count; i++) {
-        status = watch(rung, i);
+    for (size_t i = 0; status == IW_OK && i < method->count; i++) {
+        status = watch(method, i);
     }
     if (status == IW_OK) {
-        iwi_clock_bridge_begin(&((struct tracepoints *)rung->state)->bridge, rung->clock);
-        skip_beginning(rung->state);
-    } else if (rung->state != NULL) {
-        close_perf(rung);
+        iwi_clock_bridge_begin(&((struct tracepoints *)method->state)->bridge, method->clock);
+        skip_beginning(method->state);
+    } else if (method->state != NULL) {
+        close_perf(method);
     }
     return status;
 }
@@ -181,16 +181,16 @@ static iw_status take_sample(struct tracepoints *state, size_t place, struct per
                : IW_OK;
 }
 
-static iw_status drain_perf(struct iwi_rung_state *rung)
+static iw_status drain_perf(struct iwi_method *method)
 {
-    struct tracepoints *state = rung->state;
+    struct tracepoints *state = method->state;
 
-    for (size_t i = 0; i < rung->count; i++) {
+    for (size_t i = 0; i < method->count; i++) {
         iwi_perf_ring_fetch(&state->cpus[i].ring);
     }
     iwi_clock_bridge_renew(&state->bridge); /* all that has been fetched is before this */
-    rung->lost = 0;
-    for (size_t i = 0; i < rung->count; i++) {
+    method->lost = 0;
+    for (size_t i = 0; i < method->count; i++) {
         struct iwi_perf_ring *ring = &state->cpus[i].ring;
         struct perf_event_header *record;
 
@@ -202,13 +202,13 @@ static iw_status drain_perf(struct iwi_rung_state *rung)
                     iwi_kernel_events_reset(state->events, i, tick_of(state, i, iwi_perf_record_ns(record))));
             }
         }
-        rung->lost += ring->lost;
+        method->lost += ring->lost;
     }
     return IW_OK;
 }
 
-const struct iwi_rung_ops iwi_rung_perf = {
-    .rung = IW_ATTRIBUTION_LEVEL_PERF,
+const struct iwi_method_ops iwi_method_perf = {
+    .attribution = IW_ATTRIBUTION_LEVEL_PERF,
     .sees_all = true,
     .open = open_perf,
     .drain = drain_perf,

@@ -1,8 +1,8 @@
-/* A rung of attribution: one way to learn from the kernel who had a CPU, and what all rungs use.
+/* A method of attribution: one way to learn from the kernel who had a CPU, and what all methods use.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWI_RUNG_H
-#define IWI_RUNG_H
+#ifndef IWI_METHOD_H
+#define IWI_METHOD_H
 
 #include <idlewave/measure.h>
 
@@ -53,8 +53,8 @@ struct iwi_switch_listener {
 
 enum { IWI_REASON_SIZE = 256 };
 
-struct iwi_rung_state {
-    const struct iwi_rung_ops *ops;
+struct iwi_method {
+    const struct iwi_method_ops *ops;
     const iw_log *log;
     const char *root; /* of /proc and /sys; "" but in tests */
     const struct iwi_clock *clock;
@@ -70,37 +70,37 @@ struct iwi_rung_state {
     void *state;
 };
 
-struct iwi_rung_ops {
-    iw_attribution_level rung;
+struct iwi_method_ops {
+    iw_attribution_level attribution;
     /* The kernel reports all that it does: what no event explains is the hypervisor's or the hardware's. */
     bool sees_all;
     /* From its return on, events count. Logs nothing but a lack of memory: where it does not work here, it
      * undoes what it has done, fills in `reason` and gives another status than IW_OK. */
-    iw_status (*open)(struct iwi_rung_state *rung);
+    iw_status (*open)(struct iwi_method *method);
     /* Adds shares for everything that has happened until now; called every few seconds and once at the end.
      */
-    iw_status (*drain)(struct iwi_rung_state *rung);
+    iw_status (*drain)(struct iwi_method *method);
     /* Puts everything back. */
-    void (*close)(struct iwi_rung_state *rung);
+    void (*close)(struct iwi_method *method);
 };
 
 /* Appends a share; `at` must not be below that of the last one (else it is raised to it). */
-IW_NODISCARD iw_status iwi_rung_add(struct iwi_rung_state *rung, size_t place, uint64_t at, uint64_t ticks,
-                                    uint32_t source);
+IW_NODISCARD iw_status iwi_method_add(struct iwi_method *method, size_t place, uint64_t at, uint64_t ticks,
+                                      uint32_t source);
 
-/* Place of a CPU, or of a measuring thread; rung->count: none. */
-size_t iwi_rung_place_of_cpu(const struct iwi_rung_state *rung, uint32_t cpu);
-size_t iwi_rung_place_of_thread(const struct iwi_rung_state *rung, pid_t tid);
+/* Place of a CPU, or of a measuring thread; method->count: none. */
+size_t iwi_method_place_of_cpu(const struct iwi_method *method, uint32_t cpu);
+size_t iwi_method_place_of_thread(const struct iwi_method *method, pid_t tid);
 
-/* Logs nothing: for `return iwi_rung_refuse(rung, "...")` in open(). */
-iw_status iwi_rung_refuse(struct iwi_rung_state *rung, const char *format, ...) IW_PRINTF(2, 3);
+/* Logs nothing: for `return iwi_method_refuse(method, "...")` in open(). */
+iw_status iwi_method_refuse(struct iwi_method *method, const char *format, ...) IW_PRINTF(2, 3);
 
 /* ---- what runs on one CPU, from entries, exits and switches: a stack of interrupts above a thread ---- */
 
 enum { IWI_NESTING_DEPTH = 16 };
 
 struct iwi_nesting {
-    struct iwi_rung_state *rung;
+    struct iwi_method *method;
     size_t place;
     uint64_t since; /* the top of the stack runs since this tick */
     size_t depth;
@@ -108,7 +108,7 @@ struct iwi_nesting {
 };
 
 /* The measuring thread runs, as far as known. */
-void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_rung_state *rung, size_t place);
+void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_method *method, size_t place);
 
 /* An interrupt begins; what it interrupted goes on after it. */
 IW_NODISCARD iw_status iwi_nesting_enter(struct iwi_nesting *nesting, uint64_t at, uint32_t source);

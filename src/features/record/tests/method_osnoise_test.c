@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "fake_rung.h"
+#include "fake_method.h"
 #include "features/record/kernel/kernel_events.h"
 #include "features/record/kernel/tracefs.h"
 #include "support/fake_root.h"
@@ -13,7 +13,7 @@
 enum { NMI = 448, IRQ = 449, SOFTIRQ = 450, THREAD = 451 };
 
 struct bench {
-    struct fake_rung fake;
+    struct fake_method fake;
     struct iwi_kernel_events *events;
 };
 
@@ -23,8 +23,8 @@ static int begin(void **state)
     const int tracing = open(IW_TEST_DATA "/tracing/linux-6.1-rt", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     assert_true(tracing >= 0);
-    fake_rung_begin(&bench.fake);
-    assert_ok(iwi_kernel_events_of(&bench.fake.rung, tracing, iwi_osnoise_tracepoints,
+    fake_method_begin(&bench.fake);
+    assert_ok(iwi_kernel_events_of(&bench.fake.method, tracing, iwi_osnoise_tracepoints,
                                    iwi_osnoise_tracepoint_count, &bench.events));
     assert_int_equal(close(tracing), 0);
     *state = &bench;
@@ -36,7 +36,7 @@ static int end(void **state)
     struct bench *bench = *state;
 
     iwi_kernel_events_free(bench->events);
-    fake_rung_end(&bench->fake);
+    fake_method_end(&bench->fake);
     return 0;
 }
 
@@ -79,10 +79,10 @@ static void every_record_is_a_share_of_its_net_duration(void **state)
     take(bench, 12000, noise(NMI, 50));
     take(bench, 20000, thread_noise("rcuc/0", 19, 7000));
     assert_int_equal(bench->fake.shares[0].count, 4);
-    fake_rung_expect(&bench->fake, 0, 0, 10000, 2000, IW_CLASS_IRQ, "local_timer");
-    fake_rung_expect(&bench->fake, 0, 1, 11000, 300, IW_CLASS_SOFTIRQ, "TIMER");
-    fake_rung_expect(&bench->fake, 0, 2, 12000, 50, IW_CLASS_NMI, "nmi");
-    fake_rung_expect(&bench->fake, 0, 3, 20000, 7000, IW_CLASS_THREAD, "rcuc/0");
+    fake_method_expect(&bench->fake, 0, 0, 10000, 2000, IW_CLASS_IRQ, "local_timer");
+    fake_method_expect(&bench->fake, 0, 1, 11000, 300, IW_CLASS_SOFTIRQ, "TIMER");
+    fake_method_expect(&bench->fake, 0, 2, 12000, 50, IW_CLASS_NMI, "nmi");
+    fake_method_expect(&bench->fake, 0, 3, 20000, 7000, IW_CLASS_THREAD, "rcuc/0");
 }
 
 static void durations_are_brought_to_the_clock(void **state)
@@ -91,7 +91,7 @@ static void durations_are_brought_to_the_clock(void **state)
 
     bench->fake.clock.hz = 2.5e9;
     take(bench, 10000, noise(NMI, 100));
-    fake_rung_expect(&bench->fake, 0, 0, 10000, 250, IW_CLASS_NMI, "nmi");
+    fake_method_expect(&bench->fake, 0, 0, 10000, 250, IW_CLASS_NMI, "nmi");
 }
 
 static void the_measuring_thread_is_no_noise(void **state)
@@ -101,7 +101,7 @@ static void the_measuring_thread_is_no_noise(void **state)
     take(bench, 10000, thread_noise("idlewave", FAKE_FIRST_TID, 4000000));
     take(bench, 20000, thread_noise("idlewave", FAKE_FIRST_TID - 1, 10)); /* its main thread is */
     assert_int_equal(bench->fake.shares[0].count, 1);
-    fake_rung_expect(&bench->fake, 0, 0, 20000, 10, IW_CLASS_THREAD, "idlewave");
+    fake_method_expect(&bench->fake, 0, 0, 20000, 10, IW_CLASS_THREAD, "idlewave");
 }
 
 static void short_or_empty_records_are_passed_over(void **state)
@@ -136,16 +136,16 @@ static void make_machine(char root[FAKE_ROOT_SIZE])
 
 static void expect_refusal(const char *root, const char *part)
 {
-    struct fake_rung fake;
+    struct fake_method fake;
 
-    fake_rung_begin(&fake);
-    fake.rung.root = root;
-    assert_status(iwi_rung_osnoise.open(&fake.rung), IW_ERR_IO);
-    if (strstr(fake.rung.reason, part) == NULL) {
-        fail_msg("'%s' is not in '%s'", part, fake.rung.reason);
+    fake_method_begin(&fake);
+    fake.method.root = root;
+    assert_status(iwi_method_osnoise.open(&fake.method), IW_ERR_IO);
+    if (strstr(fake.method.reason, part) == NULL) {
+        fail_msg("'%s' is not in '%s'", part, fake.method.reason);
     }
-    assert_null(fake.rung.state);
-    fake_rung_end(&fake);
+    assert_null(fake.method.state);
+    fake_method_end(&fake);
 }
 
 static void a_kernel_without_the_tracer_is_refused(void **state)
@@ -189,7 +189,7 @@ static void a_tracer_that_leaves_out_measured_cpus_is_refused(void **state)
 
     (void)state;
     make_machine(root);
-    fake_root_file(root, "/tracing/osnoise/cpus", "0,2-7\n"); /* the rung watches 0 and 1 */
+    fake_root_file(root, "/tracing/osnoise/cpus", "0,2-7\n"); /* the method watches 0 and 1 */
     expect_refusal(root, "excludes measured CPUs: it is '0,2-7'");
     fake_root_remove(root);
 }
@@ -241,23 +241,23 @@ static void what_fails_later_leaves_the_load_as_it_was(void **state)
 /* This machine's own. */
 static void it_opens_or_says_why_not(void **state)
 {
-    struct fake_rung fake;
+    struct fake_method fake;
     iw_status status;
 
     (void)state;
-    fake_rung_begin(&fake);
+    fake_method_begin(&fake);
     fake.clock = (struct iwi_clock){.ops = &iwi_clock_monotonic_raw, .hz = 1e9};
-    fake.rung.count = 1;
-    status = iwi_rung_osnoise.open(&fake.rung);
-    print_message("%s\n", status == IW_OK ? "opened" : fake.rung.reason);
+    fake.method.count = 1;
+    status = iwi_method_osnoise.open(&fake.method);
+    print_message("%s\n", status == IW_OK ? "opened" : fake.method.reason);
     if (status == IW_OK) {
-        assert_ok(iwi_rung_osnoise.drain(&fake.rung));
-        iwi_rung_osnoise.close(&fake.rung);
+        assert_ok(iwi_method_osnoise.drain(&fake.method));
+        iwi_method_osnoise.close(&fake.method);
     } else {
-        assert_true(fake.rung.reason[0] != '\0');
+        assert_true(fake.method.reason[0] != '\0');
     }
-    assert_null(fake.rung.state);
-    fake_rung_end(&fake);
+    assert_null(fake.method.state);
+    fake_method_end(&fake);
 }
 
 int main(void)

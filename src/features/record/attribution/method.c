@@ -1,16 +1,16 @@
-/* What all rungs use: shares, places, and why one does not work.
+/* What all methods use: shares, places, and why one does not work.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "features/record/attribution/rung.h"
+#include "features/record/attribution/method.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "core/base/base.h"
 
-void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_rung_state *rung, size_t place)
+void iwi_nesting_begin(struct iwi_nesting *nesting, struct iwi_method *method, size_t place)
 {
-    *nesting = (struct iwi_nesting){.rung = rung, .place = place, .stack = {IWI_NO_SOURCE}};
+    *nesting = (struct iwi_nesting){.method = method, .place = place, .stack = {IWI_NO_SOURCE}};
 }
 
 /* Gives the time since the last change to what ran. */
@@ -23,8 +23,9 @@ static iw_status settle(struct iwi_nesting *nesting, uint64_t at)
         return IW_OK;
     }
     nesting->since = at;
-    return source == IWI_NO_SOURCE ? IW_OK
-                                   : iwi_rung_add(nesting->rung, nesting->place, since, at - since, source);
+    return source == IWI_NO_SOURCE
+               ? IW_OK
+               : iwi_method_add(nesting->method, nesting->place, since, at - since, source);
 }
 
 iw_status iwi_nesting_enter(struct iwi_nesting *nesting, uint64_t at, uint32_t source)
@@ -55,7 +56,7 @@ iw_status iwi_nesting_switch(struct iwi_nesting *nesting, uint64_t at, uint32_t 
 
 iw_status iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at)
 {
-    const struct iwi_shares *shares = &nesting->rung->shares[nesting->place];
+    const struct iwi_shares *shares = &nesting->method->shares[nesting->place];
     uint64_t from = nesting->since;
 
     if (shares->count > 0 && shares->array[shares->count - 1].at > from) {
@@ -65,16 +66,17 @@ iw_status iwi_nesting_reset(struct iwi_nesting *nesting, uint64_t at)
     nesting->since = at;
     nesting->depth = 0;
     nesting->stack[0] = IWI_NO_SOURCE;
-    return at > from ? iwi_rung_add(nesting->rung, nesting->place, from, at - from, IWI_NO_SOURCE) : IW_OK;
+    return at > from ? iwi_method_add(nesting->method, nesting->place, from, at - from, IWI_NO_SOURCE)
+                     : IW_OK;
 }
 
-iw_status iwi_rung_add(struct iwi_rung_state *rung, size_t place, uint64_t at, uint64_t ticks,
-                       uint32_t source)
+iw_status iwi_method_add(struct iwi_method *method, size_t place, uint64_t at, uint64_t ticks,
+                         uint32_t source)
 {
-    struct iwi_shares *shares = &rung->shares[place];
+    struct iwi_shares *shares = &method->shares[place];
     void *array = shares->array;
 
-    IW_TRY(iwi_grow(rung->log, &array, &shares->capacity, shares->count + 1, sizeof *shares->array));
+    IW_TRY(iwi_grow(method->log, &array, &shares->capacity, shares->count + 1, sizeof *shares->array));
     shares->array = array;
     if (shares->count > 0 && shares->array[shares->count - 1].at > at) {
         at = shares->array[shares->count - 1].at;
@@ -83,32 +85,32 @@ iw_status iwi_rung_add(struct iwi_rung_state *rung, size_t place, uint64_t at, u
     return IW_OK;
 }
 
-size_t iwi_rung_place_of_cpu(const struct iwi_rung_state *rung, uint32_t cpu)
+size_t iwi_method_place_of_cpu(const struct iwi_method *method, uint32_t cpu)
 {
     size_t place = 0;
 
-    while (place < rung->count && rung->watched[place].cpu != cpu) {
+    while (place < method->count && method->watched[place].cpu != cpu) {
         place++;
     }
     return place;
 }
 
-size_t iwi_rung_place_of_thread(const struct iwi_rung_state *rung, pid_t tid)
+size_t iwi_method_place_of_thread(const struct iwi_method *method, pid_t tid)
 {
     size_t place = 0;
 
-    while (place < rung->count && rung->watched[place].tid != tid) {
+    while (place < method->count && method->watched[place].tid != tid) {
         place++;
     }
     return place;
 }
 
-iw_status iwi_rung_refuse(struct iwi_rung_state *rung, const char *format, ...)
+iw_status iwi_method_refuse(struct iwi_method *method, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(rung->reason, sizeof rung->reason, format, args);
+    (void)vsnprintf(method->reason, sizeof method->reason, format, args);
     va_end(args);
     return IW_ERR_IO;
 }

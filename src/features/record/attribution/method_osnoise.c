@@ -1,4 +1,4 @@
-/* The rung of the osnoise tracer: the kernel itself tells who took how much, what nests in it not included.
+/* The method of the osnoise tracer: the kernel itself tells who took how much, what nests in it not included.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The tracer's own load is switched off (NO_OSNOISE_WORKLOAD, kernels from 6.2 on): it then reports on
@@ -34,7 +34,7 @@ static iw_status take_thread(const struct iwi_kernel_record *record)
 
     if (!iwi_record_number(record, 0, &ns) || !iwi_record_number(record, 1, &pid) ||
         !iwi_record_text(record, 2, comm, sizeof comm) ||
-        pid == record->events->rung->watched[record->place].tid) {
+        pid == record->events->method->watched[record->place].tid) {
         return IW_OK;
     }
     iwi_thread_name(pid, comm, sizeof comm);
@@ -136,78 +136,79 @@ static void find_user(int tracing, char *path, size_t size)
 }
 
 /* The tracer looks at the CPUs listed in osnoise/cpus only. */
-static bool watches_all(const struct iwi_rung_state *rung, const char *list)
+static bool watches_all(const struct iwi_method *method, const char *list)
 {
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     bool is_in = set != NULL && hwloc_bitmap_list_sscanf(set, list) == 0;
 
-    for (size_t i = 0; is_in && i < rung->count; i++) {
-        is_in = hwloc_bitmap_isset(set, rung->watched[i].cpu) != 0;
+    for (size_t i = 0; is_in && i < method->count; i++) {
+        is_in = hwloc_bitmap_isset(set, method->watched[i].cpu) != 0;
     }
     hwloc_bitmap_free(set);
     return is_in;
 }
 
-static iw_status check(struct iwi_rung_state *rung, int tracing, bool *has_load_p)
+static iw_status check(struct iwi_method *method, int tracing, bool *has_load_p)
 {
     char setting[SETTING_SIZE], user[TRACER_PATH_SIZE];
 
     if (!iwi_tracefs_read(tracing, "available_tracers", setting, sizeof setting) ||
         !has_word(setting, "osnoise")) {
-        return iwi_rung_refuse(rung, "this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER)");
+        return iwi_method_refuse(method, "this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER)");
     }
     if (!iwi_tracefs_read(tracing, OPTIONS, setting, sizeof setting) ||
         (!has_word(setting, LOAD) && !has_word(setting, NO_LOAD))) {
-        return iwi_rung_refuse(rung, "this kernel's osnoise tracer always runs its own load (before 6.2)");
+        return iwi_method_refuse(method,
+                                 "this kernel's osnoise tracer always runs its own load (before 6.2)");
     }
     *has_load_p = has_word(setting, LOAD);
     find_user(tracing, user, sizeof user);
     if (user[0] != '\0') {
-        return iwi_rung_refuse(rung, "the osnoise tracer is in use (%s of tracefs)", user);
+        return iwi_method_refuse(method, "the osnoise tracer is in use (%s of tracefs)", user);
     }
-    if (iwi_tracefs_read(tracing, "osnoise/cpus", setting, sizeof setting) && !watches_all(rung, setting)) {
-        return iwi_rung_refuse(rung, "osnoise/cpus of tracefs excludes measured CPUs: it is '%.*s'",
-                               (int)strcspn(setting, "\n"), setting);
+    if (iwi_tracefs_read(tracing, "osnoise/cpus", setting, sizeof setting) && !watches_all(method, setting)) {
+        return iwi_method_refuse(method, "osnoise/cpus of tracefs excludes measured CPUs: it is '%.*s'",
+                                 (int)strcspn(setting, "\n"), setting);
     }
     return IW_OK;
 }
 
-/* ---- the rung ---- */
+/* ---- the method ---- */
 
-static iw_status set_up(struct iwi_rung_state *rung)
+static iw_status set_up(struct iwi_method *method)
 {
     struct iwi_tracefs_instance *instance;
     struct iwi_undo load = {.is_removal = false};
     bool has_load = false;
 
-    IW_TRY(iwi_tracefs_instance_new(rung));
-    instance = rung->state;
-    IW_TRY(check(rung, instance->tracing, &has_load));
-    IW_TRY(iwi_kernel_events_of(rung, instance->tracing, iwi_osnoise_tracepoints,
+    IW_TRY(iwi_tracefs_instance_new(method));
+    instance = method->state;
+    IW_TRY(check(method, instance->tracing, &has_load));
+    IW_TRY(iwi_kernel_events_of(method, instance->tracing, iwi_osnoise_tracepoints,
                                 iwi_osnoise_tracepoint_count, &instance->events));
     load.folder = instance->tracing;
     snprintf(load.path, sizeof load.path, "%s", OPTIONS);
     snprintf(load.text, sizeof load.text, "%s", LOAD);
     IW_TRY(iwi_tracefs_instance_make(instance, &load, has_load ? 1 : 0));
     if (has_load && !iwi_tracefs_write(instance->tracing, OPTIONS, NO_LOAD)) {
-        return iwi_rung_refuse(rung, "cannot write '%s' to %s of tracefs", NO_LOAD, OPTIONS);
+        return iwi_method_refuse(method, "cannot write '%s' to %s of tracefs", NO_LOAD, OPTIONS);
     }
     IW_TRY(iwi_tracefs_instance_set(instance, "current_tracer", "osnoise"));
     return iwi_tracefs_instance_start(instance);
 }
 
-static iw_status open_osnoise(struct iwi_rung_state *rung)
+static iw_status open_osnoise(struct iwi_method *method)
 {
-    const iw_status status = set_up(rung);
+    const iw_status status = set_up(method);
 
     if (status != IW_OK) {
-        iwi_tracefs_instance_close(rung);
+        iwi_tracefs_instance_close(method);
     }
     return status;
 }
 
-const struct iwi_rung_ops iwi_rung_osnoise = {.rung = IW_ATTRIBUTION_LEVEL_OSNOISE,
-                                              .sees_all = true,
-                                              .open = open_osnoise,
-                                              .drain = iwi_tracefs_instance_drain,
-                                              .close = iwi_tracefs_instance_close};
+const struct iwi_method_ops iwi_method_osnoise = {.attribution = IW_ATTRIBUTION_LEVEL_OSNOISE,
+                                                  .sees_all = true,
+                                                  .open = open_osnoise,
+                                                  .drain = iwi_tracefs_instance_drain,
+                                                  .close = iwi_tracefs_instance_close};

@@ -17,7 +17,7 @@ struct found {
     char reason[IWI_REASON_SIZE];
 };
 
-static bool is_in_order(const struct rung_bench *bench, uint64_t first, uint64_t last)
+static bool is_in_order(const struct method_bench *bench, uint64_t first, uint64_t last)
 {
     const struct iwi_share *array = bench->shares.array;
 
@@ -38,27 +38,27 @@ static void watch_preemptions(void *arg)
     struct found *found = arg;
     const uint32_t cpu = some_cpu();
     struct spinner spinner;
-    struct rung_bench bench;
+    struct method_bench bench;
     uint64_t first, last;
     iw_status status;
 
     *found = (struct found){0};
-    if (!rung_bench_init(&bench, cpu, 0) || !spinner_start(&spinner, cpu, &bench.clock)) {
+    if (!method_bench_init(&bench, cpu, 0) || !spinner_start(&spinner, cpu, &bench.clock)) {
         return;
     }
     bench.watched.tid = spinner.tid;
     first = iwi_clock_now(&bench.clock);
-    status = iwi_rung_switches.open(&bench.rung);
+    status = iwi_method_switches.open(&bench.method);
     atomic_store(&spinner.phase, 1);
     if (status == IW_OK) {
         (void)run_burner(cpu);
-        status = iwi_rung_switches.drain(&bench.rung);
+        status = iwi_method_switches.drain(&bench.method);
         (void)run_burner(cpu);
         spinner_stop(&spinner);
         last = iwi_clock_now(&bench.clock);
-        status = status == IW_OK ? iwi_rung_switches.drain(&bench.rung) : status;
-        found->lost = bench.rung.lost;
-        iwi_rung_switches.close(&bench.rung);
+        status = status == IW_OK ? iwi_method_switches.drain(&bench.method) : status;
+        found->lost = bench.method.lost;
+        iwi_method_switches.close(&bench.method);
         found->is_done = status == IW_OK;
         found->expected = spinner.forced_switches;
         found->gaps = sum_of_gaps(&bench, &spinner);
@@ -68,9 +68,9 @@ static void watch_preemptions(void *arg)
     } else {
         spinner_stop(&spinner);
         found->is_refused = true;
-        snprintf(found->reason, sizeof found->reason, "%s", bench.rung.reason);
+        snprintf(found->reason, sizeof found->reason, "%s", bench.method.reason);
     }
-    rung_bench_release(&bench);
+    method_bench_release(&bench);
 }
 
 static void skip_if_refused(const struct found *found)
@@ -151,7 +151,7 @@ static void a_wait_across_a_drain_is_one_share_of_its_whole_length(void **state)
 {
     struct waiter waiter = {.pipe = {-1, -1}};
     iw_status status = IW_OK;
-    struct rung_bench bench;
+    struct method_bench bench;
     size_t early = 0;
     pthread_t thread;
     double ms;
@@ -163,14 +163,14 @@ static void a_wait_across_a_drain_is_one_share_of_its_whole_length(void **state)
     while (atomic_load(&waiter.tid) == 0) {
         pause_ns(PAUSE_NS);
     }
-    (void)rung_bench_init(&bench, 0, waiter.tid);
-    if (iwi_rung_switches.open(&bench.rung) != IW_OK) {
-        print_message("refused here: %s\n", bench.rung.reason);
+    (void)method_bench_init(&bench, 0, waiter.tid);
+    if (iwi_method_switches.open(&bench.method) != IW_OK) {
+        print_message("refused here: %s\n", bench.method.reason);
         atomic_store(&waiter.is_watched, true);
     } else {
         atomic_store(&waiter.is_watched, true);
         pause_ns(50000000);
-        status = iwi_rung_switches.drain(&bench.rung);
+        status = iwi_method_switches.drain(&bench.method);
         early = shares_of(&bench, "wait", &ms);
         pause_ns(50000000);
     }
@@ -178,13 +178,13 @@ static void a_wait_across_a_drain_is_one_share_of_its_whole_length(void **state)
     (void)pthread_join(thread, NULL);
     assert_ok(status);
     assert_int_equal(early, 0);
-    if (bench.rung.state != NULL) {
-        assert_ok(iwi_rung_switches.drain(&bench.rung));
+    if (bench.method.state != NULL) {
+        assert_ok(iwi_method_switches.drain(&bench.method));
         assert_int_equal(shares_of(&bench, "wait", &ms), 1);
         assert_true(ms > 50.0);
-        iwi_rung_switches.close(&bench.rung);
+        iwi_method_switches.close(&bench.method);
     }
-    rung_bench_release(&bench);
+    method_bench_release(&bench);
     (void)close(waiter.pipe[0]);
 }
 
@@ -199,34 +199,34 @@ static int64_t all_switches_now(void)
 static void too_many_switches_are_counted_as_lost(void **state)
 {
     const uint32_t cpu = some_cpu();
-    struct rung_bench bench;
+    struct method_bench bench;
     int64_t before, records;
     size_t kept;
 
     (void)state;
-    assert_true(rung_bench_init(&bench, cpu, gettid()));
-    if (iwi_rung_switches.open(&bench.rung) != IW_OK) {
-        print_message("refused here: %s\n", bench.rung.reason);
-        rung_bench_release(&bench);
+    assert_true(method_bench_init(&bench, cpu, gettid()));
+    if (iwi_method_switches.open(&bench.method) != IW_OK) {
+        print_message("refused here: %s\n", bench.method.reason);
+        method_bench_release(&bench);
         skip();
     }
     before = all_switches_now();
     switch_often(cpu, 12000);
-    assert_ok(iwi_rung_switches.drain(&bench.rung));
-    assert_int_equal(bench.rung.lost, 0);
+    assert_ok(iwi_method_switches.drain(&bench.method));
+    assert_int_equal(bench.method.lost, 0);
     assert_true(bench.shares.count <= 8192);
     switch_often(cpu, 1000);
-    assert_ok(iwi_rung_switches.drain(&bench.rung));
+    assert_ok(iwi_method_switches.drain(&bench.method));
     records = 2 * (all_switches_now() - before);
     kept = bench.shares.count;
     print_message("%zu of %lld switches kept, %llu records lost\n", kept, (long long)records / 2,
-                  (unsigned long long)bench.rung.lost);
-    assert_true(bench.rung.lost > 1000);
+                  (unsigned long long)bench.method.lost);
+    assert_true(bench.method.lost > 1000);
     assert_true(kept > 8192);
-    assert_true(2.0 * (double)kept + (double)bench.rung.lost > 0.95 * (double)records);
-    assert_true(2.0 * (double)kept + (double)bench.rung.lost < 1.05 * (double)records);
-    iwi_rung_switches.close(&bench.rung);
-    rung_bench_release(&bench);
+    assert_true(2.0 * (double)kept + (double)bench.method.lost > 0.95 * (double)records);
+    assert_true(2.0 * (double)kept + (double)bench.method.lost < 1.05 * (double)records);
+    iwi_method_switches.close(&bench.method);
+    method_bench_release(&bench);
 }
 
 int main(void)

@@ -14,13 +14,13 @@ static int stop_spinner(void **state)
     return 0;
 }
 
-static void open_or_skip(struct rung_bench *bench)
+static void open_or_skip(struct method_bench *bench)
 {
-    if (iwi_rung_perf.open(&bench->rung) != IW_OK) {
-        print_message("refused here: %s\n", bench->rung.reason);
-        assert_null(bench->rung.state);
-        assert_true(bench->rung.reason[0] != '\0');
-        rung_bench_release(bench);
+    if (iwi_method_perf.open(&bench->method) != IW_OK) {
+        print_message("refused here: %s\n", bench->method.reason);
+        assert_null(bench->method.state);
+        assert_true(bench->method.reason[0] != '\0');
+        method_bench_release(bench);
         skip();
     }
 }
@@ -28,26 +28,26 @@ static void open_or_skip(struct rung_bench *bench)
 static bool names_burner(void)
 {
     const uint32_t cpu = some_cpu();
-    struct rung_bench bench;
+    struct method_bench bench;
     struct gap_sums gaps;
     size_t count;
     double ms;
 
-    assert_true(rung_bench_init(&bench, cpu, 0));
+    assert_true(method_bench_init(&bench, cpu, 0));
     assert_true(spinner_start(&spinner, cpu, &bench.clock));
     bench.watched.tid = spinner.tid;
-    if (iwi_rung_perf.open(&bench.rung) != IW_OK) {
+    if (iwi_method_perf.open(&bench.method) != IW_OK) {
         spinner_stop(&spinner);
     } else {
         atomic_store(&spinner.phase, 1);
         assert_true(run_burner(cpu));
         spinner_stop(&spinner);
-        assert_ok(iwi_rung_perf.drain(&bench.rung));
-        iwi_rung_perf.close(&bench.rung);
+        assert_ok(iwi_method_perf.drain(&bench.method));
+        iwi_method_perf.close(&bench.method);
     }
-    if (bench.rung.reason[0] != '\0') {
-        print_message("refused here: %s\n", bench.rung.reason);
-        rung_bench_release(&bench);
+    if (bench.method.reason[0] != '\0') {
+        print_message("refused here: %s\n", bench.method.reason);
+        method_bench_release(&bench);
         skip();
     }
     count = shares_of(&bench, BURNER_NAME, &ms);
@@ -55,7 +55,7 @@ static bool names_burner(void)
     for (size_t i = 1; i < bench.shares.count; i++) {
         assert_true(bench.shares.array[i].at >= bench.shares.array[i - 1].at);
     }
-    rung_bench_release(&bench);
+    method_bench_release(&bench);
     return is_burner(count, ms, &gaps) && gaps.explained >= BURNS / 2;
 }
 
@@ -72,20 +72,20 @@ static void who_preempts_is_named(void **state)
 
 static void interrupts_are_named(void **state)
 {
-    struct rung_bench bench;
+    struct method_bench bench;
     size_t interrupts = 0;
 
     (void)state;
-    assert_true(rung_bench_init(&bench, some_cpu(), 0));
+    assert_true(method_bench_init(&bench, some_cpu(), 0));
     open_or_skip(&bench);
-    iwi_rung_perf.close(&bench.rung);
+    iwi_method_perf.close(&bench.method);
     assert_true(spinner_start(&spinner, bench.watched.cpu, &bench.clock));
     bench.watched.tid = spinner.tid;
-    assert_ok(iwi_rung_perf.open(&bench.rung));
+    assert_ok(iwi_method_perf.open(&bench.method));
     pause_ns(200000000);
     spinner_stop(&spinner);
-    assert_ok(iwi_rung_perf.drain(&bench.rung));
-    iwi_rung_perf.close(&bench.rung);
+    assert_ok(iwi_method_perf.drain(&bench.method));
+    iwi_method_perf.close(&bench.method);
     for (size_t i = 0; i < bench.shares.count; i++) {
         const iw_source *source = source_of(&bench, &bench.shares.array[i]);
 
@@ -93,28 +93,28 @@ static void interrupts_are_named(void **state)
     }
     print_message("%zu of %zu shares are interrupts\n", interrupts, bench.shares.count);
     assert_true(interrupts >= 10); /* a tick of 100 Hz at least */
-    rung_bench_release(&bench);
+    method_bench_release(&bench);
 }
 
 /* A ring holds some ten thousand records. */
 static void after_lost_records_it_goes_on(void **state)
 {
     const uint32_t cpu = some_cpu();
-    struct rung_bench bench;
+    struct method_bench bench;
     double ms;
 
     (void)state;
-    assert_true(rung_bench_init(&bench, cpu, gettid()));
+    assert_true(method_bench_init(&bench, cpu, gettid()));
     open_or_skip(&bench);
     switch_often(cpu, 20000);
-    assert_ok(iwi_rung_perf.drain(&bench.rung));
+    assert_ok(iwi_method_perf.drain(&bench.method));
     assert_true(run_burner(cpu));
-    assert_ok(iwi_rung_perf.drain(&bench.rung));
-    print_message("%llu records lost\n", (unsigned long long)bench.rung.lost);
-    assert_true(bench.rung.lost > 1000);
+    assert_ok(iwi_method_perf.drain(&bench.method));
+    print_message("%llu records lost\n", (unsigned long long)bench.method.lost);
+    assert_true(bench.method.lost > 1000);
     assert_true(shares_of(&bench, BURNER_NAME, &ms) >= BURNS / 2);
-    iwi_rung_perf.close(&bench.rung);
-    rung_bench_release(&bench);
+    iwi_method_perf.close(&bench.method);
+    method_bench_release(&bench);
 }
 
 struct refusal {
@@ -125,12 +125,12 @@ struct refusal {
 static void try_to_open(void *arg)
 {
     struct refusal *refusal = arg;
-    struct rung_bench bench;
+    struct method_bench bench;
 
-    if (rung_bench_init(&bench, 0, gettid())) {
-        refusal->is_refused = iwi_rung_perf.open(&bench.rung) == IW_ERR_IO;
-        refusal->is_clean = bench.rung.state == NULL;
-        snprintf(refusal->reason, sizeof refusal->reason, "%s", bench.rung.reason);
+    if (method_bench_init(&bench, 0, gettid())) {
+        refusal->is_refused = iwi_method_perf.open(&bench.method) == IW_ERR_IO;
+        refusal->is_clean = bench.method.state == NULL;
+        snprintf(refusal->reason, sizeof refusal->reason, "%s", bench.method.reason);
     }
 }
 

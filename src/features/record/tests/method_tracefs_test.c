@@ -7,28 +7,28 @@
 
 static struct bench {
     struct spinner spinner;
-    struct rung_bench rung;
+    struct method_bench method;
 } benches[2];
 
 static struct bench *begin(struct bench *bench, const struct iwi_clock_ops *clock)
 {
-    assert_true(rung_bench_init(&bench->rung, some_cpu(), 0));
+    assert_true(method_bench_init(&bench->method, some_cpu(), 0));
     if (clock != NULL) {
-        bench->rung.clock = (struct iwi_clock){.ops = clock, .hz = 1e9};
+        bench->method.clock = (struct iwi_clock){.ops = clock, .hz = 1e9};
     }
-    assert_true(spinner_start(&bench->spinner, bench->rung.watched.cpu, &bench->rung.clock));
-    bench->rung.watched.tid = bench->spinner.tid;
-    if (iwi_rung_tracefs.open(&bench->rung.rung) != IW_OK) {
-        fail_msg("refused: %s", bench->rung.rung.reason);
+    assert_true(spinner_start(&bench->spinner, bench->method.watched.cpu, &bench->method.clock));
+    bench->method.watched.tid = bench->spinner.tid;
+    if (iwi_method_tracefs.open(&bench->method.method) != IW_OK) {
+        fail_msg("refused: %s", bench->method.method.reason);
     }
     return bench;
 }
 
 static void end(struct bench *bench)
 {
-    iwi_rung_tracefs.close(&bench->rung.rung);
+    iwi_method_tracefs.close(&bench->method.method);
     spinner_stop(&bench->spinner);
-    rung_bench_release(&bench->rung);
+    method_bench_release(&bench->method);
 }
 
 /* What a failed test leaves. */
@@ -40,7 +40,7 @@ static int end_all(void **state)
     return 0;
 }
 
-static size_t shares_of_class(const struct rung_bench *bench, iw_class kind, const char *name)
+static size_t shares_of_class(const struct method_bench *bench, iw_class kind, const char *name)
 {
     size_t count = 0;
 
@@ -52,7 +52,7 @@ static size_t shares_of_class(const struct rung_bench *bench, iw_class kind, con
     return count;
 }
 
-static void expect_shares_between(const struct rung_bench *bench, uint64_t before, uint64_t after)
+static void expect_shares_between(const struct method_bench *bench, uint64_t before, uint64_t after)
 {
     for (size_t i = 0; i < bench->shares.count; i++) {
         const struct iwi_share *share = &bench->shares.array[i];
@@ -75,17 +75,17 @@ static bool names_burner(const struct iwi_clock_ops *clock)
 
     bench = begin(&benches[0], clock);
     atomic_store(&bench->spinner.phase, 1);
-    before = iwi_clock_now(&bench->rung.clock);
+    before = iwi_clock_now(&bench->method.clock);
     assert_true(run_burner(bench->spinner.cpu));
-    after = iwi_clock_now(&bench->rung.clock);
+    after = iwi_clock_now(&bench->method.clock);
     spinner_stop(&bench->spinner);
-    assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
-    iwi_rung_tracefs.close(&bench->rung.rung);
-    count = shares_of(&bench->rung, BURNER_NAME, &ms);
-    gaps = sum_of_gaps(&bench->rung, &bench->spinner);
-    expect_shares_between(&bench->rung, before, after);
-    is_complete = bench->rung.rung.lost == 0;
-    rung_bench_release(&bench->rung);
+    assert_ok(iwi_method_tracefs.drain(&bench->method.method));
+    iwi_method_tracefs.close(&bench->method.method);
+    count = shares_of(&bench->method, BURNER_NAME, &ms);
+    gaps = sum_of_gaps(&bench->method, &bench->spinner);
+    expect_shares_between(&bench->method, before, after);
+    is_complete = bench->method.method.lost == 0;
+    method_bench_release(&bench->method);
     return is_complete && is_burner(count, ms, &gaps);
 }
 
@@ -123,15 +123,15 @@ static void ticks_and_softirqs_are_named(void **state)
     bench = begin(&benches[0], NULL);
     for (int i = 0; i < 10 && (ticks < 10 || softirqs == 0); i++) {
         pause_ns(500000000);
-        assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
-        ticks = shares_of_class(&bench->rung, IW_CLASS_IRQ, NULL);
-        softirqs = shares_of_class(&bench->rung, IW_CLASS_SOFTIRQ, NULL);
+        assert_ok(iwi_method_tracefs.drain(&bench->method.method));
+        ticks = shares_of_class(&bench->method, IW_CLASS_IRQ, NULL);
+        softirqs = shares_of_class(&bench->method, IW_CLASS_SOFTIRQ, NULL);
     }
     print_message("%zu interrupts, %zu softirqs\n", ticks, softirqs);
     assert_true(ticks >= 10); /* a tick of 100 Hz at least */
     assert_true(softirqs > 0);
 #if defined(__x86_64__)
-    assert_true(shares_of_class(&bench->rung, IW_CLASS_IRQ, "local_timer") > 0);
+    assert_true(shares_of_class(&bench->method, IW_CLASS_IRQ, "local_timer") > 0);
 #endif
     end(bench);
 }
@@ -147,8 +147,8 @@ static void the_last_events_are_seen(void **state)
     assert_int_equal(close(open_tracefs_or_skip()), 0);
     bench = begin(&benches[0], NULL);
     for (int i = 0; i < 3; i++) {
-        assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
-        before = shares_of(&bench->rung, "iw-last", &ms);
+        assert_ok(iwi_method_tracefs.drain(&bench->method.method));
+        before = shares_of(&bench->method, "iw-last", &ms);
         if (fork() == 0) {
             (void)prctl(PR_SET_NAME, "iw-last");
             pin_to(bench->spinner.cpu);
@@ -156,13 +156,13 @@ static void the_last_events_are_seen(void **state)
             _exit(0);
         }
         assert_true(wait(NULL) > 0);
-        assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
-        assert_true(shares_of(&bench->rung, "iw-last", &ms) > before);
+        assert_ok(iwi_method_tracefs.drain(&bench->method.method));
+        assert_true(shares_of(&bench->method, "iw-last", &ms) > before);
     }
     end(bench);
 }
 
-static void two_rungs_of_one_process_do_not_disturb_each_other(void **state)
+static void two_methods_of_one_process_do_not_disturb_each_other(void **state)
 {
     const int tracing = open_tracefs_or_skip();
     struct bench *first, *second;
@@ -173,8 +173,8 @@ static void two_rungs_of_one_process_do_not_disturb_each_other(void **state)
     second = begin(&benches[1], NULL);
     end(first);
     assert_true(run_burner(second->spinner.cpu));
-    assert_ok(iwi_rung_tracefs.drain(&second->rung.rung));
-    assert_true(shares_of(&second->rung, BURNER_NAME, &ms) >= BURNS / 2);
+    assert_ok(iwi_method_tracefs.drain(&second->method.method));
+    assert_true(shares_of(&second->method, BURNER_NAME, &ms) >= BURNS / 2);
     end(second);
     assert_false(has_instance(tracing, getpid()));
     assert_int_equal(close(tracing), 0);
@@ -190,17 +190,17 @@ static void after_lost_events_it_goes_on(void **state)
     assert_int_equal(close(open_tracefs_or_skip()), 0);
     bench = begin(&benches[0], NULL);
     spinner_stop(&bench->spinner);
-    for (int i = 0; i < 10 && bench->rung.rung.lost <= 1000; i++) {
+    for (int i = 0; i < 10 && bench->method.method.lost <= 1000; i++) {
         switch_often(bench->spinner.cpu, 40000);
-        assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
+        assert_ok(iwi_method_tracefs.drain(&bench->method.method));
     }
-    print_message("%llu events lost\n", (unsigned long long)bench->rung.rung.lost);
-    assert_true(bench->rung.rung.lost > 1000);
+    print_message("%llu events lost\n", (unsigned long long)bench->method.method.lost);
+    assert_true(bench->method.method.lost > 1000);
     assert_true(run_burner(bench->spinner.cpu));
-    assert_ok(iwi_rung_tracefs.drain(&bench->rung.rung));
-    assert_true(shares_of(&bench->rung, BURNER_NAME, &ms) >= BURNS / 2);
-    iwi_rung_tracefs.close(&bench->rung.rung);
-    rung_bench_release(&bench->rung);
+    assert_ok(iwi_method_tracefs.drain(&bench->method.method));
+    assert_true(shares_of(&bench->method, BURNER_NAME, &ms) >= BURNS / 2);
+    iwi_method_tracefs.close(&bench->method.method);
+    method_bench_release(&bench->method);
 }
 
 struct refusal {
@@ -211,13 +211,13 @@ struct refusal {
 static void try_to_open(void *arg)
 {
     struct refusal *refusal = arg;
-    struct rung_bench bench;
+    struct method_bench bench;
 
-    if (rung_bench_init(&bench, some_cpu(), gettid())) {
-        refusal->is_refused = iwi_rung_tracefs.open(&bench.rung) == IW_ERR_IO;
-        refusal->is_clean = bench.rung.state == NULL;
-        snprintf(refusal->reason, sizeof refusal->reason, "%s", bench.rung.reason);
-        rung_bench_release(&bench);
+    if (method_bench_init(&bench, some_cpu(), gettid())) {
+        refusal->is_refused = iwi_method_tracefs.open(&bench.method) == IW_ERR_IO;
+        refusal->is_clean = bench.method.state == NULL;
+        snprintf(refusal->reason, sizeof refusal->reason, "%s", bench.method.reason);
+        method_bench_release(&bench);
     }
 }
 
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test_teardown(another_clock_than_the_kernels_counter_does, end_all),
         cmocka_unit_test_teardown(ticks_and_softirqs_are_named, end_all),
         cmocka_unit_test_teardown(the_last_events_are_seen, end_all),
-        cmocka_unit_test_teardown(two_rungs_of_one_process_do_not_disturb_each_other, end_all),
+        cmocka_unit_test_teardown(two_methods_of_one_process_do_not_disturb_each_other, end_all),
         cmocka_unit_test_teardown(after_lost_events_it_goes_on, end_all),
         cmocka_unit_test(nobody_is_refused_with_a_reason),
     };

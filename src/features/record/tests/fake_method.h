@@ -1,8 +1,8 @@
-/* A rung without a kernel behind it: it gathers shares on a clock of one tick a nanosecond.
+/* A method without a kernel behind it: it gathers shares on a clock of one tick a nanosecond.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef IWT_FAKE_RUNG_H
-#define IWT_FAKE_RUNG_H
+#ifndef IWT_FAKE_METHOD_H
+#define IWT_FAKE_METHOD_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 enum { FAKE_PLACES = 2, FAKE_FIRST_TID = 4000, FAKE_RECORD_SIZE = 128 };
 
-struct fake_rung {
-    struct iwi_rung_state rung;
+struct fake_method {
+    struct iwi_method method;
     struct iwi_clock clock;
     struct iwi_shares shares[FAKE_PLACES];
     struct iwi_watched watched[FAKE_PLACES];
@@ -28,33 +28,33 @@ static inline uint64_t fake_now(void *unused)
 }
 
 /* Place i is CPU i, its measuring thread FAKE_FIRST_TID + i. */
-static inline void fake_rung_begin(struct fake_rung *fake)
+static inline void fake_method_begin(struct fake_method *fake)
 {
     static const struct iwi_clock_ops ops = {.name = "fake", .read = fake_now};
 
-    *fake = (struct fake_rung){.clock = {.ops = &ops, .hz = 1e9}};
+    *fake = (struct fake_method){.clock = {.ops = &ops, .hz = 1e9}};
     for (uint32_t i = 0; i < FAKE_PLACES; i++) {
         fake->watched[i] = (struct iwi_watched){.cpu = i, .tid = FAKE_FIRST_TID + (pid_t)i};
     }
-    fake->rung = (struct iwi_rung_state){.root = "",
-                                         .clock = &fake->clock,
-                                         .watched = fake->watched,
-                                         .count = FAKE_PLACES,
-                                         .shares = fake->shares};
-    assert_ok(iw_recording_new(NULL, FAKE_PLACES, &fake->rung.recording));
+    fake->method = (struct iwi_method){.root = "",
+                                       .clock = &fake->clock,
+                                       .watched = fake->watched,
+                                       .count = FAKE_PLACES,
+                                       .shares = fake->shares};
+    assert_ok(iw_recording_new(NULL, FAKE_PLACES, &fake->method.recording));
 }
 
-static inline void fake_rung_end(struct fake_rung *fake)
+static inline void fake_method_end(struct fake_method *fake)
 {
     for (size_t i = 0; i < FAKE_PLACES; i++) {
         free(fake->shares[i].array);
     }
-    iw_recording_free(fake->rung.recording);
+    iw_recording_free(fake->method.recording);
 }
 
 /* Share number `i` of a place says that events were lost. */
-static inline void fake_rung_expect_lost(const struct fake_rung *fake, size_t place, size_t i, uint64_t at,
-                                         uint64_t ticks)
+static inline void fake_method_expect_lost(const struct fake_method *fake, size_t place, size_t i,
+                                           uint64_t at, uint64_t ticks)
 {
     assert_true(i < fake->shares[place].count);
     assert_int_equal(fake->shares[place].array[i].at, at);
@@ -62,16 +62,16 @@ static inline void fake_rung_expect_lost(const struct fake_rung *fake, size_t pl
     assert_int_equal(fake->shares[place].array[i].source, IWI_NO_SOURCE);
 }
 
-static inline void fake_rung_expect(const struct fake_rung *fake, size_t place, size_t i, uint64_t at,
-                                    uint64_t ticks, iw_class kind, const char *name)
+static inline void fake_method_expect(const struct fake_method *fake, size_t place, size_t i, uint64_t at,
+                                      uint64_t ticks, iw_class kind, const char *name)
 {
     const struct iwi_share *share = &fake->shares[place].array[i];
 
     assert_true(i < fake->shares[place].count);
     assert_int_equal(share->at, at);
     assert_int_equal(share->ticks, ticks);
-    assert_int_equal(fake->rung.recording->sources[share->source].kind, kind);
-    assert_string_equal(fake->rung.recording->sources[share->source].name, name);
+    assert_int_equal(fake->method.recording->sources[share->source].kind, kind);
+    assert_string_equal(fake->method.recording->sources[share->source].name, name);
 }
 
 /* Bytes of a record, put where the formats of tests/data/tracing say. */
