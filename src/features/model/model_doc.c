@@ -82,23 +82,29 @@ static void say_largest(struct iwi_document *doc, const iw_model_report *report)
     }
 }
 
-/* From which of the ranks asked on it takes twice as long as without noise. */
+/* From which of the ranks asked on it takes twice as long as without noise, or up to which it surely does
+ * not. */
 static void say_first_doubled_row(struct iwi_document *doc, const iw_model_report *report, const char *what)
 {
+    const iw_model_row *below = NULL;
+
     for (size_t i = 0; i < report->count; i++) {
         const iw_model_row *row = &report->rows[i];
 
-        if (row->support != IW_SUPPORT_REFUSED && row->noiseless_ns > 0 &&
-            row->low_ns.low >= 2 * row->noiseless_ns) {
-            iwi_doc_append(doc, "%s takes twice as long as without noise from N = %s ranks%s. ", what,
+        if (row->support == IW_SUPPORT_REFUSED || !(row->noiseless_ns > 0)) {
+            continue;
+        }
+        if (row->low_ns.low >= 2 * row->noiseless_ns) {
+            iwi_doc_append(doc, "%s takes twice as long as without noise from %s ranks%s. ", what,
                            any_ranks(doc, (double)row->ranks),
-                           report->count > 1 && i > 0 ? " (smallest N tried)" : " or fewer");
+                           report->count > 1 && i > 0 ? " (smallest number tried)" : " or fewer");
             return;
         }
+        below = row->high_ns.high < 2 * row->noiseless_ns ? row : below;
     }
-    if (last_answer(report) != NULL) {
-        iwi_doc_append(doc, "Up to N = %s ranks %s does not take twice as long. ", what,
-                       any_ranks(doc, (double)last_answer(report)->ranks));
+    if (below != NULL) {
+        iwi_doc_append(doc, "%s takes less than twice as long as without noise up to %s ranks. ", what,
+                       any_ranks(doc, (double)below->ranks));
     }
 }
 
@@ -107,20 +113,19 @@ static void say_doubled(struct iwi_document *doc, const iw_model_report *report)
     const char *first = any_ranks(doc, report->first_doubled), *last = any_ranks(doc, report->last_doubled);
 
     if (isinf(report->first_doubled)) {
-        iwi_doc_append(doc, "Up to N = 10^40 ranks no phase takes twice as long as on one rank. ");
+        iwi_doc_append(doc, "Up to 10^40 ranks no phase takes twice as long as on one rank. ");
     } else if (report->first_doubled > MOST_MACHINES) {
         iwi_doc_append(
-            doc,
-            "A phase takes twice as long as on one rank only from N = %s ranks, more than any machine has. ",
+            doc, "A phase takes twice as long as on one rank only from %s ranks, more than any machine has. ",
             first);
     } else if (isinf(report->last_doubled)) {
-        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks at the earliest. ",
+        iwi_doc_append(doc, "A phase takes twice as long as on one rank from %s ranks at the earliest. ",
                        first);
     } else if (strcmp(first, last) == 0) {
-        iwi_doc_append(doc, "A phase takes twice as long as on one rank from N = %s ranks. ", first);
+        iwi_doc_append(doc, "A phase takes twice as long as on one rank from %s ranks. ", first);
     } else {
         iwi_doc_append(doc,
-                       "A phase takes twice as long as on one rank from N = %s ranks at the latest, from %s "
+                       "A phase takes twice as long as on one rank from %s ranks at the latest, from %s "
                        "at the earliest. ",
                        last, first);
     }
@@ -140,7 +145,7 @@ static void say_model_verdict(struct iwi_document *doc, const iw_model_report *r
     say_largest(doc, report);
     if (report->horizon != NULL) {
         iwi_doc_append(
-            doc, "%sThis recording supports N up to %s.", last_answer(report) != NULL ? " " : "",
+            doc, "%sThis recording supports up to %s ranks.", last_answer(report) != NULL ? " " : "",
             any_ranks(doc, floor(fmax(report->horizon->tail_ranks, report->horizon->observed_ranks))));
     }
 }
@@ -266,7 +271,7 @@ static void say_refusal(struct iwi_document *doc, const iw_window_horizon *horiz
     }
 }
 
-/* "tick from N = 4 on, kworker from N = 1,024 on": where the source that slows most changes. */
+/* "tick from 4 ranks, kworker from 1,024 ranks": where the source that slows most changes. */
 static void say_worst_sources(struct iwi_document *doc, const iw_model_report *report)
 {
     const char *before = NULL;
@@ -281,8 +286,8 @@ static void say_worst_sources(struct iwi_document *doc, const iw_model_report *r
         if (before == NULL) {
             iwi_item(doc, "Largest source: ");
         }
-        iwi_doc_append(doc, "%s%s from N = %s", before != NULL ? ", " : "", plain(doc, row->worst_source, 40),
-                       any_ranks(doc, (double)row->ranks));
+        iwi_doc_append(doc, "%s%s from %s ranks", before != NULL ? ", " : "",
+                       plain(doc, row->worst_source, 40), any_ranks(doc, (double)row->ranks));
         before = row->worst_source;
     }
     if (before != NULL) {
@@ -296,12 +301,12 @@ static void say_recording_limits(struct iwi_document *doc, const iw_model_report
     char nodes[IW_NODES_TEXT_SIZE];
 
     say_worst_sources(doc, report);
-    iwi_item(doc, "The recording has %s independent phases; order statistics support N = %s",
+    iwi_item(doc, "The recording has %s independent phases; order statistics support %s ranks",
              any_ranks(doc, floor(horizon->phases)), any_ranks(doc, floor(horizon->observed_ranks)));
     if (horizon->tail_ranks > horizon->observed_ranks) {
         const double shape = fabs(horizon->tail_shape) < 0.005 ? 0 : horizon->tail_shape; /* no -0.00 */
 
-        iwi_doc_append(doc, ", the fitted tail (shape %.2f) N = %s", shape,
+        iwi_doc_append(doc, ", the fitted tail (shape %.2f) %s ranks", shape,
                        any_ranks(doc, floor(horizon->tail_ranks)));
     }
     iwi_doc_append(doc,
