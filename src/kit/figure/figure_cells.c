@@ -21,6 +21,13 @@ static double share_of(const struct iwi_layer *layer, size_t cell)
     return (double)layer->shares[cell] / IWI_CELL_ALL;
 }
 
+double iwi_cell_share(const struct iwi_layer *layer, size_t cell)
+{
+    const double share = share_of(layer, cell);
+
+    return layer->is_sought && share > 0.0 ? fmax(share, LEAST_SOUGHT) : share;
+}
+
 /* Layers lie over each other: none hides what is to be seen. */
 uint32_t iwi_cell_rgb(const struct iwi_mark *cells, size_t cell)
 {
@@ -33,9 +40,8 @@ uint32_t iwi_cell_rgb(const struct iwi_mark *cells, size_t cell)
     for (size_t k = 0; k < cells->layer_count; k++) {
         const struct iwi_layer *layer = &cells->layers[k];
         const uint32_t colour = iwi_ink_rgb(layer->ink);
-        double share = share_of(layer, cell);
+        const double share = iwi_cell_share(layer, cell);
 
-        share = layer->is_sought && share > 0.0 ? fmax(share, LEAST_SOUGHT) : share;
         for (int i = 0; i < 3; i++) {
             rgb[i] = rgb[i] * (1.0 - share) + (double)(colour >> (16 - 8 * i) & 0xff) * share;
         }

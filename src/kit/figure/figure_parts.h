@@ -16,6 +16,9 @@ const double *iwi_mark_item(const struct iwi_mark *mark, size_t item);
 /* Whether the items of a line are shown one by one. */
 bool iwi_mark_has_signs(const struct iwi_mark *mark);
 
+/* How much of a cell the layer covers. */
+double iwi_cell_share(const struct iwi_layer *layer, size_t cell);
+
 /* The colour of a cell, all layers over each other: red << 16 | green << 8 | blue. */
 uint32_t iwi_cell_rgb(const struct iwi_mark *cells, size_t cell);
 

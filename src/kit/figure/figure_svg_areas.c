@@ -130,46 +130,44 @@ static void draw_bars(const struct iwi_svg *svg, const struct iwi_mark *mark)
 
 /* ---- cells ---- */
 
-/* Four bits of each colour: more would only make shorter runs. */
-static uint32_t coarse(uint32_t rgb)
+/* In sixteenths: more would only make shorter runs. */
+static unsigned sixteenths(const struct iwi_layer *layer, size_t cell)
 {
-    uint32_t rounded = 0;
-
-    for (unsigned shift = 0; shift < 24; shift += 8) {
-        rounded |= (uint32_t)iwi_min((rgb >> shift & 0xff) + 8, 0xff) / 16 * 17 << shift;
-    }
-    return rounded;
+    return (unsigned)lround(16.0 * iwi_cell_share(layer, cell));
 }
 
-/* Runs of equal cells are one element; what looks like the ground is none. */
-static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark, uint32_t row)
+/* Runs of equal cells are one element, as opaque as the layer's share of them: so less of it fades into any
+ * ground, a dark one too. */
+static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark,
+                          const struct iwi_layer *layer, uint32_t row)
 {
     const double *n = iwi_mark_item(mark, 0);
     const double width = (n[1] - n[0]) / mark->columns, height = (n[3] - n[2]) / mark->rows;
     const double bottom = iwi_svg_clipped(&svg->y, n[2] + height * row),
                  top = iwi_svg_clipped(&svg->y, n[2] + height * (row + 1));
-    const uint32_t ground = coarse(iwi_ink_rgb(mark->ink));
+    const size_t first = (size_t)row * mark->columns;
     uint32_t end;
 
     for (uint32_t column = 0; column < mark->columns; column = end) {
-        const uint32_t rgb = coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + column));
+        const unsigned share = sixteenths(layer, first + column);
 
         end = column + 1;
-        while (end < mark->columns && coarse(iwi_cell_rgb(mark, (size_t)row * mark->columns + end)) == rgb) {
+        while (end < mark->columns && sixteenths(layer, first + end) == share) {
             end++;
         }
-        if (rgb != ground) {
-            const double left = iwi_svg_clipped(&svg->x, n[0] + width * column),
-                         right = iwi_svg_clipped(&svg->x, n[0] + width * end);
-
-            (void)fprintf(svg->out, "<path fill=\"#%06x\" d=\"", (unsigned)rgb);
-            iwi_svg_pair(svg->out, 'M', left, bottom);
+        if (share > 0) {
+            (void)fputs("<path", svg->out);
+            if (share < 16) {
+                (void)fprintf(svg->out, " fill-opacity=\"%g\"", share / 16.0);
+            }
+            (void)fputs(" d=\"", svg->out);
+            iwi_svg_pair(svg->out, 'M', iwi_svg_clipped(&svg->x, n[0] + width * column), bottom);
             (void)fputc('H', svg->out);
-            iwi_svg_pixels(svg->out, right);
+            iwi_svg_pixels(svg->out, iwi_svg_clipped(&svg->x, n[0] + width * end));
             (void)fputc('V', svg->out);
             iwi_svg_pixels(svg->out, top);
             (void)fputc('H', svg->out);
-            iwi_svg_pixels(svg->out, left);
+            iwi_svg_pixels(svg->out, iwi_svg_clipped(&svg->x, n[0] + width * column));
             (void)fputs("z\"/>\n", svg->out);
         }
     }
@@ -177,11 +175,15 @@ static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark
 
 static void draw_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
-    (void)fputs("<g shape-rendering=\"crispEdges\">\n", svg->out);
-    for (uint32_t row = 0; row < mark->rows; row++) {
-        draw_cell_row(svg, mark, row);
+    for (size_t i = 0; i < mark->layer_count; i++) {
+        (void)fputs("<g shape-rendering=\"crispEdges\"", svg->out);
+        iwi_svg_colour(svg, "fill", mark->layers[i].ink);
+        (void)fputs(">\n", svg->out);
+        for (uint32_t row = 0; row < mark->rows; row++) {
+            draw_cell_row(svg, mark, &mark->layers[i], row);
+        }
+        (void)fputs("</g>\n", svg->out);
     }
-    (void)fputs("</g>\n", svg->out);
 }
 
 /* ---- frames ---- */

@@ -18,7 +18,7 @@ static const struct {
     [IWI_INK_SERIES + 1] = {"--series-1", 0x007d59, 0x3ccaa0, 36, 36},
     [IWI_INK_SERIES + 2] = {"--series-2", 0xa33f8f, 0xe591cf, 133, 133},
     [IWI_INK_SERIES + 3] = {"--series-3", 0x766400, 0xd7c64b, 100, 100},
-    [IWI_INK_SERIES + 4] = {"--series-4", 0x8a3f2b, 0xe29a86, 131, 131},
+    [IWI_INK_SERIES + 4] = {"--series-4", 0x8a3f2b, 0xbd7d63, 131, 131},
     [IWI_INK_SERIES + 5] = {"--series-5", 0x4b3fa8, 0xb3a8ff, 99, 99},
     [IWI_INK_SERIES + 6] = {"--series-6", 0x2f94cf, 0xa5dcff, 74, 74},
     [IWI_INK_NOISE] = {"--noise", 0xd97700, 0xffb454, 178, 222},
