@@ -341,11 +341,11 @@ static void plot_bars(const struct iwi_plot *plot, const struct iwi_mark *mark, 
     }
 }
 
-/* Many dots are small, and get a larger sign in the key. */
+/* Few dots are large, as in SVG; small ones get a larger sign in the key. */
 static void plot_dots(const struct iwi_plot *plot, const struct iwi_mark *mark, size_t block,
                       const char **separator_p)
 {
-    const bool is_small = mark->count > IWI_MOST_SIGNS;
+    const bool is_small = mark->is_thin || mark->count > IWI_MOST_LARGE_DOTS;
 
     begin(plot, block, separator_p);
     write_using(plot, mark, "1:2");

@@ -7,7 +7,7 @@
 #include "kit/figure/figure.h"
 #include "kit/text/words.h"
 
-enum { IWI_MOST_TICKS = 24, IWI_MOST_SIGNS = 80 };
+enum { IWI_MOST_TICKS = 24, IWI_MOST_SIGNS = 80, IWI_MOST_LARGE_DOTS = 400 };
 
 /* "xyy": which axis each number of an item is on. */
 const char *iwi_mark_roles(enum iwi_mark_kind kind);

@@ -10,7 +10,7 @@
 #include "kit/figure/figure_svg.h"
 #include "kit/text/words.h"
 
-enum { NAME_ROOM = 90, MOST_LARGE = 400 /* dots that are drawn larger than a crowd */ };
+enum { NAME_ROOM = 90 };
 
 static const char *const dashes[] = {
     [IWI_SOLID] = "", [IWI_DASHED] = " stroke-dasharray=\"6,4\"", [IWI_DOTTED] = " stroke-dasharray=\"2,3\""};
@@ -215,9 +215,9 @@ static void draw_dots(const struct iwi_svg *svg, const struct iwi_mark *mark)
         return;
     }
     (void)fprintf(svg->out, "<path stroke-linecap=\"round\" %s",
-                  mark->is_thin              ? "stroke-width=\"2\" stroke-opacity=\".75\""
-                  : mark->count > MOST_LARGE ? "stroke-width=\"2.6\" stroke-opacity=\".75\""
-                                             : "stroke-width=\"4.6\"");
+                  mark->is_thin                       ? "stroke-width=\"2\" stroke-opacity=\".75\""
+                  : mark->count > IWI_MOST_LARGE_DOTS ? "stroke-width=\"2.6\" stroke-opacity=\".75\""
+                                                      : "stroke-width=\"4.6\"");
     iwi_svg_colour(svg, "stroke", mark->ink);
     (void)fputs(" d=\"", svg->out);
     for (size_t i = 0; i < mark->count; i++) {
