@@ -125,7 +125,7 @@ static void a_period_is_told_with_its_time(void **state)
     s.waits.named = 1;
     s.waits.change_count = 1;
     s.changes[0] = (iw_waits_change){213, 10.3e6, 12.1e6, 1e-9};
-    assert_says(&s, "From 2 s to 5 s of the run rank 3 on node1 makes the others wait: it is busy longer");
+    assert_says(&s, "From 2 s to 5 s of the run, rank 3 on node1 makes the others wait: it is busy longer");
     assert_says(&s, "From iteration 213 on, iterations take 12.1 ms instead of 10.3 ms.");
 }
 
