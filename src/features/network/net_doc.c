@@ -232,8 +232,8 @@ static void say_verdict(struct iwi_document *doc, const iw_net_measured *measure
         iwi_doc_append(doc, " Only one launch was measured, so differences between launches are unknown.");
     }
     if (measured->slow_count > 0) {
-        iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks are slower than the others.",
-                       measured->slow_count, measured->link_count);
+        iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks %s slower than the others.",
+                       measured->slow_count, measured->link_count, measured->slow_count == 1 ? "is" : "are");
     }
 }
 

@@ -169,7 +169,7 @@ static void json_says_the_same(void **state)
     (void)state;
     assert_has(text, "  \"schema\": \"idlewave.record/4\",\n");
     assert_has(text, "  \"file\": \"node.h5\",\n");
-    assert_has(text, "  \"probe\": \"selfish\",\n  \"method\": \"none\",\n");
+    assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
     assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"
                      "  \"share\": 0.01,\n");
     assert_has(text, "    \"host\": \"node7\",\n");
