@@ -258,8 +258,9 @@ static void tell_end(const struct ending *ending, bool is_fine)
                                                    "in the folder now, or memory is exhausted)");
         return;
     }
-    iwi_doc_printf("%d ranks and %llu calls traced in '%s'", iwi_tracer.size,
-                   (unsigned long long)ending->calls, iwi_tracer.folder);
+    iwi_doc_printf("%d rank%s and %llu call%s traced in '%s'", iwi_tracer.size,
+                   iwi_tracer.size == 1 ? "" : "s", (unsigned long long)ending->calls,
+                   ending->calls == 1 ? "" : "s", iwi_tracer.folder);
     if (ending->has_lost) {
         iwi_tracer_message("warning: the trace is incomplete: %s", ending->lost);
     }

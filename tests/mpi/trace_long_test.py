@@ -21,7 +21,7 @@ class Many(trace_run.Case):
         while_running, at_the_end = (int(number) for number in re.findall(r"grew (\d+)", done.stdout))
         self.assertLess(while_running, 4096)
         self.assertLess(at_the_end, 32768)
-        self.assertIn(f"1 ranks and {CALLS + 1002} calls traced", done.stderr)
+        self.assertIn(f"1 rank and {CALLS + 1002} calls traced", done.stderr)
         definitions = trace_events.otf2_print(self.anchor, "--show-global-defs")
         events = int(re.search(r"# Events: (\d+)", definitions).group(1))
         self.assertEqual(events, 4 * (CALLS + 1000) + 4)  # Enter, MpiSend, MpiRecv, Leave; Init and Finalize

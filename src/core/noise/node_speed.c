@@ -200,9 +200,9 @@ iw_status iwi_node_speeds_check(const iw_log *log, const iw_node_speeds *speeds,
     }
     if (speeds->kind == SPEED_LIST && speeds->count < nodes) {
         return iwi_fail(log, IW_ERR_RANGE,
-                        "'%s' has the speeds of %zu nodes, but the job has %" PRIu32
+                        "'%s' has the speeds of %zu node%s, but the job has %" PRIu32
                         "; give the ranks per node, or add the other nodes",
-                        speeds->name, speeds->count, nodes);
+                        speeds->name, speeds->count, speeds->count == 1 ? "" : "s", nodes);
     }
     return IW_OK;
 }

@@ -100,9 +100,8 @@ static void note_refusal(struct iwi_plan *plan, const struct iwi_schedule *sched
     while (schedule->first_node[rank + 1] <= node) {
         rank++;
     }
-    (void)snprintf(plan->note, sizeof plan->note,
-                   "%s; the first such operation is %" PRIu64 " of rank %" PRIu32, refusal,
-                   node - schedule->first_node[rank], rank);
+    (void)snprintf(plan->note, sizeof plan->note, "%s; the first is operation %" PRIu64 " of rank %" PRIu32,
+                   refusal, node - schedule->first_node[rank], rank);
 }
 
 static iw_status plan_graph(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,

@@ -148,6 +148,8 @@ static void say_prediction(struct iwi_document *doc, const iw_bench_result *resu
 /* How far they are apart, and what other runs would show. */
 static void say_difference(struct iwi_document *doc, const iw_bench_simulated *simulated)
 {
+    const char *expected = bench_interval(doc, simulated->expected);
+
     iwi_item(doc, "The measured slowdown is %.2f points %s the simulated one",
              100.0 * fabs(simulated->difference), simulated->difference < 0.0 ? "below" : "above");
     if (isfinite(simulated->ratio) && simulated->ratio > 0.0) {
@@ -155,9 +157,8 @@ static void say_difference(struct iwi_document *doc, const iw_bench_simulated *s
     }
     iwi_doc_append(doc, "%s.",
                    simulated->is_beyond_chance ? ", more than both 95 % intervals together explain" : "");
-    if (isfinite(simulated->expected.low)) {
-        iwi_doc_append(doc, " Runs of this length should show %s (95 %% of them).",
-                       bench_interval(doc, simulated->expected));
+    if (expected[0] != '\0') {
+        iwi_doc_append(doc, " Runs of this length should show %s (95 %% of them).", expected);
     }
 }
 
@@ -203,8 +204,9 @@ static void say_phase_words(struct iwi_document *doc, const iw_bench_result *res
     }
     iwi_doc_append(doc,
                    ". The slowest rank of each counts. %" PRIu64
-                   " further phases at the beginnings of blocks were left out.",
-                   samples->left_out);
+                   " further phase%s at the beginning of blocks %s left out.",
+                   samples->left_out, iwi_plural_s(samples->left_out),
+                   samples->left_out == 1 ? "was" : "were");
     if (isnan(result->times[IW_BENCH_QUIET].qtbt.mean_ns.low)) {
         iwi_item(doc, "Too few blocks of phases for intervals; run longer.");
         return;
@@ -235,9 +237,9 @@ static void say_injected(struct iwi_document *doc, const iw_bench_injection *inj
     }
     if (injection->cut_short_count > 0) {
         iwi_doc_append(doc,
-                       " In %" PRIu64 " blocks of a rank a detour lasted too long and was ended, with no "
-                       "more detours after it: these blocks have less noise than planned.",
-                       injection->cut_short_count);
+                       " In %" PRIu64 " block%s of a rank a detour lasted too long and was ended, with no "
+                       "more detours after it: such blocks have less noise than planned.",
+                       injection->cut_short_count, iwi_plural_s(injection->cut_short_count));
     }
 }
 

@@ -101,7 +101,8 @@ static void say_verdict(struct iwi_document *doc, const iw_memory_curve *curve)
         doc, "One core moves %s, all %" PRIu32 " cores together %s: ", gb(doc, curve->core_bytes_per_s.value),
         curve->cores, gb(doc, curve->domain_bytes_per_s.value));
     if (curve->verdict == IW_MEMORY_SATURATES) {
-        iwi_doc_append(doc, "memory saturates from %" PRIu32 " cores on.", curve->saturated_from);
+        iwi_doc_append(doc, "memory saturates from %" PRIu32 " core%s on.", curve->saturated_from,
+                       iwi_plural_s(curve->saturated_from));
     } else if (curve->verdict == IW_MEMORY_SCALES) {
         iwi_doc_append(doc, "memory does not saturate here.");
     } else if (curve->is_disturbed) {
@@ -228,8 +229,9 @@ static void say_model(struct iwi_document *doc, const iw_memory_curve *curve)
                  iwi_percent(doc, curve->scaling.high), iwi_percent_short(doc, IW_MEMORY_SCALING_LEAST));
     }
     if (curve->misfit > POOR_MODEL) {
-        iwi_item(doc, "The two numbers miss the measured value by %s at %" PRIu32 " cores.",
-                 iwi_percent_short(doc, curve->misfit), curve->misfit_cores);
+        iwi_item(doc, "The two numbers miss the measured value by %s at %" PRIu32 " core%s.",
+                 iwi_percent_short(doc, curve->misfit), curve->misfit_cores,
+                 iwi_plural_s(curve->misfit_cores));
     }
 }
 

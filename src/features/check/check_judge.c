@@ -184,6 +184,11 @@ static void require_slowdown(const iw_check_job *job, double most_slowdown, iw_c
         return;
     }
     requirement->state = state_of(job, most_slowdown);
+    if (job->slowdown.low == job->slowdown.high) {
+        snprintf(requirement->found, sizeof requirement->found, "%s %%",
+                 iwi_short_percent(job->slowdown.value, 3).text);
+        return;
+    }
     if (!iwi_is_bound(job->slowdown)) {
         snprintf(requirement->found, sizeof requirement->found, "%s %% (95 %% CI %s to %s %%)",
                  iwi_short_percent(job->slowdown.value, 3).text, iwi_short_percent(job->slowdown.low, 3).text,

@@ -358,7 +358,7 @@ static iw_status check(const iw_log *log, const char *file, const void *subject)
 static void say_rest(struct iwi_document *doc, size_t shown, size_t count)
 {
     if (shown < count) {
-        iwi_note(doc, "%zu more are in the JSON.", count - shown);
+        iwi_note(doc, "The JSON has %zu more.", count - shown);
     }
 }
 

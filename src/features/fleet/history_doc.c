@@ -186,7 +186,7 @@ static void say_findings(struct iwi_document *doc, const iw_history *h)
         say_node(doc, h, &h->changed_nodes[i]);
     }
     if (h->changed_node_count > MOST) {
-        iwi_note(doc, "%zu more are in the JSON.", h->changed_node_count - MOST);
+        iwi_note(doc, "The JSON has %zu more.", h->changed_node_count - MOST);
     }
 }
 
@@ -242,9 +242,10 @@ static void say_certainty(struct iwi_document *doc, const iw_history *h)
     iwi_section(doc, "certainty", "How sure");
     if (h->paired_count > 0) {
         iwi_item(doc,
-                 "Each node is compared with itself: %zu of %zu nodes have recordings on both sides, in %zu "
+                 "Each node is compared with itself: %zu of %zu node%s %s recordings on both sides, in %zu "
                  "period%s before and %zu after.",
-                 h->paired_count, h->node_count, h->before_count, iwi_plural_s(h->before_count),
+                 h->paired_count, h->node_count, iwi_plural_s(h->node_count),
+                 h->paired_count == 1 ? "has" : "have", h->before_count, iwi_plural_s(h->before_count),
                  h->after_count);
         iwi_item(doc,
                  "Of histories without a change, at most 1 in %.4g gets any alarm, over all %s comparisons. "

@@ -335,7 +335,7 @@ static void say_verdict(struct iwi_document *doc, const iw_net_machine *machine)
 {
     const iw_net_machine_level *outermost = outermost_of(machine), *shared = most_shared(machine);
 
-    iwi_verdict(doc, "Between two ranks of %s 8 B takes ", machine->name);
+    iwi_verdict(doc, "Between two ranks of %s, 8 B takes ", machine->name);
     for (size_t i = 0; i < machine->level_count; i++) {
         const iw_net_machine_level *level = &machine->levels[i];
 

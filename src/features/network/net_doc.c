@@ -232,8 +232,8 @@ static void say_verdict(struct iwi_document *doc, const iw_net_measured *measure
         iwi_doc_append(doc, " Only one launch was measured, so differences between launches are unknown.");
     }
     if (measured->slow_count > 0) {
-        iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks are slower than the others.",
-                       measured->slow_count, measured->link_count);
+        iwi_doc_append(doc, " %zu of %" PRIu64 " pairs of ranks %s slower than the others.",
+                       measured->slow_count, measured->link_count, measured->slow_count == 1 ? "is" : "are");
     }
 }
 
@@ -419,13 +419,14 @@ static void say_doubts(struct iwi_document *doc, const iw_net_level *level)
     }
     if (level->overlapped_from_bytes > 0) {
         iwi_doc_append(
-            doc, "; from %s sending and receiving overlap, so their CPU times were cut (to at least %s)%s",
+            doc,
+            "; from %s on, sending and receiving overlap, so their CPU times were cut (to at least %s)%s",
             iwi_size(doc, level->overlapped_from_bytes), iwi_percent(doc, level->least_overlap),
             has_exchange ? "" : "; if your program sends both ways at once, measure exchanges");
     }
     if (level->capped_from_bytes > 0) {
         iwi_doc_append(doc,
-                       "; from %s messages in a row took longer than half a round trip each (up to %s "
+                       "; from %s on, messages in a row took longer than half a round trip each (up to %s "
                        "times), so g was cut to half a round trip",
                        iwi_size(doc, level->capped_from_bytes), iwi_factor(doc, level->most_capped));
     }

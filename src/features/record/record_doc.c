@@ -141,11 +141,15 @@ static const char *reach(struct iwi_document *doc, const iw_record_report *repor
     const double fine = report->reach[0].ranks, coarse = report->reach[1].ranks;
     char fine_text[IWI_NUMBER_SIZE], coarse_text[IWI_NUMBER_SIZE];
 
-    if (!(fine >= 1.0)) {
-        return "too short for jobs that meet every ms or less often: lower bounds only";
+    if (!(fine >= 2.0)) {
+        return "too short for predictions: lower bounds only; record longer";
     }
     if (!(coarse < 1e6)) { /* of detours that are all alike */
         return "estimates for a million ranks that meet every 10 ms, and more";
+    }
+    if (!(coarse >= 2.0)) {
+        return iwi_doc_printf(doc, "estimates for up to %s ranks that meet every ms; lower bounds otherwise",
+                              iwi_about_ranks_text(fine, fine_text));
     }
     return iwi_doc_printf(
         doc, "estimates for up to %s ranks that meet every ms, or %s every 10 ms; lower bounds for more",

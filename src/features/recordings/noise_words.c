@@ -31,12 +31,13 @@ static void warn_of_losses(struct iwi_document *doc, const iw_noise_facts *facts
 
     if (facts->dropped > 0) {
         iwi_item(doc,
-                 "%" PRIu64 " detours are missing at the end of the recording: increase the number of "
+                 "%" PRIu64 " detour%s missing at the end of the recording: increase the number of "
                  "events, or the threshold.",
-                 facts->dropped);
+                 facts->dropped, facts->dropped == 1 ? " is" : "s are");
     }
     if (lost != NULL && strtod(lost, NULL) > 0.0) {
-        iwi_item(doc, "%s kernel events were lost: some detours lack their source.", lost);
+        iwi_item(doc, "%s kernel event%s lost: some detours lack their source.", lost,
+                 strcmp(lost, "1") == 0 ? " was" : "s were");
     }
 }
 
@@ -270,7 +271,7 @@ static void say_noise_cost_origin(struct iwi_document *doc, const iw_noise_repor
         iwi_doc_append(doc, " with the first %s", iwi_ns_round(doc, cost->used_ns));
     }
     if (cost->is_rare) {
-        iwi_doc_append(doc, ", too few for its rare detours: simulate more.");
+        iwi_doc_append(doc, ", too few for rare detours: simulate more.");
     } else if (cost->is_bound) {
         iwi_doc_append(doc, "; a longer recording may show more.");
     } else {

@@ -367,7 +367,7 @@ static void say_finding(const struct iwi_case *c, const struct iwi_rate_check *c
                                            : "");
         break;
     case IWI_TOO_SHORT:
-        iwi_judge_say(m->evidence, "nothing unusual, but %s s are too short; watch %.0f s",
+        iwi_judge_say(m->evidence, "nothing unusual, but %s s is too short; watch %.0f s",
                       iwi_short(tally->worst_seconds, 3).text, ceil(-log(IWI_CHANCE) / check->loud_hz));
         break;
     case IWI_QUIET:

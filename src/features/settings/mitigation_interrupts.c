@@ -237,7 +237,7 @@ static void judge_guarded(const struct iwi_case *c, iw_mitigation *m)
         m->state = is_sent_there(c) ? IW_MITIGATION_CONTRADICTED : m->state;
         advise(c, offenders, m);
     } else if (m->state == IW_MITIGATION_CONFIGURED && c->node->irq_count > 0) {
-        iwi_judge_say(m->evidence, "none of %zu interrupts goes there", c->node->irq_count);
+        iwi_judge_say(m->evidence, "none of %zu interrupts goes to quiet CPUs", c->node->irq_count);
     } else if (m->state == IW_MITIGATION_CONTRADICTED) {
         advise(c, 0, m);
     }
@@ -388,7 +388,7 @@ static bool judge_near_devices(const struct iwi_case *c, const struct iwi_mitiga
         } else if (iw_cpu_set_meets(&device->near, &c->quiet)) {
             near++;
         } else {
-            iwi_judge_say(m->evidence, "%s%s %s is on node %ld, where the application has no CPU",
+            iwi_judge_say(m->evidence, "%s%s %s is on NUMA node %ld, where the application has no CPU",
                           far > 0 ? "; " : "", device->is_network ? "network" : "accelerator", device->name,
                           device->numa_node);
             far++;

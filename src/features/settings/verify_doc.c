@@ -154,10 +154,14 @@ static void say_job(struct iwi_document *doc, const iw_verify *verify)
         iwi_paragraph(doc, "With this noise, %s%sthe recording is too short for this number of ranks.",
                       verify->job, paragraph);
     } else {
-        iwi_paragraph(doc, "With this noise, %s %s without noise (mean; 95 %% CI %s).", verify->job,
-                      iwi_slower_text(verify->slowdown.value, slower),
-                      iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high,
-                                              verify->slowdown.value, range));
+        iwi_paragraph(doc, "With this noise, %s %s without noise", verify->job,
+                      iwi_slower_text(verify->slowdown.value, slower));
+        if (verify->slowdown.low < verify->slowdown.high) {
+            iwi_doc_append(doc, " (mean; 95 %% CI %s)",
+                           iwi_slowdown_range_text(verify->slowdown.low, verify->slowdown.high,
+                                                   verify->slowdown.value, range));
+        }
+        iwi_doc_append(doc, ".");
     }
 }
 
@@ -177,9 +181,9 @@ static void say_worths(struct iwi_document *doc, const iw_verify *verify)
             const bool is_bound = iwi_is_bound(m->worth);
 
             iwi_row(doc, m->name, is_bound ? "" : iwi_percent(doc, m->worth.value),
-                    is_bound ? iwi_doc_printf(doc, "at least %s", iwi_percent(doc, m->worth.low))
-                             : iwi_doc_printf(doc, "%s to %s", iwi_percent(doc, m->worth.low),
-                                              iwi_percent(doc, m->worth.high)));
+                    is_bound
+                        ? iwi_doc_printf(doc, "at least %s", iwi_percent(doc, m->worth.low))
+                        : iwi_from_to(doc, iwi_percent(doc, m->worth.low), iwi_percent(doc, m->worth.high)));
             iwi_bar(doc, (iw_estimate){iwi_shown(m->worth), m->worth.low, m->worth.high});
         }
     }

@@ -121,13 +121,13 @@ void iwi_say_node_wide(struct iwi_document *doc, iw_estimate node_wide)
     if (isnan(node_wide.value)) {
         return;
     }
-    iwi_verdict(doc, "If all noise hit the ranks of a node at the same time, the job");
+    iwi_verdict(doc, "If all noise hits the ranks of a node at the same time, the job");
     if (isinf(node_wide.high)) {
         iwi_append_bound(bound, node_wide, "noise");
         iwi_doc_append(doc, "%s", bound);
     } else {
         iwi_doc_append(doc, " %s without noise%s: ", iwi_slower_text(node_wide.value, slower),
-                       isnan(node_wide.low)
+                       !(node_wide.low < node_wide.high)
                            ? ""
                            : iwi_doc_printf(doc, " (95 %% CI %s)",
                                             iwi_slowdown_range_text(node_wide.low, node_wide.high,
@@ -392,7 +392,9 @@ static void say_worst(struct iwi_document *doc, const iw_explained *explained)
 static void say_average_row(struct iwi_document *doc, const char *name, iw_estimate ns, double total_ns)
 {
     iwi_row(doc, name, iwi_ns(doc, ns.value), share_of(doc, ns.value, total_ns),
-            isnan(ns.low) ? "-" : iwi_doc_printf(doc, "%s to %s", iwi_ns(doc, ns.low), iwi_ns(doc, ns.high)));
+            isnan(ns.low)       ? "-"
+            : ns.low == ns.high ? "all equal"
+                                : iwi_doc_printf(doc, "%s to %s", iwi_ns(doc, ns.low), iwi_ns(doc, ns.high)));
 }
 
 static void say_average_table(struct iwi_document *doc, const iw_explained *explained)
@@ -454,7 +456,7 @@ static void say_largest(struct iwi_document *doc, const iw_explained *explained)
     }
     if (seat != NULL) {
         say_place(doc, &is_begun, seat,
-                  iwi_doc_printf(doc, "hits rank %" PRIu32 " of a node (from 0 on)", seat->number));
+                  iwi_doc_printf(doc, "hits rank %" PRIu32 " of a node (counted from 0)", seat->number));
     }
     if (tenth != NULL && tenth->number < sizeof tenths / sizeof tenths[0]) {
         say_place(doc, &is_begun, tenth,
@@ -628,10 +630,10 @@ void iwi_say_simulation_verdict(struct iwi_document *doc, const iw_simulation *s
 {
     const iw_reach *reach = s->recording != NULL ? &s->recording->reach : NULL;
     const char *time = iwi_ns(doc, s->makespan_ns.mean);
-    char text[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], net[IWI_PHRASE_SIZE];
+    char text[IWI_PARAGRAPH_SIZE] = "", slower[IWI_PHRASE_SIZE], net[IWI_PHRASE_SIZE], ranks[IWI_NUMBER_SIZE];
 
-    iwi_verdict(doc, "%s on %" PRIu32 " rank%s of %s", s->what, s->run.ranks, iwi_plural_s(s->run.ranks),
-                iwi_net_words(s->net->name, net));
+    iwi_verdict(doc, "%s on %s rank%s of %s", s->what, iwi_ranks_text(s->run.ranks, ranks),
+                iwi_plural_s(s->run.ranks), iwi_net_words(s->net->name, net));
     if (!iwi_is_disturbed(s)) {
         iwi_doc_append(doc, " takes %s (no noise %s)", time, reach != NULL ? "recorded" : "given");
     } else if (isnan(s->slowdown.mean)) {

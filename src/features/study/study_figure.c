@@ -61,9 +61,10 @@ static void add_curve(struct iwi_figure *figure, const struct iwi_drawn_series *
         char ranks[IWI_NUMBER_SIZE], slowdown[IWI_NUMBER_SIZE], interval[IWI_RANGE_SIZE],
             text[IWI_PHRASE_SIZE];
 
-        snprintf(text, sizeof text, "%s ranks: %s\n95 %% CI %s", iwi_ranks_text(cell->ranks, ranks),
-                 iwi_slowdown_text(y - 1.0, slowdown),
-                 iwi_slowdown_range_text(low - 1.0, high - 1.0, y - 1.0, interval));
+        iwi_slowdown_range_text(low - 1.0, high - 1.0, y - 1.0, interval);
+        snprintf(text, sizeof text, "%s ranks: %s%s%s", iwi_ranks_text(cell->ranks, ranks),
+                 iwi_slowdown_text(y - 1.0, slowdown), low < high ? "\n95 % CI " : "",
+                 low < high ? interval : "");
         iwi_mark_add(figure, band, (double[]){x, isnan(low) ? y : low, isnan(high) ? y : high});
         iwi_mark_add_named(figure, line, (double[]){x, y}, isnan(low) ? NULL : text, false);
     }
@@ -468,7 +469,9 @@ static const char *box_message(struct iwi_document *doc, const iw_series *series
     char ranks[IWI_NUMBER_SIZE], trials[IWI_NUMBER_SIZE];
 
     iwi_ranks_text(cell->ranks, ranks);
-    if (cell->trials > 1) {
+    if (cell->trials > 1 && time->min == time->max) {
+        middle = iwi_doc_printf(doc, "; all %s trials are equal", iwi_ranks_text(cell->trials, trials));
+    } else if (cell->trials > 1) {
         middle = iwi_doc_printf(doc, "; the middle half of %s trials takes %s to %s",
                                 iwi_ranks_text(cell->trials, trials), iwi_ns(doc, time->q1),
                                 iwi_ns(doc, time->q3));

@@ -416,7 +416,7 @@ static iw_status refuse_microbatches(const iw_log *log, const iw_training *spec,
     }
     return iwi_fail(log, IW_ERR_RANGE,
                     "%" PRIu32 " microbatches in groups of %" PRIu32 " leave %" PRIu32
-                    ": an interleaved schedule needs a multiple, or a rest of at least pp, %" PRIu32
+                    ": an interleaved schedule needs a multiple, or a remainder of at least pp, %" PRIu32
                     "; use %s%" PRIu32 " microbatches, or 'chunks' 1",
                     spec->microbatches, group, left, spec->pp, smaller, below + group);
 }

@@ -195,22 +195,24 @@ static void say_losses(struct iwi_document *doc, const iw_watch_losses *losses)
 {
     if (losses->detours > 0) {
         iwi_item(doc,
-                 "%s detours with a total of %s are missing in the file for lack of room, but are in all "
+                 "%s detour%s with a total of %s %s missing in the file for lack of room, but %s in all "
                  "sums here; raise the threshold.",
-                 iwi_count(doc, losses->detours), iwi_ns_short(doc, (double)losses->time_ns));
+                 iwi_count(doc, losses->detours), iwi_plural_s(losses->detours),
+                 iwi_ns_short(doc, (double)losses->time_ns), losses->detours == 1 ? "is" : "are",
+                 losses->detours == 1 ? "is" : "are");
     }
     if (losses->names + losses->parts > 0) {
-        iwi_item(doc, "%s small sources are summed as 'other'.",
-                 iwi_count(doc, losses->names + losses->parts));
+        iwi_item(doc, "%s small source%s summed as 'other'.", iwi_count(doc, losses->names + losses->parts),
+                 losses->names + losses->parts == 1 ? " is" : "s are");
     }
     if (losses->threads > 0) {
         iwi_item(doc,
-                 "%s times a thread of the job was not followed for lack of room; its losses are not seen.",
-                 iwi_count(doc, losses->threads));
+                 "%s time%s a thread of the job was not followed for lack of room; its losses are not seen.",
+                 iwi_count(doc, losses->threads), iwi_plural_s(losses->threads));
     }
     if (losses->skipped > 0) {
-        iwi_item(doc, "%s kernel events were not seen; the time up to the next one has no source.",
-                 iwi_count(doc, losses->skipped));
+        iwi_item(doc, "%s kernel event%s not seen; the time up to the next one has no source.",
+                 iwi_count(doc, losses->skipped), losses->skipped == 1 ? " was" : "s were");
     }
 }
 
@@ -232,8 +234,10 @@ static void say_limits(struct iwi_document *doc, const iw_watch_report *report)
                  iwi_ns_short(doc, (double)watch->totals.steal_unplaced_ns));
     }
     if (watch->totals.nmi_count > 0) {
-        iwi_item(doc, "%s non-maskable interrupts, %s in total, are not among the detours.",
-                 iwi_count(doc, watch->totals.nmi_count), iwi_ns_short(doc, (double)watch->totals.nmi_ns));
+        iwi_item(doc, "%s non-maskable interrupt%s, %s in total, %s not among the detours.",
+                 iwi_count(doc, watch->totals.nmi_count), iwi_plural_s(watch->totals.nmi_count),
+                 iwi_ns_short(doc, (double)watch->totals.nmi_ns),
+                 watch->totals.nmi_count == 1 ? "is" : "are");
     }
     if (is_by_events(report)) {
         iwi_item(doc, "Watched by trace events: rows that stand for CPUs elsewhere stand for threads of the "

@@ -272,9 +272,10 @@ static void say_no_waves(struct iwi_document *doc, const iw_traced_run *run)
     } else {
         iwi_verdict(doc, "No idle wave extends over %d ranks or more", LEAST_REACH);
         if (run->waves->delay_count > 0) {
-            iwi_doc_append(doc, "; 'idlewave wave' shows how far the %zu delay%s get%s",
-                           run->waves->delay_count, iwi_plural_s(run->waves->delay_count),
-                           run->waves->delay_count == 1 ? "s" : "");
+            iwi_doc_append(doc, "; 'idlewave wave' shows how far %s",
+                           run->waves->delay_count == 1
+                               ? "the delay gets"
+                               : iwi_doc_printf(doc, "the %zu delays get", run->waves->delay_count));
         }
         iwi_doc_append(doc, ".");
     }

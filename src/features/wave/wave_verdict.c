@@ -196,7 +196,7 @@ static void append_none(char *text, const iw_waves *waves)
         iwi_append(text, "No idle wave: no delay of %s or more.", least);
     } else {
         iwi_append(text,
-                   "No idle wave: there %s %zu delay%s of %s or more, but no neighbour waited for %s by %s "
+                   "No idle wave: there %s %zu delay%s of %s or more, but no neighbour waited for %s %s "
                    "longer than usual. Noise may have absorbed %s, or no rank depends on %s.",
                    waves->delay_count == 1 ? "is" : "are", waves->delay_count,
                    waves->delay_count == 1 ? "" : "s", least, waves->delay_count == 1 ? "it" : "them",

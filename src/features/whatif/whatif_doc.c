@@ -306,6 +306,16 @@ static size_t find_advised(const iw_whatif *whatif, const iw_change *advised[MOS
     return count;
 }
 
+/* "stop the tick: boot with ..."; not the name where the rest says it again: "stop it, or move it by ...". */
+static const char *remedy_words(struct iwi_document *doc, const iw_remedy *remedy)
+{
+    const size_t first_word = strcspn(remedy->name, " ");
+
+    return strncmp(remedy->name, remedy->how, first_word) == 0
+               ? remedy->how
+               : iwi_doc_printf(doc, "%s: %s", remedy->name, remedy->how);
+}
+
 /* Each remedy once, with all sources that it is for. */
 static void list_remedies(struct iwi_document *doc, const iw_whatif *whatif)
 {
@@ -327,7 +337,7 @@ static void list_remedies(struct iwi_document *doc, const iw_whatif *whatif)
                                   : iwi_doc_printf(doc, "%s, %s", names, iwi_change_words(doc, advised[k]));
         }
         if (names != NULL) {
-            iwi_item(doc, "%s: %s: %s.", names, advised[i]->remedy->name, advised[i]->remedy->how);
+            iwi_item(doc, "%s: %s.", names, remedy_words(doc, advised[i]->remedy));
         }
     }
 }
@@ -348,7 +358,8 @@ static void say_advice(struct iwi_document *doc, const iw_whatif *whatif)
         iwi_note(doc, "%zu %ssource%s: unknown effect.", rest, worth > 0 ? "further " : "",
                  iwi_plural_s(rest));
     } else if (worth == 0) {
-        iwi_paragraph(doc, "No source has a measurable effect on its own.");
+        iwi_paragraph(doc, isnan(whatif->now.low) ? "Too few trials to tell which sources matter."
+                                                  : "No source has a measurable effect on its own.");
     } else if (rest > 0) {
         iwi_note(doc, "%zu further source%s: no measurable effect.", rest, iwi_plural_s(rest));
     }

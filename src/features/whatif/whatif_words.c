@@ -173,11 +173,10 @@ static void say_best(struct iwi_document *doc, const iw_whatif *whatif, const iw
         iwi_doc_append(doc, " The main cause is unknown.");
         return;
     }
-    iwi_doc_append(
-        doc,
-        " No source is significant on its own; the largest, %s, may save %s. Run more trials, or record "
-        "longer.",
-        iwi_change_words(doc, best), saving_words(doc, best->saving));
+    iwi_doc_append(doc,
+                   " No source is significant on its own; the largest, %s, may save %s. Run more trials%s.",
+                   iwi_change_words(doc, best), saving_words(doc, best->saving),
+                   whatif->recorded_s > 0 ? ", or record longer" : "");
 }
 
 /* For who pays for nodes: of T = (1 + s) T0, s / (1 + s) is lost. */
@@ -402,11 +401,15 @@ void iwi_say_whatif_certainty(struct iwi_document *doc, const iw_whatif *whatif)
     char length[IWI_NUMBER_SIZE];
 
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " paired trials", whatif->trials);
+    if (isnan(whatif->now.low)) {
+        iwi_item(doc, "Fewer than %d trials give no 95 %% intervals: run more", (int)IW_LEAST_TRIALS);
+    } else {
+        iwi_item(doc, "In brackets: 95 %% intervals, from %" PRIu64 " paired trials", whatif->trials);
+    }
     if (has_redraws) {
         iwi_doc_append(doc, " and %" PRIu32 " resamplings of the recording (%s)", whatif->redraws,
                        iwi_ns_round_text(whatif->recorded_s * 1e9, length));
-    } else if (whatif->recorded_s > 0) {
+    } else if (whatif->recorded_s > 0 && !isnan(whatif->now.low)) {
         iwi_doc_append(doc, "; they do not cover the length of the recording, which was not resampled");
     }
     iwi_doc_append(doc, ".");

@@ -45,7 +45,7 @@ static const struct row rows[] = {
     {IW_CLASS_SOFTIRQ,
      "*",
      {"move the interrupt behind it",
-      "it runs where its interrupt arrives: write the operating system's CPUs to "
+      "it runs where its interrupt arrives; write the operating system's CPUs to "
       "/proc/irq/N/smp_affinity_list",
       true}},
     {IW_CLASS_NMI,
@@ -64,12 +64,12 @@ static const struct row rows[] = {
     {IW_CLASS_THREAD,
      "kworker/*",
      {"give this CPU's worker less to do",
-      "it is bound to its CPU: raise vm.stat_interval, boot with nohz_full=CPUS, trace workqueue events to "
+      "it is bound to its CPU; raise vm.stat_interval, boot with nohz_full=CPUS, trace workqueue events to "
       "find its work",
       false}},
     {IW_CLASS_THREAD,
      "ksoftirqd/*",
-     {"move the interrupts behind it", "it runs left-over softirqs: move the device's interrupts", true}},
+     {"move the interrupts behind it", "it runs left-over softirqs; move the device's interrupts", true}},
     {IW_CLASS_THREAD,
      "migration/*",
      {"stop load balancing", "boot with isolcpus=domain,CPUS, or make a cpuset partition", false}},
@@ -93,7 +93,7 @@ static const struct row rows[] = {
     {IW_CLASS_THREAD,
      "kswapd*",
      {"keep more memory free",
-      "memory is short: use less of it on this node, or stop what fills it (programs, file caches)", true}},
+      "memory is short; use less of it on this node, or stop what fills it (programs, file caches)", true}},
     {IW_CLASS_THREAD,
      "kdamond*",
      {"turn off DAMON",

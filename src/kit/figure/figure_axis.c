@@ -267,7 +267,12 @@ static void append_range(char text[IWI_PARAGRAPH_SIZE], const struct iwi_figure_
     char from[IWI_PHRASE_SIZE], to[IWI_PHRASE_SIZE];
 
     if (isfinite(low) && isfinite(high)) {
-        iwi_append(text, "\n%s%s to %s", what, iwi_axis_text(axis, low, from), iwi_axis_text(axis, high, to));
+        iwi_axis_text(axis, low, from);
+        iwi_axis_text(axis, high, to);
+        iwi_append(text, "\n%s%s", what, from);
+        if (strcmp(from, to) != 0) {
+            iwi_append(text, " to %s", to);
+        }
     }
 }
 

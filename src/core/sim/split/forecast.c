@@ -316,9 +316,9 @@ static iw_status note_graph(const iw_log *log, const iw_program *program, const 
     IW_TRY(iwi_schedule_find_disorder(log, program->schedule, &disorder));
     (void)snprintf(all->engine_note, sizeof all->engine_note,
                    "a graph, by passes over its ranks: %" PRIu32 " of %" PRIu32
-                   " ranks are not in order; the first operation out of order is %" PRIu64
-                   " of rank %" PRIu32,
-                   disorder.ranks, program->ranks, disorder.node, disorder.rank);
+                   " ranks %s not in order; the first is operation %" PRIu64 " of rank %" PRIu32,
+                   disorder.ranks, program->ranks, disorder.ranks == 1 ? "is" : "are", disorder.node,
+                   disorder.rank);
     return IW_OK;
 }
 

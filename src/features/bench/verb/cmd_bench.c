@@ -313,8 +313,9 @@ int bench_check(struct ui *ui, const struct bench_opts *opts, const struct opt_a
 static const char *const synopsis[] = {"[options] barrier|allreduce|halo", "memory [options]", NULL};
 
 static const char description[] =
-    "Start it with the launcher of Open MPI or MPICH. Each rank works for a quantum, then all perform the "
-    "operation: a barrier, an allreduce, or an exchange with both neighbours in a ring. The slowest rank of "
+    "Time work and an MPI operation, with and without noise. Start the command with the launcher of Open MPI "
+    "or MPICH. Each rank works for a quantum, then all perform the operation: a barrier, an allreduce, or an "
+    "exchange with both neighbours in a ring. The slowest rank of "
     "each phase counts, as noise on one rank delays all of them.\nWith --noise, blocks of phases without and "
     "with injected noise alternate in the same processes. The same phases are simulated with the same noise, "
     "so that measured and predicted slowdown stand side by side.\nEach rank needs a CPU of its own; where "

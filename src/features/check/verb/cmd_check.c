@@ -480,7 +480,7 @@ static const struct example examples[] = {
     {"in a health check limited to 60 s",
      "idlewave check --quiet --within 50s --require /etc/idlewave/node.json"},
     {"write the requirements for other nodes, from a good one", "idlewave check --learn node.json"},
-    {"a page to look at, and the recording for later", "write a page, and keep the recording for later"},
+    {"write a page, and keep the recording for later", "idlewave check --html node.html -o node.h5"},
     {"compare with other nodes, by their digests", "idlewave check --fleet /shared/digests"},
     {"while a job runs", "idlewave check --watch"},
     {NULL, NULL},

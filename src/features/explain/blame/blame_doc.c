@@ -144,7 +144,8 @@ static void say_sources(struct iwi_document *doc, const iw_blame *blame)
     }
     iwi_unfold(doc);
     if (blame->source_count > MOST_SOURCES) {
-        iwi_note(doc, "%zu further sources save less.", blame->source_count - MOST_SOURCES);
+        iwi_note(doc, "%zu further source%s less.", blame->source_count - MOST_SOURCES,
+                 blame->source_count == MOST_SOURCES + 1 ? " saves" : "s save");
     }
 }
 

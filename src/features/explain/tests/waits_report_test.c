@@ -125,7 +125,7 @@ static void a_period_is_told_with_its_time(void **state)
     s.waits.named = 1;
     s.waits.change_count = 1;
     s.changes[0] = (iw_waits_change){213, 10.3e6, 12.1e6, 1e-9};
-    assert_says(&s, "From 2 s to 5 s of the run rank 3 on node1 makes the others wait: it is busy longer");
+    assert_says(&s, "From 2 s to 5 s of the run, rank 3 on node1 makes the others wait: it is busy longer");
     assert_says(&s, "From iteration 213 on, iterations take 12.1 ms instead of 10.3 ms.");
 }
 
@@ -138,7 +138,7 @@ static void several_on_one_node_are_that_node(void **state)
     s.ranks[0].pattern = s.ranks[1].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 2;
     assert_says(&s, "2 ranks on node1 make the others wait: they are busy longer than their peers (rank 3 by "
-                    "7.50 % of the run, rank 2 by 0.75 %). Remedy: give them less work, or check its node");
+                    "7.50 % of the run, rank 2 by 0.75 %). Remedy: give them less work, or check their node");
     s.ranks[2].pattern = IW_WAITS_PERSISTENT;
     s.waits.named = 3;
     assert_says(&s, "3 ranks make the others wait: they are busy longer than their peers (rank 3 by 7.50 % "

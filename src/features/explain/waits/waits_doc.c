@@ -37,6 +37,16 @@ static const char *interval(struct iwi_document *doc, const iw_estimate *share)
     return iwi_from_to(doc, iwi_percent_short(doc, share->low), iwi_percent_short(doc, share->high));
 }
 
+/* "ranks 3, 5" as "ranks 3 and 5". */
+static const char *culprit_words(struct iwi_document *doc, const char *culprits)
+{
+    const char *last = strrchr(culprits, ',');
+
+    return last == NULL || strstr(last, " and others") != NULL
+               ? culprits
+               : iwi_doc_printf(doc, "%.*s and%s", (int)(last - culprits), culprits, last + 1);
+}
+
 /* The dearest cause in a sentence. */
 static void say_dearest(struct iwi_document *doc, const iw_waits *waits)
 {
@@ -46,7 +56,7 @@ static void say_dearest(struct iwi_document *doc, const iw_waits *waits)
 
         if (is_everywhere(cost) && strcmp(cost->cause, "all pauses") != 0 && cost->share.value > 0.0) {
             iwi_paragraph(doc, "Without %s%s%s, a step would be %s shorter", cost->cause,
-                          cost->culprits[0] != '\0' ? " on " : "", cost->culprits,
+                          cost->culprits[0] != '\0' ? " on " : "", culprit_words(doc, cost->culprits),
                           iwi_percent_short(doc, cost->share.value));
             if (strcmp(others, "-") != 0) {
                 iwi_doc_append(doc, " (95 %% CI for other runs: %s)", others);

@@ -60,7 +60,7 @@ static void say_culprit(struct iwi_document *doc, const iw_waits *waits, const i
 
     if (rank->pattern == IW_WAITS_PERIOD) {
         iwi_verdict(doc,
-                    "From %s to %s of the run %s makes the others wait:", iwi_ns_round(doc, rank->from_ns),
+                    "From %s to %s of the run, %s makes the others wait:", iwi_ns_round(doc, rank->from_ns),
                     iwi_ns_round(doc, rank->to_ns), name);
     } else {
         iwi_verdict(doc, "%s makes the others wait:", capital(doc, name));
@@ -326,10 +326,11 @@ static void say_pauses(struct iwi_document *doc, const iw_waits *waits, const iw
 /* Where a rank is named, and no pause says why. */
 static void say_remedy(struct iwi_document *doc, const iw_waits *waits)
 {
-    iwi_doc_append(
-        doc, " Remedy: give %s less work, or check %s ('idlewave check').", waits->named == 1 ? "it" : "them",
-        waits->named == 1 || (waits->node_count > 1 && common_node(waits) != NULL) ? "its node"
-                                                                                   : "their nodes");
+    iwi_doc_append(doc, " Remedy: give %s less work, or check %s ('idlewave check').",
+                   waits->named == 1 ? "it" : "them",
+                   waits->named == 1                                     ? "its node"
+                   : waits->node_count > 1 && common_node(waits) != NULL ? "their node"
+                                                                         : "their nodes");
 }
 
 static void say_changes(struct iwi_document *doc, const iw_waits *waits)
@@ -466,8 +467,9 @@ void iwi_waits_say_certainty(struct iwi_document *doc, const iw_waits *waits)
         list_changes(doc, waits);
     }
     if (waits->unmatched > 0) {
-        iwi_item(doc, "%s visits to collectives have no counterpart in the traces of the other ranks.",
-                 iwi_count(doc, waits->unmatched));
+        iwi_item(doc, "%s visit%s to collectives %s no counterpart in the traces of the other ranks.",
+                 iwi_count(doc, waits->unmatched), iwi_plural_s(waits->unmatched),
+                 waits->unmatched == 1 ? "has" : "have");
     }
     if (waits->lacks[0] != '\0') {
         iwi_item(doc, "%s", waits->lacks);

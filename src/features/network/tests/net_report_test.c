@@ -168,7 +168,7 @@ static void a_gap_that_was_cut_is_told(void **state)
     made.levels[0].capped_from_bytes = 4096;
     made.levels[0].most_capped = 1.7;
     text = written(&made, IW_DOC_TEXT);
-    assert_has(text, "from 4 KiB messages in a row");
+    assert_has(text, "from 4 KiB on, messages in a row");
     free(text);
 }
 

@@ -84,7 +84,7 @@ static void the_reach_is_told(void **state)
     iwt_detour(recording, 0, 0, 20000, 0);
     iwt_detour(recording, 0, 1000000, 900000000, 0);
     text = written(IW_DOC_TEXT, recording);
-    assert_has(text, "reach    too short for jobs that meet every ms or less often: lower bounds only\n");
+    assert_has(text, "reach    too short for predictions: lower bounds only; record longer\n");
     free(text);
     for (int64_t i = 1; i <= 900; i++) {
         iwt_detour(recording, 0, 1000000000 + i * 100000000, 1000000 / i, 0);
@@ -169,7 +169,7 @@ static void json_says_the_same(void **state)
     (void)state;
     assert_has(text, "  \"schema\": \"idlewave.record/4\",\n");
     assert_has(text, "  \"file\": \"node.h5\",\n");
-    assert_has(text, "  \"probe\": \"selfish\",\n  \"method\": \"none\",\n");
+    assert_has(text, "  \"probe\": \"selfish\",\n  \"rung\": \"none\",\n");
     assert_has(text, "  \"watched_ns\": 2000000000,\n  \"count\": 200,\n  \"rate_hz\": 100,\n"
                      "  \"share\": 0.01,\n");
     assert_has(text, "    \"host\": \"node7\",\n");

@@ -489,7 +489,7 @@ static void note_beats(struct iwi_document *doc, const iw_noise_fit *fit, const 
                        100.0 * group->arrivals.missing, is_spread ? ";" : "");
     }
     if (is_spread) {
-        iwi_doc_append(doc, " it gives each beat the mean length, they last up to %s",
+        iwi_doc_append(doc, " it gives each beat the mean length, but beats last up to %s",
                        iwi_ns_short_text(longest_ns, longest));
     }
     iwi_doc_append(doc, ".");

@@ -281,7 +281,7 @@ static void rare_detours_are_said_to_be_too_rare(void **state)
     (void)state;
     large.is_rare = none.is_rare = true;
     assert_said(&large, "a barrier takes at least 2.8x as long, an allreduce of 8 B at least 3.7x;");
-    assert_said(&large, "back to back, too few for its rare detours: simulate more.");
+    assert_said(&large, "back to back, too few for rare detours: simulate more.");
     assert_said(&none, "Its long detours are too rare for a quick simulation of a barrier on 1,024 ranks of "
                        "hdr-fat-tree; barriers slow down by 5 % from about 8 ranks.");
 }

@@ -98,7 +98,7 @@ static void half_a_second_is_too_short_to_tell(void **state)
     b->node->nohz_full = fact("2-7");
     watch(b, "2-7", 0.5, IWI_SEEN_BY_RECORDING);
     assert_judged(b, &iwi_nohz_full, IW_MITIGATION_UNKNOWN);
-    assert_has(b->m.evidence, "0.5 s are too short; watch 1 s");
+    assert_has(b->m.evidence, "0.5 s is too short; watch 1 s");
 }
 
 static void a_recording_of_other_cpus_tells_nothing(void **state)

@@ -58,7 +58,7 @@ static void timers_with_numbers_are_no_devices(void **state)
     add_irq(b, 11, "arch_timer", "0-7", "0-7");
     add_irq(b, 23, "arm-pmu", "0-7", "0-7");
     assert_judged(b, &iwi_irq_affinity, IW_MITIGATION_CONFIGURED);
-    assert_has(b->m.evidence, "none of 2 interrupts goes there");
+    assert_has(b->m.evidence, "none of 2 interrupts goes to quiet CPUs");
     watch(b, "2-7", 60.0, IWI_SEEN_BY_COUNTERS);
     happen(b, IW_CLASS_IRQ, "arch_timer", 60000);
     happen(b, IW_CLASS_IRQ, "arm-pmu", 600);

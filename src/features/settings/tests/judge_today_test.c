@@ -206,15 +206,14 @@ static void devices_are_to_have_cpus_of_the_application_near(void **state)
     assert_false(judge_for(b, &iwi_near_devices, NULL)); /* which CPUs is not known */
     assert_true(judge_for(b, &iwi_near_devices, "2-3"));
     assert_int_equal(b->m.state, IW_MITIGATION_ABSENT);
-    assert_string_equal(
-        b->m.evidence,
-        "accelerator 0000:41:00.0 is on node 1, where the application has no CPU; location of 1 unknown");
+    assert_string_equal(b->m.evidence, "accelerator 0000:41:00.0 is on NUMA node 1, where the application "
+                                       "has no CPU; location of 1 unknown");
     b->node->devices[2].numa_node = 1;
     b->node->devices[2].near = cpus("4-7");
     assert_true(judge_for(b, &iwi_near_devices, "2-3"));
     assert_string_equal(b->m.evidence,
-                        "accelerator 0000:41:00.0 is on node 1, where the application has no CPU; "
-                        "accelerator 0000:81:00.0 is on node 1, where the application has no CPU");
+                        "accelerator 0000:41:00.0 is on NUMA node 1, where the application has no CPU; "
+                        "accelerator 0000:81:00.0 is on NUMA node 1, where the application has no CPU");
     assert_true(judge_for(b, &iwi_near_devices, "2-7"));
     assert_int_equal(b->m.state, IW_MITIGATION_CONFIGURED);
     b->node->numa_node_count = 1;

@@ -257,9 +257,9 @@ static int spare_cores(struct ui *ui, const struct simulate_opts *opts, iw_noise
     }
     if (spare >= cores) {
         return ui_usage(ui,
-                        "--spare-cores %u: a node has %u cores (ranks times cores per rank), and at least "
+                        "--spare-cores %u: a node has %u core%s (ranks times cores per rank), and at least "
                         "one must compute; set --ranks-per-node and --cores-per-rank",
-                        spare, cores);
+                        spare, cores, cores == 1 ? "" : "s");
     }
     program_scale_work(program, iw_spare_work(cores, spare));
     return ui_exit_of(iw_noise_set_spare(&ui->log, set));

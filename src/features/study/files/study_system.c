@@ -234,7 +234,7 @@ static iw_status check_recorded(const struct iwi_yaml_map *map, const struct sub
     }
     if (s->system.is_extrapolated && iw_noise_recorded_cpus(s->noise) == 0) {
         return iwi_yaml_fail(map->yaml, extrapolate->line, IW_ERR_FORMAT,
-                             "nothing to extrapolate: the noise is not recorded; remove 'extrapolate' out");
+                             "nothing to extrapolate: the noise is not recorded; remove 'extrapolate'");
     }
     return IW_OK;
 }
@@ -255,9 +255,9 @@ static iw_status check_spare_cores(const struct iwi_yaml_map *map, const struct 
     return s->needs_files || s->system.spare_cores < cores
                ? IW_OK
                : iwi_yaml_refuse(spare, IW_ERR_RANGE,
-                                 "a node has %" PRIu32 " cores (ranks times cores per rank), and at least "
+                                 "a node has %" PRIu32 " core%s (ranks times cores per rank), and at least "
                                  "one must compute; add 'ranks-per-node'",
-                                 cores);
+                                 cores, cores == 1 ? "" : "s");
 }
 
 static iw_status check_name(const struct iwi_study_reader *reader, const struct subject *s)
