@@ -14,7 +14,7 @@
 #include "core/sim/engine.h"
 
 /* Kept before anything is added up; more where sums of so many roots take as much. */
-static const size_t MOST_BYTES = (size_t)128 << 20;
+static const size_t MOST_BYTES = (size_t)64 << 20;
 
 enum { MOST_USES = UINT8_MAX, UNUSED = UINT32_MAX };
 
