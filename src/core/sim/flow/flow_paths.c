@@ -11,14 +11,13 @@
 
 #include "core/base/base.h"
 #include "core/noise/stream.h"
-#include "core/sim/engine.h"
 
 /* Kept before anything is added up; more where sums of so many roots take as much. */
 static const size_t MOST_BYTES = (size_t)64 << 20;
 
 enum { MOST_USES = UINT8_MAX, UNUSED = UINT32_MAX };
 
-iw_status iwi_paths_new(const iw_log *log, uint32_t levels, struct iwi_paths **paths_p)
+iw_status iwi_paths_new(const iw_log *log, struct iwi_paths **paths_p)
 {
     struct iwi_paths *paths = iwi_new_array(log, 1, sizeof *paths);
 
@@ -26,9 +25,8 @@ iw_status iwi_paths_new(const iw_log *log, uint32_t levels, struct iwi_paths **p
         return IW_ERR_NOMEM;
     }
     paths->log = log;
-    paths->levels = levels;
-    paths->settled = iwi_new_array(log, 1, sizeof *paths->settled);
-    if (paths->settled == NULL) {
+    if (iwi_grow(log, (void **)&paths->settled, &paths->settled_capacity, 1, sizeof *paths->settled) !=
+        IW_OK) {
         free(paths);
         return IW_ERR_NOMEM;
     }
@@ -41,17 +39,21 @@ void iwi_paths_free(struct iwi_paths *paths)
 {
     if (paths != NULL) {
         free(paths->settled);
+        free(paths->sums);
+        free(paths->uses);
         free(paths->steps);
         free(paths->terms);
         free(paths->amounts);
         free(paths->hits);
+        free(paths->works);
         free(paths);
     }
 }
 
 static void drop_steps(struct iwi_paths *paths)
 {
-    paths->step_count = paths->term_count = paths->amount_count = paths->hit_count = 0;
+    paths->step_count = paths->term_count = paths->amount_count = 0;
+    paths->hit_count = paths->work_count = 0;
     memset(paths->known, 0, sizeof paths->known);
 }
 
@@ -169,13 +171,23 @@ uint32_t iwi_path_then_noise(struct iwi_paths *paths, uint32_t before, const str
     return path;
 }
 
+uint32_t iwi_path_then_work(struct iwi_paths *paths, uint32_t before, const struct iwi_path_work *work)
+{
+    if (!make_room(paths, (void **)&paths->works, &paths->work_capacity, paths->work_count + 1,
+                   sizeof *paths->works)) {
+        return before;
+    }
+    paths->works[paths->work_count] = *work;
+    return iwi_path_then(paths, before, what_of(IWI_PATH_WORK, paths->work_count++));
+}
+
 /* ---- adding up ---- */
 
 bool iwi_paths_are_many(const struct iwi_paths *paths, size_t roots)
 {
     const size_t bytes = paths->step_count * sizeof *paths->steps + paths->term_count * sizeof *paths->terms +
                          paths->amount_count * sizeof *paths->amounts +
-                         paths->hit_count * sizeof *paths->hits;
+                         paths->hit_count * sizeof *paths->hits + paths->work_count * sizeof *paths->works;
 
     return bytes > MOST_BYTES && bytes / (sizeof(iw_split) / 2) > roots;
 }
@@ -191,24 +203,34 @@ static void add_term(iw_split *sum, const struct iwi_path_term *term)
     sum->hops += term->hops;
 }
 
-static void add_step(const struct iwi_paths *paths, iw_split *sum, uint32_t what)
+static void add_work(iw_split *sum, const struct iwi_job *job, struct iwi_path_work work)
+{
+    const struct iwi_stream_id id = {job->seed, job->first_trial,
+                                     work.rank * iw_noise_cores_per_rank(job->noise)};
+
+    (void)iwi_noise_finish(job->noise, id, work.words, &work.next, work.begin, work.d,
+                           &(struct iwi_lost)IWI_LOST_OF(sum));
+}
+
+static void add_step(const struct iwi_paths *paths, const struct iwi_job *job, iw_split *sum, uint32_t what)
 {
     const size_t place = what / IWI_PATH_KINDS;
 
     switch ((enum iwi_path_kind)(what % IWI_PATH_KINDS)) {
     case IWI_PATH_TERM: add_term(sum, &paths->terms[place]); break;
     case IWI_PATH_AMOUNT: sum->part_ps[paths->amounts[place].part] += paths->amounts[place].ps; break;
-    default: iwi_lost_add(&(struct iwi_lost)IWI_LOST_OF(sum), paths->hits[place]); break;
+    case IWI_PATH_HIT: iwi_lost_add(&(struct iwi_lost)IWI_LOST_OF(sum), paths->hits[place]); break;
+    default: add_work(sum, job, paths->works[place]); break;
     }
 }
 
 /* Sums of the paths that roots need, and where those of settled paths are among them. */
 struct settling {
     struct iwi_paths *paths;
+    const struct iwi_job *job;
     uint8_t *uses;   /* of each step: by steps and roots that are not done with; MOST_USES: or more */
     uint32_t *again; /* of each settled path: its sum, or UNUSED */
-    iw_split *sums;
-    size_t count, capacity;
+    size_t count;    /* of sums */
 };
 
 static void use(struct settling *s, uint32_t path)
@@ -222,9 +244,11 @@ static void use(struct settling *s, uint32_t path)
 
 static iw_status copy_sum(struct settling *s, const iw_split *from, size_t from_sum, uint32_t *sum_p)
 {
-    IW_TRY(iwi_grow(s->paths->log, (void **)&s->sums, &s->capacity, s->count + 1, sizeof *s->sums));
-    memset(&s->sums[s->count], 0, sizeof *s->sums);
-    iwi_path_copy(&s->sums[s->count], from != NULL ? from : &s->sums[from_sum], s->paths->levels);
+    struct iwi_paths *paths = s->paths;
+
+    IW_TRY(iwi_grow(paths->log, (void **)&paths->sums, &paths->sum_capacity, s->count + 1,
+                    sizeof *paths->sums));
+    paths->sums[s->count] = from != NULL ? *from : paths->sums[from_sum];
     *sum_p = (uint32_t)s->count++;
     return IW_OK;
 }
@@ -261,7 +285,7 @@ static iw_status add_up(struct settling *s)
             uint32_t sum;
 
             IW_TRY(take_sum(s, paths->steps[step].before, &sum));
-            add_step(paths, &s->sums[sum], paths->steps[step].what);
+            add_step(paths, s->job, &paths->sums[sum], paths->steps[step].what);
             paths->steps[step].before = sum;
         }
     }
@@ -291,11 +315,14 @@ static iw_status settle(struct settling *s, const struct iwi_path_roots *roots, 
 {
     struct iwi_paths *paths = s->paths;
 
-    s->uses = iwi_new_array(paths->log, paths->step_count, sizeof *s->uses);
     s->again = iwi_new_array(paths->log, paths->settled_count, sizeof *s->again);
-    if (s->uses == NULL || s->again == NULL) {
+    if (s->again == NULL) {
         return IW_ERR_NOMEM;
     }
+    IW_TRY(iwi_grow(paths->log, (void **)&paths->uses, &paths->use_capacity, paths->step_count + 1,
+                    sizeof *paths->uses));
+    memset(paths->uses, 0, paths->step_count * sizeof *paths->uses);
+    s->uses = paths->uses;
     memset(s->again, UINT8_MAX, paths->settled_count * sizeof *s->again);
     IW_TRY(copy_sum(s, &(iw_split){.hops = 0}, 0, &s->again[0])); /* path 0 stays */
     for (size_t k = 0; k < count; k++) {
@@ -310,20 +337,23 @@ static iw_status settle(struct settling *s, const struct iwi_path_roots *roots, 
     return IW_OK;
 }
 
-iw_status iwi_paths_settle(struct iwi_paths *paths, const struct iwi_path_roots *roots, size_t count)
+iw_status iwi_paths_settle(struct iwi_paths *paths, const struct iwi_job *job,
+                           const struct iwi_path_roots *roots, size_t count)
 {
-    struct settling s = {.paths = paths};
+    struct settling s = {.paths = paths, .job = job};
     const iw_status status = paths->has_failed ? IW_ERR_NOMEM : settle(&s, roots, count);
 
-    if (status == IW_OK) {
-        free(paths->settled);
-        paths->settled = s.sums;
-        paths->settled_count = s.count;
-        drop_steps(paths);
-    } else {
-        free(s.sums);
-    }
-    free(s.uses);
     free(s.again);
+    if (status == IW_OK) {
+        iw_split *const before = paths->settled;
+        const size_t capacity = paths->settled_capacity;
+
+        paths->settled = paths->sums;
+        paths->settled_capacity = paths->sum_capacity;
+        paths->settled_count = s.count;
+        paths->sums = before;
+        paths->sum_capacity = capacity;
+        drop_steps(paths);
+    }
     return status;
 }

@@ -12,10 +12,10 @@
 #include <idlewave/log.h>
 #include <idlewave/sim.h>
 
-#include "core/net/cost.h"
+#include "core/sim/engine.h"
 
 /* What a step adds: the low bits say where it is, the others its place there. */
-enum iwi_path_kind { IWI_PATH_TERM, IWI_PATH_AMOUNT, IWI_PATH_HIT, IWI_PATH_KINDS = 4 };
+enum iwi_path_kind { IWI_PATH_TERM, IWI_PATH_AMOUNT, IWI_PATH_HIT, IWI_PATH_WORK, IWI_PATH_KINDS };
 
 /* A path, and what comes behind it. */
 struct iwi_path_step {
@@ -50,6 +50,15 @@ struct iwi_path_amount {
     iw_part part;
 };
 
+/* Work that noise has stretched, and the stream that it met before: which detours those were is found only if
+ * the path is needed. */
+enum { IWI_WORK_WORDS = 2 };
+struct iwi_path_work {
+    iw_time begin, d, next;
+    int64_t words[IWI_WORK_WORDS];
+    uint32_t rank;
+};
+
 /* The term of a cost that was used lately; costs are told by where they are. */
 struct iwi_known_term {
     const struct iwi_cost *cost;
@@ -61,9 +70,9 @@ enum { IWI_KNOWN_TERMS = 128 };
 
 struct iwi_paths {
     const iw_log *log;
-    uint32_t levels;   /* inside the network */
     iw_split *settled; /* paths 0 ... settled_count - 1; path 0 is empty */
-    size_t settled_count;
+    iw_split *sums;    /* what these are next */
+    size_t settled_count, settled_capacity, sum_capacity;
     struct iwi_path_step *steps; /* path settled_count + k ends with step k */
     size_t step_count, step_capacity;
     struct iwi_path_term *terms;
@@ -72,11 +81,15 @@ struct iwi_paths {
     size_t amount_count, amount_capacity;
     iw_hit *hits;
     size_t hit_count, hit_capacity;
+    struct iwi_path_work *works;
+    size_t work_count, work_capacity;
+    uint8_t *uses; /* of each step, while paths are added up */
+    size_t use_capacity;
     struct iwi_known_term known[IWI_KNOWN_TERMS];
     bool has_failed; /* no memory: paths are wrong from then on */
 };
 
-IW_NODISCARD iw_status iwi_paths_new(const iw_log *log, uint32_t levels, struct iwi_paths **paths_p);
+IW_NODISCARD iw_status iwi_paths_new(const iw_log *log, struct iwi_paths **paths_p);
 void iwi_paths_free(struct iwi_paths *paths);
 
 /* There is only path 0. */
@@ -148,6 +161,9 @@ struct iwi_path_noise {
 };
 uint32_t iwi_path_then_noise(struct iwi_paths *paths, uint32_t before, const struct iwi_path_noise *noise);
 
+/* The path that goes on with what noise took of this. */
+uint32_t iwi_path_then_work(struct iwi_paths *paths, uint32_t before, const struct iwi_path_work *work);
+
 /* Numbers of paths that are needed: `count` of them, each so many bytes after the one before. */
 struct iwi_path_roots {
     uint32_t *first;
@@ -162,8 +178,9 @@ static inline uint32_t *iwi_path_root(const struct iwi_path_roots *roots, size_t
 /* So much is kept that it should be added up, for that many roots. */
 bool iwi_paths_are_many(const struct iwi_paths *paths, size_t roots);
 
-/* Adds up what the roots need. All other paths are gone, and roots have the new numbers of theirs. */
-IW_NODISCARD iw_status iwi_paths_settle(struct iwi_paths *paths, const struct iwi_path_roots *roots,
-                                        size_t count);
+/* Adds up what the roots need, of a trial of `job`. All other paths are gone, and roots have the new numbers
+ * of theirs. */
+IW_NODISCARD iw_status iwi_paths_settle(struct iwi_paths *paths, const struct iwi_job *job,
+                                        const struct iwi_path_roots *roots, size_t count);
 
 #endif

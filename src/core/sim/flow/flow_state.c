@@ -27,7 +27,7 @@ static iw_status allocate_cores(struct iwi_flow *flow)
 
 static iw_status allocate_paths(struct iwi_flow *flow)
 {
-    IW_TRY(iwi_paths_new(flow->log, flow->job->levels.count, &flow->paths));
+    IW_TRY(iwi_paths_new(flow->log, &flow->paths));
     flow->cpu_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->cpu_path);
     flow->send_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->send_gap_path);
     flow->recv_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->recv_gap_path);
@@ -300,7 +300,7 @@ static iw_status settle_paths(struct iwi_flow *flow)
 
     close_gaps(flow, flow->send_gap_path);
     close_gaps(flow, flow->recv_gap_path);
-    IW_TRY(iwi_paths_settle(flow->paths, roots, sizeof roots / sizeof roots[0]));
+    IW_TRY(iwi_paths_settle(flow->paths, flow->job, roots, sizeof roots / sizeof roots[0]));
     reopen_gaps(flow, flow->send_gap_path);
     reopen_gaps(flow, flow->recv_gap_path);
     return flow->paths->has_failed ? IW_ERR_NOMEM : IW_OK;
@@ -320,7 +320,7 @@ iw_status iwi_flow_take_paths(struct iwi_flow *flow, iw_split *split)
 {
     const struct iwi_path_roots ends = {flow->cpu_path, flow->count, sizeof *flow->cpu_path};
 
-    IW_TRY(iwi_paths_settle(flow->paths, &ends, 1));
+    IW_TRY(iwi_paths_settle(flow->paths, flow->job, &ends, 1));
     for (size_t i = 0; i < flow->count; i++) {
         split[i] = flow->paths->settled[flow->cpu_path[i]];
     }

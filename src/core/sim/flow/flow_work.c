@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/sim/engine.h"
@@ -19,14 +20,31 @@ static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_t
     return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
 }
 
+/* The same by the closed form, which does not tell detours apart: that is put off. */
+static iw_time finish_and_keep(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                               iw_time d, uint32_t *path)
+{
+    int64_t *const words = flow->noise_words + i * flow->words;
+    struct iwi_path_work work = {.begin = t, .d = d, .next = *next, .rank = rank};
+    iw_time end;
+
+    memcpy(work.words, words, flow->words * sizeof *words);
+    end = iwi_noise_finish_closed(flow->job->noise, words, next, t, d);
+    *path = end > t + d ? iwi_path_then_work(flow->paths, *path, &work) : *path;
+    return end;
+}
+
 /* The same, and `path` goes on with what noise takes. */
 static iw_time finish_and_tell(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                                iw_time d, uint32_t *path)
 {
     struct iwi_path_noise noise = {.worst = {{0}}};
-    const iw_time end =
-        finish_by_id(flow, rank, i, next, t, d, &(struct iwi_lost){noise.by_source, noise.worst, IW_HITS});
+    iw_time end;
 
+    if (flow->has_closed_form && flow->words <= IWI_WORK_WORDS) {
+        return finish_and_keep(flow, rank, i, next, t, d, path);
+    }
+    end = finish_by_id(flow, rank, i, next, t, d, &(struct iwi_lost){noise.by_source, noise.worst, IW_HITS});
     *path = end > t + d ? iwi_path_then_noise(flow->paths, *path, &noise) : *path;
     return end;
 }
