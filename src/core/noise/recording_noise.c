@@ -29,6 +29,7 @@ struct labels {
     uint32_t **number; /* by recording and its source: number among all, told apart by class and name */
     iw_recording *all; /* only its list of sources */
     double *total_ns;  /* by number: time taken on all CPUs */
+    size_t *pieces;    /* of each CPU of all recordings */
     uint8_t *label;    /* by number; those without one of their own share the last */
     size_t count;      /* of labels, with "other", if there is one */
     char *names[IW_NOISE_MAX_SOURCES];
@@ -72,13 +73,15 @@ struct totals {
     const uint32_t *number;
     const bool *is_dropped; /* by source; NULL: none is */
     double *total_ns;
+    size_t pieces;
 };
 
 static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
-    const struct totals *totals = arg;
+    struct totals *totals = arg;
 
     if (totals->is_dropped == NULL || !totals->is_dropped[source]) {
+        totals->pieces++;
         totals->total_ns[totals->number[source]] += (double)(end_ns - start_ns);
     }
 }
@@ -87,8 +90,14 @@ static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
 static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_recording *const *recordings,
                              const bool *const *is_dropped, size_t recording_count, int64_t length_ns)
 {
+    size_t cpu_count = 0, index = 0;
+
+    for (size_t i = 0; i < recording_count; i++) {
+        cpu_count += recordings[i]->cpu_count;
+    }
     labels->number = iwi_new_array(log, recording_count, sizeof *labels->number);
-    if (labels->number == NULL) {
+    labels->pieces = iwi_new_array(log, cpu_count, sizeof *labels->pieces);
+    if (labels->number == NULL || labels->pieces == NULL) {
         return IW_ERR_NOMEM;
     }
     labels->recording_count = recording_count;
@@ -101,11 +110,13 @@ static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_
     memset(labels->label, NO_LABEL, labels->all->source_count);
     for (size_t i = 0; i < recording_count; i++) {
         struct totals totals = {labels->number[i], is_dropped == NULL ? NULL : is_dropped[i],
-                                labels->total_ns};
+                                labels->total_ns, 0};
 
         for (size_t cpu = 0; cpu < recordings[i]->cpu_count; cpu++) {
+            totals.pieces = 0;
             iwi_cut_detours(&recordings[i]->cpus[cpu],
                             &(struct iwi_piece_sink){add_to_total, &totals, length_ns});
+            labels->pieces[index++] = totals.pieces;
         }
     }
     return IW_OK;
@@ -191,6 +202,7 @@ static void labels_release(struct labels *labels)
         free(labels->names[label]);
     }
     free(labels->number);
+    free(labels->pieces);
     free(labels->total_ns);
     free(labels->label);
     iw_recording_free(labels->all);
@@ -408,7 +420,7 @@ struct builder {
     const char *const *names;
     const iw_recording *const *recordings;
     const bool *const *is_dropped; /* by recording and source; NULL: none is, and they are not checked yet */
-    iw_recording **owned; /* the same, each freed as soon as it is not needed any more; or NULL */
+    iw_recording **owned;          /* the same, each freed as soon as it is not needed any more; or NULL */
     size_t count;
     int64_t most_ns;   /* 0: no limit */
     int64_t length_ns; /* the same for all CPUs */
@@ -456,9 +468,10 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
 /* CPU `index` among those of all nodes. */
 static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *detours, size_t index)
 {
-    const size_t most = detours->count + detours->part_count;
+    const size_t most = b->labels.pieces[index];
     struct iwi_recorded_cpu *cpu = &b->recorded->cpus[index];
-    struct trace_filler filler = {&b->labels, b->labels.number[node], b->is_dropped == NULL ? NULL : b->is_dropped[node], cpu,
+    struct trace_filler filler = {&b->labels, b->labels.number[node],
+                                  b->is_dropped == NULL ? NULL : b->is_dropped[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
     cpu->trace = (struct iwi_detour_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
@@ -720,8 +733,7 @@ iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const ch
 iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
                                         const iw_recording *recording)
 {
-    return iwi_noise_add_input(log, noise,
-                               &(struct iwi_recorded_input){name, &name, &recording, 1, 0});
+    return iwi_noise_add_input(log, noise, &(struct iwi_recorded_input){name, &name, &recording, 1, 0});
 }
 
 iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise, const iw_recording *recording)

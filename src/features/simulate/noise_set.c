@@ -358,14 +358,12 @@ static iw_status try_noise(const iw_log *log, struct iwi_set_input *input)
     iw_status status;
 
     IW_TRY(iw_noise_new(log, &noise));
-    status =
-        input->node_count == 0
-            ? iw_noise_add(log, noise, input->text)
-            : iwi_noise_add_input(
-                  log, noise,
-                  &(struct iwi_recorded_input){input->text, names,
-                                               (const iw_recording *const *)input->recordings,
-                                               input->node_count, input->length_ns});
+    status = input->node_count == 0
+                 ? iw_noise_add(log, noise, input->text)
+                 : iwi_noise_add_input(log, noise,
+                                       &(struct iwi_recorded_input){
+                                           input->text, names, (const iw_recording *const *)input->recordings,
+                                           input->node_count, input->length_ns});
     input->is_node_wide = status == IW_OK && noise->count > 0 &&
                           iwi_source_is_recording(&noise->sources[0]) &&
                           !noise->sources[0].u.recorded.recorded->has_own;

@@ -378,8 +378,7 @@ static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t
     }
     if (status == IW_OK) {
         status = iwi_noise_add_rest(
-            log, noise,
-            &(struct iwi_recorded_input){input->text, names, recordings, count, input->length_ns},
+            log, noise, &(struct iwi_recorded_input){input->text, names, recordings, count, input->length_ns},
             (const bool *const *)is_dropped);
     }
     for (size_t i = 0; i < count && is_dropped != NULL; i++) {

@@ -560,8 +560,7 @@ static void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *ru
             const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), &role->sends[s]);
 
             step_send_done(flow, i, cost,
-                           step_transfer_start(flow, cost, sent, 0, posted[lane], 0, NULL, false), 0,
-                           false);
+                           step_transfer_start(flow, cost, sent, 0, posted[lane], 0, NULL, false), 0, false);
         }
     }
 }

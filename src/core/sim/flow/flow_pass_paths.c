@@ -14,7 +14,8 @@
 /* By the levels of the message received and of the one sent: what a pass adds behind the rank's own path, and
  * behind that of the message. */
 struct pass_terms {
-    uint32_t own[IW_NET_INNER_MAX + 1][IW_NET_INNER_MAX + 1], arrived[IW_NET_INNER_MAX + 1][IW_NET_INNER_MAX + 1];
+    uint32_t own[IW_NET_INNER_MAX + 1][IW_NET_INNER_MAX + 1],
+        arrived[IW_NET_INNER_MAX + 1][IW_NET_INNER_MAX + 1];
 };
 
 static const struct iwi_cost *cost_in(const struct iwi_pass *pass, struct iwi_level_run run)
@@ -121,7 +122,8 @@ static bool add_steps(struct iwi_flow *flow, const struct iwi_span *all, const s
 
             end = row_end(pass, k, first + run.count);
             write_steps(flow, k, end, pass->has_receive ? source_of(pass, k, flow->count) : k,
-                        cost_in(pass, run)->wire, own, pass->has_receive ? terms.arrived[run.in][run.out] : own);
+                        cost_in(pass, run)->wire, own,
+                        pass->has_receive ? terms.arrived[run.in][run.out] : own);
         }
     }
     for (size_t k = 0; k < flow->count; k++) {
@@ -132,7 +134,8 @@ static bool add_steps(struct iwi_flow *flow, const struct iwi_span *all, const s
 }
 
 /* One element of a pass with gaps; messages left at the times of `other`, by left_path. */
-static void pass_element(struct iwi_flow *flow, const struct iwi_pass *pass, struct iwi_level_run run, size_t k)
+static void pass_element(struct iwi_flow *flow, const struct iwi_pass *pass, struct iwi_level_run run,
+                         size_t k)
 {
     const uint32_t rank = (uint32_t)k;
 
@@ -164,7 +167,8 @@ static void forget_costs(struct iwi_flow *flow, const struct iwi_pass *pass)
     }
 }
 
-static iw_status pass_with_gaps(struct iwi_flow *flow, const struct iwi_span *all, const struct iwi_pass *pass)
+static iw_status pass_with_gaps(struct iwi_flow *flow, const struct iwi_span *all,
+                                const struct iwi_pass *pass)
 {
     if (flow->left_path == NULL) {
         flow->left_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->left_path);

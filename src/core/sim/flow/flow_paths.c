@@ -246,8 +246,8 @@ static iw_status copy_sum(struct settling *s, const iw_split *from, size_t from_
 {
     struct iwi_paths *paths = s->paths;
 
-    IW_TRY(iwi_grow(paths->log, (void **)&paths->sums, &paths->sum_capacity, s->count + 1,
-                    sizeof *paths->sums));
+    IW_TRY(
+        iwi_grow(paths->log, (void **)&paths->sums, &paths->sum_capacity, s->count + 1, sizeof *paths->sums));
     paths->sums[s->count] = from != NULL ? *from : paths->sums[from_sum];
     *sum_p = (uint32_t)s->count++;
     return IW_OK;

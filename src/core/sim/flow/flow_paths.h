@@ -52,7 +52,7 @@ struct iwi_path_amount {
 
 /* Work that noise has stretched, and the stream that it met before: which detours those were is found only if
  * the path is needed. */
-enum { IWI_WORK_WORDS = 2 };
+enum { IWI_WORK_WORDS = 4 };
 struct iwi_path_work {
     iw_time begin, d, next;
     int64_t words[IWI_WORK_WORDS];

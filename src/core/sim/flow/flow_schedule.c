@@ -366,8 +366,8 @@ IWI_STEP void serve(struct schedule_run *run, const struct schedule_op *op, uint
     uint32_t path = 0;
     const iw_time left = departure(run, op, lane, &path, is_explaining);
 
-    step_receive(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, cost, left + cost->wire,
-                 path, is_explaining);
+    step_receive(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, cost, left + cost->wire, path,
+                 is_explaining);
 }
 
 /* The sender's end of a transfer by rendezvous. */
@@ -669,11 +669,11 @@ static iw_status keep_paths(struct schedule_run *run)
         return IW_OK;
     }
     for (size_t k = 0; k < 2; k++) {
-        flow->kept_paths[k] = (struct iwi_path_roots){.count = channels->message_count,
-                                                      .stride_bytes = channels->stride};
+        flow->kept_paths[k] =
+            (struct iwi_path_roots){.count = channels->message_count, .stride_bytes = channels->stride};
         if (channels->message_count > 0) {
-            flow->kept_paths[k].first = &iwi_message_paths(
-                channels, (struct iwi_channel_message *)(void *)channels->messages)[k];
+            flow->kept_paths[k].first =
+                &iwi_message_paths(channels, (struct iwi_channel_message *)(void *)channels->messages)[k];
         }
     }
     return iwi_flow_keep_paths(flow);

@@ -32,7 +32,7 @@ static iw_status allocate_paths(struct iwi_flow *flow)
     flow->send_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->send_gap_path);
     flow->recv_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->recv_gap_path);
     return flow->cpu_path == NULL || flow->send_gap_path == NULL || flow->recv_gap_path == NULL ? IW_ERR_NOMEM
-                                                                                                 : IW_OK;
+                                                                                                : IW_OK;
 }
 
 static iw_status allocate(struct iwi_flow *flow)

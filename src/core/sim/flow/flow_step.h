@@ -125,8 +125,8 @@ IWI_STEP void step_send(struct iwi_flow *flow, uint32_t rank, uint32_t peer, siz
 
 /* Rule 5: when the transfer starts, and by which path. */
 IWI_STEP iw_time step_transfer_start(const struct iwi_flow *flow, const struct iwi_cost *cost, iw_time sent,
-                                     uint32_t sent_path, iw_time posted, uint32_t posted_path,
-                                     uint32_t *path, const bool is_explaining)
+                                     uint32_t sent_path, iw_time posted, uint32_t posted_path, uint32_t *path,
+                                     const bool is_explaining)
 {
     const iw_time notice = iwi_cost_notice(cost->costs, flow->job->rendezvous);
     const iw_time handshake = iwi_cost_handshake(cost->costs, flow->job->rendezvous);

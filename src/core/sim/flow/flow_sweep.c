@@ -41,8 +41,7 @@ IWI_STEP struct message arrival_of(const struct iwi_flow *flow, const struct iwi
     if (cost == NULL) {
         return (struct message){IWI_NEVER, NULL};
     }
-    left =
-        cost->is_rendezvous ? step_transfer_start(flow, cost, *sent, 0, posted, 0, NULL, false) : *sent;
+    left = cost->is_rendezvous ? step_transfer_start(flow, cost, *sent, 0, posted, 0, NULL, false) : *sent;
     return (struct message){left + cost->wire, cost};
 }
 

@@ -627,8 +627,8 @@ static iw_status run_all(struct trace_run *run, size_t slots)
     if (run->slots == NULL || (flow->paths != NULL && run->paths == NULL)) {
         return IW_ERR_NOMEM;
     }
-    flow->kept_paths[0] = (struct iwi_path_roots){run->paths, run->paths == NULL ? 0 : slots,
-                                                  sizeof *run->paths};
+    flow->kept_paths[0] =
+        (struct iwi_path_roots){run->paths, run->paths == NULL ? 0 : slots, sizeof *run->paths};
     IW_TRY(iwi_flow_reserve_scratch(flow, code->largest_wait > 0 ? code->largest_wait : 1));
     if (flow->partition != NULL && flow->parts == NULL) {
         IW_TRY(replica_shares_new(flow, code, &flow->parts));

@@ -7,8 +7,9 @@
 #include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_trace.h"
 
-/* Values that members hand each other inside a replica: the times of all lanes of one slot. They go in batches. Sender and receiver know from the program which value comes n-th
- * between them, so that a batch has only the number of its first. */
+/* Values that members hand each other inside a replica: the times of all lanes of one slot. They go in
+ * batches. Sender and receiver know from the program which value comes n-th between them, so that a batch has
+ * only the number of its first. */
 
 struct iwi_value_peer {
     uint32_t member;

@@ -217,7 +217,7 @@ static iw_status reserve_posted(struct iwi_flow *flow)
         flow->posted_path = iwi_rank_array_new(flow->log, flow->count, sizeof(uint32_t));
     }
     return flow->posted == NULL || (flow->job->split != NULL && flow->posted_path == NULL) ? IW_ERR_NOMEM
-                                                                                            : IW_OK;
+                                                                                           : IW_OK;
 }
 
 iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)
