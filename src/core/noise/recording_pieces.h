@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) int64_t iwi_give_cut_piece(const st
     const int64_t cut_ns = iwi_min(end_ns, sink->length_ns);
 
     if (cut_ns > start_ns) {
-        sink->take(sink->arg, start_ns, cut_ns, source);
+        (*sink->take)(sink->arg, start_ns, cut_ns, source);
     }
     return end_ns;
 }

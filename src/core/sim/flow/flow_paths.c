@@ -189,7 +189,7 @@ bool iwi_paths_are_many(const struct iwi_paths *paths, size_t roots)
                          paths->amount_count * sizeof *paths->amounts +
                          paths->hit_count * sizeof *paths->hits + paths->work_count * sizeof *paths->works;
 
-    return bytes > MOST_BYTES && bytes / (sizeof(iw_split) / 2) > roots;
+    return paths->has_failed || (bytes > MOST_BYTES && bytes / (sizeof(iw_split) / 2) > roots);
 }
 
 static void add_term(iw_split *sum, const struct iwi_path_term *term)

@@ -175,7 +175,7 @@ static inline uint32_t *iwi_path_root(const struct iwi_path_roots *roots, size_t
     return (uint32_t *)(void *)((char *)roots->first + i * roots->stride_bytes);
 }
 
-/* So much is kept that it should be added up, for that many roots. */
+/* So much is kept that it should be added up, for that many roots; or it cannot be kept. */
 bool iwi_paths_are_many(const struct iwi_paths *paths, size_t roots);
 
 /* Adds up what the roots need, of a trial of `job`. All other paths are gone, and roots have the new numbers

@@ -289,7 +289,7 @@ static void reopen_gaps(struct iwi_flow *flow, struct iwi_path_step *gaps)
 }
 
 /* What rounds hand on inside is not needed any more. */
-static iw_status settle_paths(struct iwi_flow *flow)
+iw_status iwi_flow_settle_paths(struct iwi_flow *flow)
 {
     const struct iwi_path_roots roots[] = {
         {flow->cpu_path, flow->count, sizeof *flow->cpu_path},
@@ -304,16 +304,6 @@ static iw_status settle_paths(struct iwi_flow *flow)
     reopen_gaps(flow, flow->send_gap_path);
     reopen_gaps(flow, flow->recv_gap_path);
     return flow->paths->has_failed ? IW_ERR_NOMEM : IW_OK;
-}
-
-iw_status iwi_flow_keep_paths(struct iwi_flow *flow)
-{
-    if (flow->paths == NULL ||
-        (!flow->paths->has_failed &&
-         !iwi_paths_are_many(flow->paths, 3 * flow->count + 2 * flow->kept_paths[0].count))) {
-        return IW_OK;
-    }
-    return settle_paths(flow);
 }
 
 iw_status iwi_flow_take_paths(struct iwi_flow *flow, iw_split *split)

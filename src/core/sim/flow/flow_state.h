@@ -135,8 +135,16 @@ static inline uint32_t *iwi_flow_cpu_path(const struct iwi_flow *flow, size_t i)
     return flow->cpu_path == NULL ? NULL : &flow->cpu_path[i];
 }
 
+IW_NODISCARD iw_status iwi_flow_settle_paths(struct iwi_flow *flow);
+
 /* Where no round is under way: if there are many paths, they are added up. */
-IW_NODISCARD iw_status iwi_flow_keep_paths(struct iwi_flow *flow);
+static inline iw_status iwi_flow_keep_paths(struct iwi_flow *flow)
+{
+    return flow->paths != NULL &&
+                   iwi_paths_are_many(flow->paths, 3 * flow->count + 2 * flow->kept_paths[0].count)
+               ? iwi_flow_settle_paths(flow)
+               : IW_OK;
+}
 
 /* What explains the end of each rank. */
 IW_NODISCARD iw_status iwi_flow_take_paths(struct iwi_flow *flow, iw_split *split);
