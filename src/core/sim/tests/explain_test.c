@@ -179,6 +179,30 @@ static void streaming_rounds_explain_as_events_do(void **state)
     }
 }
 
+/* On a network that takes no time, messages come exactly when their receivers are there. */
+static void ties_go_to_what_a_rank_did_itself(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_net net = iwt_example_net();
+    iw_program *program;
+    iw_sim_result *result;
+
+    (void)state;
+    net.L_ps = net.g_ps = 0;
+    net.G = 0;
+    pattern.ranks = 16;
+    opts.engine = IW_ENGINE_FLOW;
+    opts.want_explain = true;
+    program = iwt_pattern_program("barrier:dissemination", &pattern);
+    result = iwt_run(program, &net, NULL, &opts);
+    assert_true(result->makespan_ps[0] > 0);
+    assert_int_equal(result->explain->median.split.hops, 0);
+    assert_int_equal(result->explain->median.split.part_ps[IW_PART_OVERHEAD], result->makespan_ps[0]);
+    iw_sim_result_free(result);
+    iw_program_free(program);
+}
+
 /* By count of messages (with one for each rank): 50 million are few seconds. */
 static void large_runs_explain_fewer_trials(void **state)
 {
@@ -334,6 +358,7 @@ int main(void)
         cmocka_unit_test(as_many_trials_as_wanted_are_explained_from_the_first_on),
         cmocka_unit_test(engines_and_threads_explain_alike),
         cmocka_unit_test(streaming_rounds_explain_as_events_do),
+        cmocka_unit_test(ties_go_to_what_a_rank_did_itself),
         cmocka_unit_test(large_runs_explain_fewer_trials),
         cmocka_unit_test(hits_are_detours_that_were_there),
         cmocka_unit_test(a_rank_alone_is_hurt_by_its_longest_detours),
