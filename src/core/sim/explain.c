@@ -9,8 +9,8 @@
 #include "core/sim/flow/flow_paths.h"
 #include "core/sim/plan.h"
 
-/* Explaining follows each message by itself: so many of all trials explained take a few seconds. A count and
- * no time, so that the same command always explains the same trials. */
+/* So many of all trials explained take a few seconds at most. A count and no time, so that the same command
+ * always explains the same trials. */
 static const double CHOSEN_MESSAGES = 5e7;
 
 /* More threads than one only where the paths that they all keep stay below this. */
