@@ -1,8 +1,6 @@
 /* What merging and appending recordings share: checks, sources and attributes of several as one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "core/noise/recording_pieces.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,36 +14,6 @@
 #include "core/noise/recording_check.h"
 #include "core/noise/recording_head.h"
 #include "core/noise/source_table.h"
-
-/* Cuts the detours of a CPU into pieces of one source each. */
-
-/* Cuts at the length; returns where the piece ends. */
-static int64_t give_piece(const struct iwi_piece_sink *sink, int64_t start_ns, int64_t end_ns,
-                          uint32_t source)
-{
-    const int64_t cut_ns = iwi_min(end_ns, sink->length_ns);
-
-    if (cut_ns > start_ns) {
-        sink->take(sink->arg, start_ns, cut_ns, source);
-    }
-    return end_ns;
-}
-
-void iwi_cut_detours(const iw_detours *detours, const struct iwi_piece_sink *sink)
-{
-    size_t part = 0;
-
-    for (size_t i = 0; i < detours->count && detours->start_ns[i] < sink->length_ns; i++) {
-        const int64_t end_ns = detours->start_ns[i] + detours->duration_ns[i];
-        int64_t at_ns = detours->start_ns[i];
-
-        for (; part < detours->part_count && detours->part_detour[part] == i; part++) {
-            at_ns = give_piece(sink, at_ns, iwi_min(end_ns, at_ns + detours->part_ns[part]),
-                               detours->part_source[part]);
-        }
-        (void)give_piece(sink, at_ns, end_ns, detours->source[i]);
-    }
-}
 
 /* Longer lists of values are of no use to anybody. */
 enum { MOST_VALUE_BYTES = 4096 };

@@ -29,6 +29,7 @@ struct labels {
     uint32_t **number; /* by recording and its source: number among all, told apart by class and name */
     iw_recording *all; /* only its list of sources */
     double *total_ns;  /* by number: time taken on all CPUs */
+    size_t *pieces;    /* of each CPU of all recordings */
     uint8_t *label;    /* by number; those without one of their own share the last */
     size_t count;      /* of labels, with "other", if there is one */
     char *names[IW_NOISE_MAX_SOURCES];
@@ -70,22 +71,33 @@ static iw_status join_sources(const iw_log *log, struct labels *labels, const iw
 
 struct totals {
     const uint32_t *number;
+    const bool *is_dropped; /* by source; NULL: none is */
     double *total_ns;
+    size_t pieces;
 };
 
 static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
-    const struct totals *totals = arg;
+    struct totals *totals = arg;
 
-    totals->total_ns[totals->number[source]] += (double)(end_ns - start_ns);
+    if (totals->is_dropped == NULL || !totals->is_dropped[source]) {
+        totals->pieces++;
+        totals->total_ns[totals->number[source]] += (double)(end_ns - start_ns);
+    }
 }
 
 /* Adds up what each source took within `length_ns`. */
 static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_recording *const *recordings,
-                             size_t recording_count, int64_t length_ns)
+                             const bool *const *is_dropped, size_t recording_count, int64_t length_ns)
 {
+    size_t cpu_count = 0, index = 0;
+
+    for (size_t i = 0; i < recording_count; i++) {
+        cpu_count += recordings[i]->cpu_count;
+    }
     labels->number = iwi_new_array(log, recording_count, sizeof *labels->number);
-    if (labels->number == NULL) {
+    labels->pieces = iwi_new_array(log, cpu_count, sizeof *labels->pieces);
+    if (labels->number == NULL || labels->pieces == NULL) {
         return IW_ERR_NOMEM;
     }
     labels->recording_count = recording_count;
@@ -97,11 +109,14 @@ static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_
     }
     memset(labels->label, NO_LABEL, labels->all->source_count);
     for (size_t i = 0; i < recording_count; i++) {
-        struct totals totals = {labels->number[i], labels->total_ns};
+        struct totals totals = {labels->number[i], is_dropped == NULL ? NULL : is_dropped[i],
+                                labels->total_ns, 0};
 
         for (size_t cpu = 0; cpu < recordings[i]->cpu_count; cpu++) {
+            totals.pieces = 0;
             iwi_cut_detours(&recordings[i]->cpus[cpu],
                             &(struct iwi_piece_sink){add_to_total, &totals, length_ns});
+            labels->pieces[index++] = totals.pieces;
         }
     }
     return IW_OK;
@@ -187,6 +202,7 @@ static void labels_release(struct labels *labels)
         free(labels->names[label]);
     }
     free(labels->number);
+    free(labels->pieces);
     free(labels->total_ns);
     free(labels->label);
     iw_recording_free(labels->all);
@@ -403,7 +419,8 @@ struct builder {
     const char *name; /* of the input */
     const char *const *names;
     const iw_recording *const *recordings;
-    iw_recording **owned; /* the same, each freed as soon as it is not needed any more; or NULL */
+    const bool *const *is_dropped; /* by recording and source; NULL: none is, and they are not checked yet */
+    iw_recording **owned;          /* the same, each freed as soon as it is not needed any more; or NULL */
     size_t count;
     int64_t most_ns;   /* 0: no limit */
     int64_t length_ns; /* the same for all CPUs */
@@ -417,6 +434,7 @@ struct builder {
 struct trace_filler {
     const struct labels *labels;
     const uint32_t *number; /* of the recording's sources */
+    const bool *is_dropped; /* of these; NULL: none is */
     struct iwi_recorded_cpu *cpu;
     iw_time *busy_ps; /* by label */
 };
@@ -430,6 +448,9 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
     struct iwi_detour_trace *trace = &cpu->trace;
     const size_t n = trace->count;
 
+    if (filler->is_dropped != NULL && filler->is_dropped[source]) {
+        return;
+    }
     filler->busy_ps[label] += duration_ps;
     trace->free_ps -= duration_ps;
     if (n > 0 && cpu->label[n - 1] == label &&
@@ -447,9 +468,10 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
 /* CPU `index` among those of all nodes. */
 static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *detours, size_t index)
 {
-    const size_t most = detours->count + detours->part_count;
+    const size_t most = b->labels.pieces[index];
     struct iwi_recorded_cpu *cpu = &b->recorded->cpus[index];
-    struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
+    struct trace_filler filler = {&b->labels, b->labels.number[node],
+                                  b->is_dropped == NULL ? NULL : b->is_dropped[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
     cpu->trace = (struct iwi_detour_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
@@ -576,7 +598,9 @@ static iw_status choose_length(struct builder *b)
     for (size_t i = 0; i < b->count; i++) {
         int64_t length_ns;
 
-        IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
+        if (b->is_dropped == NULL) {
+            IW_TRY(check_recording(b->log, b->names[i], b->recordings[i]));
+        }
         length_ns = iwi_common_length_ns(b->recordings[i]);
         if (length_ns == 0 && b->count > 1) {
             return iwi_fail(b->log, IW_ERR_RANGE,
@@ -604,7 +628,10 @@ static iw_status choose_length(struct builder *b)
 static iw_status build(struct builder *b, iw_noise *noise)
 {
     IW_TRY(choose_length(b));
-    IW_TRY(labels_init(b->log, &b->labels, b->recordings, b->count, b->length_ns));
+    IW_TRY(labels_init(b->log, &b->labels, b->recordings, b->is_dropped, b->count, b->length_ns));
+    if (!labels_have_time(&b->labels) && b->is_dropped != NULL) {
+        return IW_OK;
+    }
     if (!labels_have_time(&b->labels)) {
         iwi_warn(b->log,
                  b->length_ns > 0 ? "'%s' holds no detours, so it adds no noise"
@@ -645,7 +672,9 @@ static iw_status add(struct builder *b, iw_noise *noise)
         return iwi_fail(b->log, IW_ERR_RANGE, "'%s' holds no recording of any node", b->name);
     }
     status = build(b, noise);
-    if (status == IW_OK) {
+    if (status == IW_OK && b->is_dropped != NULL && b->recorded == NULL) {
+        status = iw_noise_add(b->log, noise, "none");
+    } else if (status == IW_OK) {
         hand_over(b, noise);
         noise->input_count++;
         iwi_noise_met_cpus(noise, b->most_cpus);
@@ -656,17 +685,29 @@ static iw_status add(struct builder *b, iw_noise *noise)
     return status;
 }
 
-iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, const char *name,
-                                         const char *const *names, const iw_recording *const *recordings,
-                                         size_t count, int64_t most_ns)
+static struct builder builder_of(const iw_log *log, const struct iwi_recorded_input *input)
 {
-    struct builder b = {.log = log,
-                        .name = name,
-                        .names = names,
-                        .recordings = recordings,
-                        .count = count,
-                        .most_ns = most_ns};
+    return (struct builder){.log = log,
+                            .name = input->name,
+                            .names = input->names,
+                            .recordings = input->recordings,
+                            .count = input->count,
+                            .most_ns = input->most_ns};
+}
 
+iw_status iwi_noise_add_input(const iw_log *log, iw_noise *noise, const struct iwi_recorded_input *input)
+{
+    struct builder b = builder_of(log, input);
+
+    return add(&b, noise);
+}
+
+iw_status iwi_noise_add_rest(const iw_log *log, iw_noise *noise, const struct iwi_recorded_input *input,
+                             const bool *const *is_dropped)
+{
+    struct builder b = builder_of(log, input);
+
+    b.is_dropped = is_dropped;
     return add(&b, noise);
 }
 
@@ -692,7 +733,7 @@ iw_status iwi_noise_take_recordings(const iw_log *log, iw_noise *noise, const ch
 iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
                                         const iw_recording *recording)
 {
-    return iwi_noise_add_named_recordings(log, noise, name, &name, &recording, 1, 0);
+    return iwi_noise_add_input(log, noise, &(struct iwi_recorded_input){name, &name, &recording, 1, 0});
 }
 
 iw_status iw_noise_add_recording(const iw_log *log, iw_noise *noise, const iw_recording *recording)
@@ -714,7 +755,8 @@ iw_status iw_noise_add_recordings(const iw_log *log, iw_noise *noise, const iw_r
 
         names[i] = host != NULL ? host : "recording";
     }
-    status = iwi_noise_add_named_recordings(log, noise, "recordings", names, recordings, count, 0);
+    status = iwi_noise_add_input(log, noise,
+                                 &(struct iwi_recorded_input){"recordings", names, recordings, count, 0});
     free(names);
     return status;
 }

@@ -14,12 +14,23 @@ struct iwi_recorded;
 IW_NODISCARD iw_status iwi_noise_add_named_recording(const iw_log *log, iw_noise *noise, const char *name,
                                                      const iw_recording *recording);
 
-/* As iw_noise_add_recordings(), with names for messages: of the input, and of each recording. `most_ns`: no
- * more of them is used; 0: as much as the shortest has. */
-IW_NODISCARD iw_status iwi_noise_add_named_recordings(const iw_log *log, iw_noise *noise, const char *name,
-                                                      const char *const *names,
-                                                      const iw_recording *const *recordings, size_t count,
-                                                      int64_t most_ns);
+struct iwi_recorded_input {
+    const char *name;         /* for messages */
+    const char *const *names; /* the same of each recording */
+    const iw_recording *const *recordings;
+    size_t count;
+    int64_t most_ns; /* no more of them is used; 0: as much as the shortest has */
+};
+
+/* As iw_noise_add_recordings(). */
+IW_NODISCARD iw_status iwi_noise_add_input(const iw_log *log, iw_noise *noise,
+                                           const struct iwi_recorded_input *input);
+
+/* The same of what iwi_recording_drop() would leave, by recording and source, of recordings that have been
+ * checked. What is left of nothing holds its place. */
+IW_NODISCARD iw_status iwi_noise_add_rest(const iw_log *log, iw_noise *noise,
+                                          const struct iwi_recorded_input *input,
+                                          const bool *const *is_dropped);
 
 /* The same; recordings are freed and become NULL as soon as they are not needed any more, so that there is
  * room for many. The caller frees those that are left. */

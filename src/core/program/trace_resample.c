@@ -27,6 +27,9 @@ struct group {
     uint32_t count;
 };
 
+/* Of drawn phases, which every trial needs: drawing takes several times as long as reading. */
+static const uint64_t KEPT_BYTES = UINT64_C(128) << 20;
+
 struct work {
     const struct iwi_trace_build *build;
     struct iwi_trace_resample *made;
@@ -228,6 +231,29 @@ static iw_status make(struct work *w)
     return IW_OK;
 }
 
+static iw_status keep_drawn(struct iwi_trace_program *program, const iw_log *log,
+                            struct iwi_trace_resample *made)
+{
+    const uint64_t phases = made->first_phase[program->base];
+    const uint64_t fitting = phases == 0 ? 0 : KEPT_BYTES / sizeof *made->drawn_ps / phases;
+    const uint64_t kept = fitting < program->replicas - 1 ? fitting : program->replicas - 1;
+    iw_time *drawn_ps = made->drawn_ps = iwi_new_array(log, (size_t)(kept * phases), sizeof *drawn_ps);
+
+    if (drawn_ps == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (uint32_t own = 0; own < program->base; own++) {
+        for (uint64_t n = 0; n < made->first_phase[own + 1] - made->first_phase[own]; n++) {
+            for (uint64_t replica = 1; replica <= kept; replica++) {
+                *drawn_ps++ =
+                    iwi_trace_drawn(program, (uint32_t)(replica * program->base + own), (uint32_t)n);
+            }
+        }
+    }
+    made->kept = kept;
+    return IW_OK;
+}
+
 iw_status iwi_trace_resample_new(const struct iwi_trace_build *build, struct iwi_trace_resample **resample_p)
 {
     struct work *w = iwi_new_array(build->log, 1, sizeof *w);
@@ -241,6 +267,9 @@ iw_status iwi_trace_resample_new(const struct iwi_trace_build *build, struct iwi
         free(w->own_ps);
         free(w->keys);
         *resample_p = w->made; /* freed with the program, also when half made */
+        if (status == IW_OK) {
+            status = keep_drawn(build->program, build->log, w->made);
+        }
     }
     free(w);
     return status;
@@ -252,6 +281,7 @@ void iwi_trace_resample_free(struct iwi_trace_resample *resample)
         free(resample->first_phase);
         free(resample->phases);
         free(resample->alike);
+        free(resample->drawn_ps);
         free(resample);
     }
 }

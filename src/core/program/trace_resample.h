@@ -27,6 +27,9 @@ struct iwi_trace_resample {
     uint64_t *first_phase;          /* base + 1: phases of each base rank */
     struct iwi_trace_phase *phases; /* of all base ranks, in the order of their schedules */
     struct iwi_trace_length *alike; /* of the same phases, those that are alike side by side */
+    iw_time *drawn_ps; /* of each phase, side by side, what the first replicas drew, which come to it one
+                          after the other; others draw whenever they are asked */
+    uint64_t kept;     /* so many replicas */
 };
 
 /* For build->program, whose schedule is there. IW_ERR_NOMEM. */
@@ -40,8 +43,15 @@ iw_time iwi_trace_drawn(const struct iwi_trace_program *program, uint32_t rank, 
 static inline iw_time iwi_trace_compute(const struct iwi_trace_program *program, uint32_t rank,
                                         uint32_t number, iw_time traced_ps)
 {
-    return program->resample == NULL || rank < program->base ? traced_ps
-                                                             : iwi_trace_drawn(program, rank, number);
+    const struct iwi_trace_resample *r = program->resample;
+
+    if (r == NULL || rank < program->base) {
+        return traced_ps;
+    }
+    if (rank / program->base > r->kept) {
+        return iwi_trace_drawn(program, rank, number);
+    }
+    return r->drawn_ps[(r->first_phase[rank % program->base] + number) * r->kept + rank / program->base - 1];
 }
 
 #endif

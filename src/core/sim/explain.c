@@ -6,14 +6,15 @@
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/sim/choose.h"
+#include "core/sim/flow/flow_paths.h"
 #include "core/sim/plan.h"
 
-/* Explaining follows each message by itself: so many of all trials explained take a few seconds. A count and
- * no time, so that the same command always explains the same trials. */
+/* So many of all trials explained take a few seconds at most. A count and no time, so that the same command
+ * always explains the same trials. */
 static const double CHOSEN_MESSAGES = 5e7;
 
 /* More threads than one only where the paths that they all keep stay below this. */
-static const double THREADS_BYTES = 0x1p30;
+static const double THREADS_BYTES = 0x1p30, STEPS_BYTES = 0x1p27;
 
 /* Pointers into the array of makespans: by time, then by trial. */
 IWI_COMPARE(compare_trials, iw_time *const, IWI_ORDER(**left, **right), IWI_ORDER(*left, *right))
@@ -93,15 +94,18 @@ uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, 
     return count < 1 ? 1 : count < trials ? count : trials;
 }
 
-/* Paths are kept of each rank's CPU, gaps, messages and end, or of up to five times of each operation. */
+/* Sums are kept of up to five times of each operation; or of each rank's CPU and gaps, twice with as many
+ * steps, and of its end, besides numbers for messages (src/core/sim/flow/README.md). */
 static uint32_t choose_threads(const struct iwi_batches *batches, uint64_t trials)
 {
     const struct iwi_schedule *schedule = batches->plan->schedule;
     const iw_program *program = batches->job.program;
-    const double elements =
-        schedule != NULL ? 5.0 * (double)schedule->first_node[schedule->ranks]
-                         : 4.0 * program->ranks + (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS);
-    const double fitting = THREADS_BYTES / (elements * sizeof(iw_split));
+    const double bytes =
+        schedule != NULL
+            ? 5.0 * (double)schedule->first_node[schedule->ranks] * sizeof(iw_split)
+            : STEPS_BYTES + 8.5 * program->ranks * sizeof(iw_split) +
+                  (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS) * sizeof(struct iwi_path_step);
+    const double fitting = THREADS_BYTES / bytes;
     uint32_t threads = batches->threads < trials ? batches->threads : (uint32_t)trials;
 
     return fitting < threads ? (uint32_t)iwi_max(1, (iw_time)fitting) : threads;

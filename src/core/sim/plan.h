@@ -64,7 +64,7 @@ struct iwi_batches {
     iw_time *makespan_ps, *end_ps;
     struct iwi_checkpoint *checkpoint; /* of runs by a team; NULL: no restart points */
     bool is_reference;                 /* the run without noise */
-    iw_time noiseless_ps;              /* known once that has ended */
+    iw_time noiseless_ps;              /* known once that has ended, or before; 0: not yet */
     bool wants_ends;                   /* end_ps is to be filled: it is there on the first process */
     struct iwi_path_sink paths;        /* .take NULL: nothing is explained; lanes is 1 then */
 };
@@ -85,6 +85,12 @@ bool iwi_batches_begin_ahead(const struct iwi_batches *batches);
 
 /* One run from the state that iwi_flow_restart() left. */
 IW_NODISCARD iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow);
+
+/* iw_simulate() of a program and network whose run without noise took noiseless_ps > 0: that is not run
+ * again. For noise that is compared with other noise. */
+IW_NODISCARD iw_status iwi_simulate_again(const iw_log *log, const iw_program *program, const iw_net *net,
+                                          const iw_noise *noise, const iw_sim_opts *opts,
+                                          iw_time noiseless_ps, iw_sim_result **result_p);
 
 /* Trials once more, for result->explain: the one whose makespan is the median, and `trials` from the first on
  * (0: chosen). */

@@ -90,11 +90,12 @@ static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batc
     return run_single(log, &noiseless, makespan_p);
 }
 
-/* A restart point has been found behind it. */
+/* It is known, or a restart point has been found behind it. */
 static bool is_past_reference(const struct iwi_batches *batches)
 {
-    return batches->checkpoint != NULL && batches->checkpoint->found.generation > 0 &&
-           batches->checkpoint->found.is_trials != 0;
+    return batches->noiseless_ps > 0 ||
+           (batches->checkpoint != NULL && batches->checkpoint->found.generation > 0 &&
+            batches->checkpoint->found.is_trials != 0);
 }
 
 /* The first of several trials once more, to tell its steps. */
@@ -182,7 +183,9 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     iw_status status;
 
     batches->job.want_warnings = is_noiseless(batches);
-    if (is_past_reference(batches)) {
+    if (batches->noiseless_ps > 0) {
+        result->noiseless_ps = batches->noiseless_ps;
+    } else if (is_past_reference(batches)) {
         result->noiseless_ps = batches->checkpoint->found.noiseless_ps;
     } else if (!is_noiseless(batches)) {
         IW_TRY(run_noiseless(log, batches, &result->noiseless_ps));
@@ -311,10 +314,11 @@ static iw_status set_node_speeds(const iw_log *log, const iw_sim_opts *opts, str
 }
 
 static iw_status simulate(const iw_log *log, const iw_program *program, const iw_net *net,
-                          const iw_noise *noise, const iw_sim_opts *opts, iw_sim_result **result_p)
+                          const iw_noise *noise, const iw_sim_opts *opts, iw_time noiseless_ps,
+                          iw_sim_result **result_p)
 {
     struct iwi_plan plan;
-    struct iwi_batches batches = {.plan = &plan, .trials = opts->trials};
+    struct iwi_batches batches = {.plan = &plan, .trials = opts->trials, .noiseless_ps = noiseless_ps};
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
     iw_sim_result *result = NULL;
     struct iwi_delay_table delays;
@@ -371,15 +375,22 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
     return IW_OK;
 }
 
-iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
-                      const iw_sim_opts *opts, iw_sim_result **result_p)
+iw_status iwi_simulate_again(const iw_log *log, const iw_program *program, const iw_net *net,
+                             const iw_noise *noise, const iw_sim_opts *opts, iw_time noiseless_ps,
+                             iw_sim_result **result_p)
 {
     iw_sim_opts known = IW_SIM_OPTS_INIT;
     iw_net effective;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", opts, &known));
     IW_TRY(iwi_net_effective(log, net, &effective));
-    return simulate(log, program, &effective, noise, &known, result_p);
+    return simulate(log, program, &effective, noise, &known, noiseless_ps, result_p);
+}
+
+iw_status iw_simulate(const iw_log *log, const iw_program *program, const iw_net *net, const iw_noise *noise,
+                      const iw_sim_opts *opts, iw_sim_result **result_p)
+{
+    return iwi_simulate_again(log, program, net, noise, opts, 0, result_p);
 }
 
 void iw_sim_result_free(iw_sim_result *result)

@@ -83,7 +83,8 @@ static iw_status make_noise(const iw_recording *recording, int64_t used_ns, iw_n
     iw_status status;
 
     IW_TRY(iw_noise_new(NULL, noise_p));
-    status = iwi_noise_add_named_recordings(NULL, *noise_p, name, &name, &recording, 1, used_ns);
+    status = iwi_noise_add_input(NULL, *noise_p,
+                                 &(struct iwi_recorded_input){name, &name, &recording, 1, used_ns});
     if (status != IW_OK) {
         iw_noise_free(*noise_p);
     }

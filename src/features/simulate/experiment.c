@@ -8,6 +8,7 @@
 #include "core/noise/source.h"
 #include "core/numeric/numeric.h"
 #include "core/sim/monotone.h"
+#include "core/sim/plan.h"
 #include "core/stats/mean_interval.h"
 #include "features/simulate/simulate.h"
 
@@ -262,8 +263,8 @@ static iw_status simulate(struct iwi_experiment *experiment, const struct iwi_va
     opts.trials = iw_noise_source_count(noise) > 0 || iw_net_is_noisy(&net) ? trials : 1;
     opts.replaced_nodes = variant->replaced;
     stretch.work = iw_program_messages(program) * trials;
-    IW_TRY(iw_simulate(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, &net, noise, &opts,
-                       &result));
+    IW_TRY(iwi_simulate_again(experiment->noiseless_ps == 0 ? inquiry->log : &errors, program, &net, noise,
+                              &opts, variant->is_reserved ? 0 : experiment->noiseless_ps, &result));
     inquiry->engine_seconds += result->engine_seconds;
     inquiry->work_done += stretch.work;
     if (experiment->noiseless_ps == 0) {

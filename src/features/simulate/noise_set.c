@@ -15,6 +15,7 @@
 #include "core/base/order.h"
 #include "core/noise/recording_cut.h"
 #include "core/noise/recording_head.h"
+#include "core/noise/recording_noise.h"
 #include "core/noise/recording_pieces.h"
 #include "core/noise/source.h"
 #include "core/noise/source_filter.h"
@@ -357,10 +358,12 @@ static iw_status try_noise(const iw_log *log, struct iwi_set_input *input)
     iw_status status;
 
     IW_TRY(iw_noise_new(log, &noise));
-    status =
-        input->node_count == 0
-            ? iw_noise_add(log, noise, input->text)
-            : iwi_set_add_nodes(log, input, names, (const iw_recording *const *)input->recordings, noise);
+    status = input->node_count == 0
+                 ? iw_noise_add(log, noise, input->text)
+                 : iwi_noise_add_input(log, noise,
+                                       &(struct iwi_recorded_input){
+                                           input->text, names, (const iw_recording *const *)input->recordings,
+                                           input->node_count, input->length_ns});
     input->is_node_wide = status == IW_OK && noise->count > 0 &&
                           iwi_source_is_recording(&noise->sources[0]) &&
                           !noise->sources[0].u.recorded.recorded->has_own;

@@ -94,11 +94,6 @@ uint32_t iwi_set_aligned_nodes(const iw_noise_set *set);
  * aligned, nodes of a folder; the least of all inputs. 0: there is no recording. */
 size_t iwi_set_blocks(const iw_noise_set *set);
 
-/* Adds the recordings of one input, as many as it has; names are for messages. */
-IW_NODISCARD iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input,
-                                         const char *const *names, const iw_recording *const *recordings,
-                                         iw_noise *noise);
-
 IW_NODISCARD iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct iwi_drawn *drawn,
                                     const bool *is_removed, iw_noise **noise_p);
 

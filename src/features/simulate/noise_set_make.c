@@ -9,7 +9,6 @@
 
 #include "core/base/base.h"
 #include "core/base/rng.h"
-#include "core/noise/recording_cut.h"
 #include "core/noise/recording_noise.h"
 #include "core/stats/block_bootstrap.h"
 #include "features/recordings/recordings.h"
@@ -340,80 +339,52 @@ static bool is_gone(const iw_noise_set *set, size_t entry, const bool *is_remove
     return is_removed != NULL && part != IWI_NO_PART && is_removed[part];
 }
 
-/* In the time that all CPUs of all nodes have: the rest of the longer ones is not used. */
-static bool hold_detours(const struct iwi_set_input *input, const iw_recording *const *recordings)
+/* What is removed of each node, by its sources. */
+static iw_status list_dropped(const iw_log *log, const iw_noise_set *set, const struct iwi_set_node *nodes,
+                              size_t count, const bool *is_removed, bool **is_dropped)
 {
-    int64_t length_ns = input->length_ns, first_ns = INT64_MAX;
+    for (size_t node = 0; node < count; node++) {
+        const size_t source_count = nodes[node].recording->source_count;
 
-    for (size_t node = 0; node < input->node_count; node++) {
-        for (size_t i = 0; i < recordings[node]->cpu_count; i++) {
-            const iw_detours *cpu = &recordings[node]->cpus[i];
-
-            length_ns = iwi_min(length_ns, cpu->length_ns);
-            first_ns = iwi_min(first_ns, cpu->count > 0 ? cpu->start_ns[0] : INT64_MAX);
+        is_dropped[node] = iwi_new_array(log, source_count, sizeof **is_dropped);
+        if (is_dropped[node] == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        for (size_t i = 0; i < source_count; i++) {
+            is_dropped[node][i] = is_gone(set, nodes[node].entry[i], is_removed);
         }
     }
-    return first_ns < length_ns;
-}
-
-/* *rest_p: the recording without what is removed, to be freed; NULL if nothing of it is. */
-static iw_status take_away(const iw_log *log, const iw_noise_set *set, const struct iwi_set_node *node,
-                           const bool *is_removed, iw_recording **rest_p)
-{
-    bool *is_dropped = iwi_new_array(log, node->recording->source_count, sizeof *is_dropped);
-    bool is_any = false;
-    iw_status status = IW_OK;
-
-    *rest_p = NULL;
-    if (is_dropped == NULL) {
-        return IW_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < node->recording->source_count; i++) {
-        is_dropped[i] = is_gone(set, node->entry[i], is_removed);
-        is_any |= is_dropped[i];
-    }
-    if (is_any) {
-        status = iwi_recording_drop(log, node->recording, is_dropped, rest_p);
-    }
-    free(is_dropped);
-    return status;
+    return IW_OK;
 }
 
 /* ---- into the noise ---- */
 
-iw_status iwi_set_add_nodes(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
-                            const iw_recording *const *recordings, iw_noise *noise)
-{
-    return iwi_noise_add_named_recordings(log, noise, input->text, names, recordings, input->node_count,
-                                          input->length_ns);
-}
-
 /* What is left of nothing holds its place, so that the random numbers of other inputs stay the same. */
-static iw_status add_rest(const iw_log *log, const struct iwi_set_input *input, const char *const *names,
-                          const iw_recording *const *recordings, iw_noise *noise)
-{
-    return hold_detours(input, recordings) ? iwi_set_add_nodes(log, input, names, recordings, noise)
-                                           : iw_noise_add(log, noise, "none");
-}
-
 static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t index,
                               const struct iwi_set_node *nodes, const bool *is_removed, iw_noise *noise)
 {
     const struct iwi_set_input *input = &set->inputs[index];
-    const char **names = iwi_new_array(log, input->node_count, sizeof *names);
-    const iw_recording **recordings = iwi_new_array(log, input->node_count, sizeof(iw_recording *));
-    iw_recording **rests = iwi_new_array(log, input->node_count, sizeof(iw_recording *));
-    iw_status status = names != NULL && recordings != NULL && rests != NULL ? IW_OK : IW_ERR_NOMEM;
+    const size_t count = input->node_count;
+    const char **names = iwi_new_array(log, count, sizeof *names);
+    const iw_recording **recordings = iwi_new_array(log, count, sizeof(iw_recording *));
+    bool **is_dropped = iwi_new_array(log, count, sizeof(bool *));
+    iw_status status = names != NULL && recordings != NULL && is_dropped != NULL
+                           ? list_dropped(log, set, nodes, count, is_removed, is_dropped)
+                           : IW_ERR_NOMEM;
 
-    for (size_t i = 0; i < input->node_count && status == IW_OK; i++) {
+    for (size_t i = 0; i < count && status == IW_OK; i++) {
         names[i] = nodes[i].name;
-        status = take_away(log, set, &nodes[i], is_removed, &rests[i]);
-        recordings[i] = rests[i] != NULL ? rests[i] : nodes[i].recording;
+        recordings[i] = nodes[i].recording;
     }
     if (status == IW_OK) {
-        status = add_rest(log, input, names, recordings, noise);
+        status = iwi_noise_add_rest(
+            log, noise, &(struct iwi_recorded_input){input->text, names, recordings, count, input->length_ns},
+            (const bool *const *)is_dropped);
     }
-    iw_recordings_free(rests, input->node_count);
+    for (size_t i = 0; i < count && is_dropped != NULL; i++) {
+        free(is_dropped[i]);
+    }
+    free(is_dropped);
     free(recordings);
     free(names);
     return status;

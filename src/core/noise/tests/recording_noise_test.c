@@ -3,6 +3,8 @@
  */
 #include "timeline.h"
 
+#include "core/noise/recording_cut.h"
+#include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 #include "support/made_recording.h"
 
@@ -316,6 +318,87 @@ static void beside_other_sources_a_recording_does_what_a_trace_of_its_detours_do
     assert_true(hits > CASES * 5);
 }
 
+/* ---- sources left out ---- */
+
+struct walked {
+    iw_time start[8 * MOST_LENGTH_NS], end[8 * MOST_LENGTH_NS];
+    uint32_t source[8 * MOST_LENGTH_NS];
+    size_t count;
+};
+
+static bool keep_walked(void *arg, uint32_t source, iw_time start, iw_time end)
+{
+    struct walked *walked = arg;
+
+    walked->start[walked->count] = start;
+    walked->end[walked->count] = end;
+    walked->source[walked->count++] = source;
+    return walked->count < 8 * MOST_LENGTH_NS;
+}
+
+static void assert_same_walks(const iw_noise *a, const iw_noise *b)
+{
+    assert_int_equal(iw_noise_source_count(a), iw_noise_source_count(b));
+    for (size_t i = 0; i < iw_noise_source_count(a); i++) {
+        assert_string_equal(iw_noise_source_name(a, i), iw_noise_source_name(b, i));
+    }
+    for (uint32_t rank = 0; rank < RANKS_PER_NODE; rank++) {
+        const struct iwi_stream_id id = {.seed = 5, .trial = 1, .rank = rank};
+        struct walked walked[2] = {{.count = 0}, {.count = 0}};
+
+        iwi_noise_walk(a, id, 2 * MOST_LENGTH_NS * IW_PS_PER_NS, keep_walked, &walked[0]);
+        iwi_noise_walk(b, id, 2 * MOST_LENGTH_NS * IW_PS_PER_NS, keep_walked, &walked[1]);
+        assert_int_equal(walked[0].count, walked[1].count);
+        for (size_t i = 0; i < walked[0].count; i++) {
+            assert_int_equal(walked[0].start[i], walked[1].start[i]);
+            assert_int_equal(walked[0].end[i], walked[1].end[i]);
+            assert_int_equal(walked[0].source[i], walked[1].source[i]);
+        }
+    }
+}
+
+/* Pieces of detours with several sources included. */
+static void what_is_left_out_is_as_if_it_was_cut(void **unused)
+{
+    unsigned compared = 0;
+
+    (void)unused;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct picker picker = {seed, 0};
+        const size_t sources = (size_t)pick(&picker, 2, 7);
+        iw_recording *recording = random_recording(&picker, (size_t)pick(&picker, 1, 3), sources), *rest;
+        const iw_recording *const whole = recording;
+        const char *const name = "made";
+        const struct iwi_recorded_input input = {name, &name, &whole, 1, 0};
+        iw_noise *cut = NULL, *left = NULL;
+        bool dropped[7], *is_dropped = dropped;
+
+        for (size_t i = 0; i < sources; i++) {
+            dropped[i] = pick(&picker, 0, 2) == 0;
+        }
+        assert_ok(iw_noise_new(NULL, &cut));
+        assert_ok(iw_noise_new(NULL, &left));
+        assert_ok(iwi_recording_drop(NULL, recording, dropped, &rest));
+        if (iw_noise_add_recording(NULL, cut, rest) == IW_OK &&
+            iwi_noise_add_rest(NULL, left, &input, (const bool *const *)&is_dropped) == IW_OK) {
+            iw_noise_align(cut, IW_SYNC_NONE, 0, RANKS_PER_NODE);
+            iw_noise_align(left, IW_SYNC_NONE, 0, RANKS_PER_NODE);
+            if (iw_noise_source_count(cut) > 0) {
+                assert_same_walks(cut, left);
+                compared++;
+            } else {
+                assert_int_equal(iw_noise_source_count(left), 0);
+                assert_int_equal(left->input_count, 1); /* it holds its place */
+            }
+        }
+        iw_noise_free(cut);
+        iw_noise_free(left);
+        iw_recording_free(rest);
+        iw_recording_free(recording);
+    }
+    assert_true(compared > CASES / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +406,7 @@ int main(void)
         cmocka_unit_test(synchronised_ranks_stand_at_one_offset_shifted_by_the_skew_of_their_node),
         cmocka_unit_test(with_phase_sync_all_ranks_restart_at_a_common_offset_on_their_own_cpus),
         cmocka_unit_test(beside_other_sources_a_recording_does_what_a_trace_of_its_detours_does),
+        cmocka_unit_test(what_is_left_out_is_as_if_it_was_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,25 @@ static void one_traced_rank_is_copied(void **state)
     iwt_made_trace_release(&t);
 }
 
+/* What is kept is what would be drawn. */
+static void kept_phases_are_drawn_ones(void **state)
+{
+    struct iwt_made_trace t;
+    iw_program *program;
+
+    (void)state;
+    make_steps(&t);
+    program = program_of(&t, IW_REPLICA_RESAMPLE, 9 * BASE, 3);
+    assert_int_equal(program->trace->resample->kept, 8);
+    for (uint32_t rank = BASE; rank < 9 * BASE; rank++) {
+        for (uint32_t step = 0; step < STEPS; step++) {
+            assert_int_equal(phase_ps(program, rank, step), iwi_trace_drawn(program->trace, rank, step));
+        }
+    }
+    iw_program_free(program);
+    iwt_made_trace_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_a_rank_draws_depends_on_seed_and_rank_alone),
         cmocka_unit_test(places_between_calls_are_told_apart),
         cmocka_unit_test(one_traced_rank_is_copied),
+        cmocka_unit_test(kept_phases_are_drawn_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct iwi_flow_channel {
 };
 
 /* Times follow it: when its send had done its CPU part and when its receive was posted, each of all lanes;
- * then, if explaining, how these came about. */
+ * then, if explaining, the paths of both. */
 struct iwi_channel_message {
     uint64_t bytes;
     uint32_t left; /* who still needs it: the receive; the send too, by rendezvous */
@@ -107,10 +107,10 @@ static inline iw_time *iwi_message_posted(const struct iwi_channels *channels,
 }
 
 /* Of the send, followed by that of the posting. */
-static inline iw_split *iwi_message_splits(const struct iwi_channels *channels,
-                                           struct iwi_channel_message *message)
+static inline uint32_t *iwi_message_paths(const struct iwi_channels *channels,
+                                          struct iwi_channel_message *message)
 {
-    return (iw_split *)(void *)(iwi_message_posted(channels, message) + channels->lanes);
+    return (uint32_t *)(void *)(iwi_message_posted(channels, message) + channels->lanes);
 }
 
 /* Message `number` of it may be added. */

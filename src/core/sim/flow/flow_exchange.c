@@ -34,7 +34,7 @@ IWI_STEP void receive(struct iwi_flow *flow, const struct pairs *pairs, uint32_t
     const size_t base = iwi_flow_at(flow, rank);
 
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        step_receive(flow, rank, base + lane, cost, sent[lane] + cost->wire, NULL, false);
+        step_receive(flow, rank, base + lane, cost, sent[lane] + cost->wire, 0, false);
         step_local_work(flow, rank, base + lane, pairs->reduce, false);
     }
 }

@@ -533,7 +533,7 @@ static void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_run 
         iw_time left = flow->exchange->sent_at[r][lane];
 
         if (cost->is_rendezvous) {
-            left = step_transfer_start(flow, cost, left, NULL, flow->posted[i], NULL, NULL, false);
+            left = step_transfer_start(flow, cost, left, 0, flow->posted[i], 0, NULL, false);
         }
         flow->arrivals[r] = (struct iwi_arrival){left + cost->wire, r};
     }
@@ -543,7 +543,7 @@ static void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_run 
     for (uint32_t r = 0; r < role->recv_count; r++) {
         const struct iwi_msg *recv = &role->recvs[flow->arrivals[r].index];
 
-        step_receive(flow, world, i, round_cost(flow, run, world, recv), flow->arrivals[r].time, NULL, false);
+        step_receive(flow, world, i, round_cost(flow, run, world, recv), flow->arrivals[r].time, 0, false);
     }
 }
 
@@ -560,8 +560,7 @@ static void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *ru
             const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), &role->sends[s]);
 
             step_send_done(flow, i, cost,
-                           step_transfer_start(flow, cost, sent, NULL, posted[lane], NULL, NULL, false), NULL,
-                           false);
+                           step_transfer_start(flow, cost, sent, 0, posted[lane], 0, NULL, false), 0, false);
         }
     }
 }

@@ -138,8 +138,8 @@ bool iwi_flow_has_even_phases(const struct iwi_flow *flow)
 {
     const struct iwi_job *job = flow->job;
 
-    return flow->cores == 1 && job->node_factors == NULL && flow->cpu_split == NULL &&
-           flow->watch.open == NULL && !(job->noise != NULL && iwi_noise_has_phases(job->noise));
+    return flow->cores == 1 && job->node_factors == NULL && flow->paths == NULL && flow->watch.open == NULL &&
+           !(job->noise != NULL && iwi_noise_has_phases(job->noise));
 }
 
 /* Ranks rank ... end - 1, of which none has a delay. */

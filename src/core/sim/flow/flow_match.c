@@ -23,7 +23,7 @@ IWI_STEP void pass_pair(struct iwi_flow *flow, const struct iwi_cost *cost, iw_t
         iw_time sent;
 
         step_send(flow, sender, receiver, from + lane, cost, &sent, NULL, false);
-        step_receive(flow, receiver, to + lane, cost, sent + cost->wire, NULL, false);
+        step_receive(flow, receiver, to + lane, cost, sent + cost->wire, 0, false);
         step_local_work(flow, receiver, to + lane, reduce, false);
     }
 }

@@ -23,7 +23,7 @@ iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t
         return t + d;
     }
     return iwi_flow_work_slow(flow, flow->first_rank + (uint32_t)(i >> flow->lane_shift), i,
-                              &span->next_detour[k], t, d + touch, NULL) -
+                              &span->next_detour[k], t, d + touch, iwi_flow_cpu_path(flow, i)) -
            touch;
 }
 

@@ -59,6 +59,10 @@ void iwi_pass_closed(struct iwi_flow *flow, const struct iwi_span *span, const s
 void iwi_pass_rendezvous(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                          const iw_time *now, const iw_time *posted, iw_time *out, iw_time *posted_out);
 
+/* Of eager messages, explained: all elements of the flow, one lane. */
+IW_NODISCARD iw_status iwi_pass_explained(struct iwi_flow *flow, const struct iwi_span *all,
+                                          const struct iwi_pass *pass);
+
 /* Stretches of arrays, of which the first element is that of the stretch. */
 struct iwi_pass_lines {
     const iw_time *now, *posted; /* of the elements themselves */

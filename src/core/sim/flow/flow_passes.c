@@ -7,7 +7,10 @@
 
 bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
 {
-    return (round->is_shift || round->is_flip) && job->split == NULL &&
+    const bool is_explained_by_rank =
+        job->split != NULL && (job->net_noise != NULL || round->bytes > job->net->S_bytes);
+
+    return (round->is_shift || round->is_flip) && !is_explained_by_rank &&
            (job->net_noise == NULL ||
             (job->net_noise->series == NULL && job->partition == NULL && job->levels.count == 0)) &&
            !(job->steps != NULL && job->has_few_steps);

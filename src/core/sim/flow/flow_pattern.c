@@ -21,11 +21,11 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
 
     if (run->has_rendezvous) {
         if (is_explaining) {
-            step_copy(flow, &flow->posted_split[base], &flow->cpu_split[base]);
+            flow->posted_path[base] = flow->cpu_path[base];
         }
         for (uint32_t lane = 0; lane < flow->lanes; lane++) {
             flow->posted[base + lane] = step_post(
-                flow, world, base + lane, is_explaining ? &flow->posted_split[base] : NULL, is_explaining);
+                flow, world, base + lane, is_explaining ? &flow->posted_path[base] : NULL, is_explaining);
         }
     }
     for (uint32_t s = 0; s < role.send_count; s++) {
@@ -35,32 +35,28 @@ IWI_STEP void post_and_send(struct iwi_flow *flow, const struct iwi_round_run *r
             const size_t at = round_slot_at(flow, run, s, rank, lane);
 
             step_send(flow, world, round_world_rank(run, role.sends[s].peer), base + lane, cost,
-                      &flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, is_explaining);
+                      &flow->slots[at], is_explaining ? &flow->slot_path[at] : NULL, is_explaining);
         }
     }
 }
 
-/* Arrival of one message at `rank`; `split` is set if explaining. */
-IWI_STEP iw_time arrival_of(struct iwi_flow *flow, const struct iwi_round_run *run,
-                            const struct iwi_msg *recv, uint32_t rank, uint32_t lane, iw_split *split,
-                            const bool is_explaining)
+/* When one message to `rank` was on the wire, and by which path, if explaining. */
+IWI_STEP iw_time departure(struct iwi_flow *flow, const struct iwi_round_run *run, const struct iwi_msg *recv,
+                           const struct iwi_cost *cost, uint32_t rank, uint32_t lane, uint32_t *path,
+                           const bool is_explaining)
 {
-    const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), recv);
     const size_t at = round_slot_at(flow, run, recv->slot, recv->peer, lane);
     const size_t i = round_state_at(flow, run, rank) + lane;
-    iw_time left = flow->slots[at];
 
     if (cost->is_rendezvous) {
-        left = step_transfer_start(flow, cost, left, is_explaining ? &flow->slot_split[at] : NULL,
-                                   flow->posted[i], is_explaining ? &flow->posted_split[i] : NULL, split,
+        return step_transfer_start(flow, cost, flow->slots[at], is_explaining ? flow->slot_path[at] : 0,
+                                   flow->posted[i], is_explaining ? flow->posted_path[i] : 0, path,
                                    is_explaining);
-    } else if (is_explaining) {
-        step_copy(flow, split, &flow->slot_split[at]);
     }
     if (is_explaining) {
-        iwi_path_add_wire(split, cost);
+        *path = flow->slot_path[at];
     }
-    return left + cost->wire;
+    return flow->slots[at];
 }
 
 IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_run *run,
@@ -69,10 +65,12 @@ IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_ru
 {
     const uint32_t world = round_world_rank(run, rank);
     const size_t i = iwi_flow_at(flow, world) + lane;
-    iw_split split;
 
     for (uint32_t r = 0; r < role->recv_count; r++) {
-        flow->arrivals[r].time = arrival_of(flow, run, &role->recvs[r], rank, lane, &split, is_explaining);
+        const struct iwi_cost *cost = round_cost(flow, run, world, &role->recvs[r]);
+
+        flow->arrivals[r].time =
+            departure(flow, run, &role->recvs[r], cost, rank, lane, NULL, false) + cost->wire;
         flow->arrivals[r].index = r;
     }
     if (role->recv_count > 1) {
@@ -80,12 +78,13 @@ IWI_STEP void wait_for_receives(struct iwi_flow *flow, const struct iwi_round_ru
     }
     for (uint32_t r = 0; r < role->recv_count; r++) {
         const struct iwi_msg *recv = &role->recvs[flow->arrivals[r].index];
+        const struct iwi_cost *cost = round_cost(flow, run, world, recv);
+        uint32_t path = 0;
 
         if (is_explaining) {
-            (void)arrival_of(flow, run, recv, rank, lane, &split, true);
+            (void)departure(flow, run, recv, cost, rank, lane, &path, true);
         }
-        step_receive(flow, world, i, round_cost(flow, run, world, recv), flow->arrivals[r].time, &split,
-                     is_explaining);
+        step_receive(flow, world, i, cost, flow->arrivals[r].time, path, is_explaining);
     }
 }
 
@@ -94,7 +93,6 @@ IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *
                              const bool is_explaining)
 {
     const size_t i = round_state_at(flow, run, rank) + lane;
-    iw_split split;
 
     for (uint32_t s = 0; s < role->send_count; s++) {
         const struct iwi_cost *cost = round_cost(flow, run, round_world_rank(run, rank), &role->sends[s]);
@@ -102,14 +100,15 @@ IWI_STEP void wait_for_sends(struct iwi_flow *flow, const struct iwi_round_run *
         const size_t peer = round_state_at(flow, run, role->sends[s].peer) + lane;
 
         if (cost->is_rendezvous) {
+            uint32_t path = 0;
             const iw_time transfer = step_transfer_start(
-                flow, cost, flow->slots[at], is_explaining ? &flow->slot_split[at] : NULL, flow->posted[peer],
-                is_explaining ? &flow->posted_split[peer] : NULL, &split, is_explaining);
+                flow, cost, flow->slots[at], is_explaining ? flow->slot_path[at] : 0, flow->posted[peer],
+                is_explaining ? flow->posted_path[peer] : 0, &path, is_explaining);
 
-            if (is_explaining) {
-                split.hops += step_is_late_receive(flow, cost, flow->slots[at], flow->posted[peer]);
+            if (is_explaining && step_is_late_receive(flow, cost, flow->slots[at], flow->posted[peer])) {
+                path = step_part(flow, cost, path, IWI_MESSAGE_LATE_RECEIVE);
             }
-            step_send_done(flow, i, cost, transfer, &split, is_explaining);
+            step_send_done(flow, i, cost, transfer, path, is_explaining);
         }
     }
 }
@@ -284,6 +283,7 @@ iw_status iwi_flow_operation(struct iwi_flow *flow, const struct iwi_operation *
         op->algorithm->round(op, index, &run.round);
         run.index = index;
         IW_TRY(run_round(flow, &run));
+        IW_TRY(iwi_flow_keep_paths(flow));
         IW_TRY(iwi_tick(flow->job->ticker, op->ranks == flow->job->program->ranks ? 1 : 0));
         IW_TRY(iwi_flow_visit(flow, index + 1, 0));
     }

@@ -84,7 +84,7 @@ iw_status iwi_channels_init(const iw_log *log, uint32_t lanes, bool is_explainin
     *channels =
         (struct iwi_channels){.log = log, .lanes = lanes, .slots = FIRST_SLOTS, .most_slots = most_slots};
     channels->stride = sizeof(struct iwi_channel_message) + (size_t)2 * lanes * sizeof(iw_time) +
-                       (is_explaining ? 2 * sizeof(iw_split) : 0);
+                       (is_explaining ? 2 * sizeof(uint32_t) : 0);
     channels->table = iwi_new_array(log, FIRST_SLOTS, sizeof *channels->table);
     return channels->table == NULL ? IW_ERR_NOMEM : IW_OK;
 }
@@ -127,6 +127,7 @@ static iw_status new_ring(struct iwi_channels *channels, uint32_t room, uint32_t
     IW_TRY(iwi_grow(channels->log, (void **)&channels->messages, &channels->message_capacity,
                     channels->message_count + room, channels->stride));
     *ring_p = (uint32_t)channels->message_count;
+    memset(channels->messages + channels->stride * channels->message_count, 0, channels->stride * room);
     channels->message_count += room;
     return IW_OK;
 }
@@ -292,14 +293,14 @@ IWI_STEP void post(struct schedule_run *run, struct schedule_op *op, const bool 
     struct iwi_flow *flow = run->flow;
     struct iwi_channel_message *message = iwi_channel_message(&run->channels, op->channel, op->number);
     iw_time *posted = iwi_message_posted(&run->channels, message);
-    iw_split *split = is_explaining ? &iwi_message_splits(&run->channels, message)[1] : NULL;
+    uint32_t *path = is_explaining ? &iwi_message_paths(&run->channels, message)[1] : NULL;
 
     if (is_explaining) {
-        step_copy(flow, split, &flow->cpu_split[op->rank]);
+        *path = flow->cpu_path[op->rank];
     }
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         posted[lane] =
-            step_post(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, split, is_explaining);
+            step_post(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, path, is_explaining);
     }
     op->channel->posted++;
     wake(run, op);
@@ -317,7 +318,7 @@ IWI_STEP void issue(struct schedule_run *run, struct schedule_op *op, const bool
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         step_send(flow, op->rank, op->node->peer, ((size_t)op->rank << flow->lane_shift) + lane, cost,
                   &iwi_message_sent(message)[lane],
-                  is_explaining ? iwi_message_splits(&run->channels, message) : NULL, is_explaining);
+                  is_explaining ? iwi_message_paths(&run->channels, message) : NULL, is_explaining);
     }
     op->channel->sent++;
     wake(run, op);
@@ -338,22 +339,22 @@ IWI_STEP const struct iwi_cost *cost_of(const struct schedule_run *run, const st
 
 /* Transfer start (rendezvous) or departure (eager) of the message. */
 IWI_STEP iw_time departure(const struct schedule_run *run, const struct schedule_op *op, uint32_t lane,
-                           iw_split *split, const bool is_explaining)
+                           uint32_t *path, const bool is_explaining)
 {
     const struct iwi_channels *channels = &run->channels;
     struct iwi_channel_message *message = iwi_channel_message(channels, op->channel, op->number);
     const iw_time sent = iwi_message_sent(message)[lane];
-    iw_split *splits = is_explaining ? iwi_message_splits(channels, message) : NULL;
+    const uint32_t *paths = is_explaining ? iwi_message_paths(channels, message) : NULL;
 
     if (!message->is_rendezvous) {
         if (is_explaining) {
-            step_copy(run->flow, split, &splits[0]);
+            *path = paths[0];
         }
         return sent;
     }
-    return step_transfer_start(run->flow, cost_of(run, op, message), sent, is_explaining ? &splits[0] : NULL,
-                               iwi_message_posted(channels, message)[lane], is_explaining ? &splits[1] : NULL,
-                               split, is_explaining);
+    return step_transfer_start(run->flow, cost_of(run, op, message), sent, is_explaining ? paths[0] : 0,
+                               iwi_message_posted(channels, message)[lane], is_explaining ? paths[1] : 0,
+                               path, is_explaining);
 }
 
 IWI_STEP void serve(struct schedule_run *run, const struct schedule_op *op, uint32_t lane,
@@ -362,14 +363,11 @@ IWI_STEP void serve(struct schedule_run *run, const struct schedule_op *op, uint
     struct iwi_flow *flow = run->flow;
     const struct iwi_cost *cost =
         cost_of(run, op, iwi_channel_message(&run->channels, op->channel, op->number));
-    iw_split split;
-    const iw_time left = departure(run, op, lane, &split, is_explaining);
+    uint32_t path = 0;
+    const iw_time left = departure(run, op, lane, &path, is_explaining);
 
-    if (is_explaining) {
-        iwi_path_add_wire(&split, cost);
-    }
-    step_receive(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, cost, left + cost->wire,
-                 &split, is_explaining);
+    step_receive(flow, op->rank, ((size_t)op->rank << flow->lane_shift) + lane, cost, left + cost->wire, path,
+                 is_explaining);
 }
 
 /* The sender's end of a transfer by rendezvous. */
@@ -379,15 +377,14 @@ IWI_STEP void complete_send(struct schedule_run *run, const struct schedule_op *
     struct iwi_flow *flow = run->flow;
     struct iwi_channel_message *message = iwi_channel_message(&run->channels, op->channel, op->number);
     const struct iwi_cost *cost = cost_of(run, op, message);
-    iw_split split;
-    const iw_time transfer = departure(run, op, lane, &split, is_explaining);
+    uint32_t path = 0;
+    const iw_time transfer = departure(run, op, lane, &path, is_explaining);
 
-    if (is_explaining) {
-        split.hops += step_is_late_receive(flow, cost, iwi_message_sent(message)[lane],
-                                           iwi_message_posted(&run->channels, message)[lane]);
+    if (is_explaining && step_is_late_receive(flow, cost, iwi_message_sent(message)[lane],
+                                              iwi_message_posted(&run->channels, message)[lane])) {
+        path = step_part(flow, cost, path, IWI_MESSAGE_LATE_RECEIVE);
     }
-    step_send_done(flow, ((size_t)op->rank << flow->lane_shift) + lane, cost, transfer, &split,
-                   is_explaining);
+    step_send_done(flow, ((size_t)op->rank << flow->lane_shift) + lane, cost, transfer, path, is_explaining);
 }
 
 /* All that the rank does for a message that it waits for, whose other end is there. */
@@ -662,6 +659,26 @@ static iw_status allocate(struct schedule_run *run)
                              (size_t)(slots > LEAST_SLOTS ? slots : LEAST_SLOTS), &run->channels);
 }
 
+/* Explaining: those of messages on their way are needed too. */
+static iw_status keep_paths(struct schedule_run *run)
+{
+    struct iwi_flow *flow = run->flow;
+    const struct iwi_channels *channels = &run->channels;
+
+    if (flow->paths == NULL) {
+        return IW_OK;
+    }
+    for (size_t k = 0; k < 2; k++) {
+        flow->kept_paths[k] =
+            (struct iwi_path_roots){.count = channels->message_count, .stride_bytes = channels->stride};
+        if (channels->message_count > 0) {
+            flow->kept_paths[k].first =
+                &iwi_message_paths(channels, (struct iwi_channel_message *)(void *)channels->messages)[k];
+        }
+    }
+    return iwi_flow_keep_paths(flow);
+}
+
 static iw_status run_all(struct schedule_run *run)
 {
     struct iwi_flow *flow = run->flow;
@@ -674,6 +691,7 @@ static iw_status run_all(struct schedule_run *run)
     run->work_count = flow->ranks;
     for (uint64_t turn = 0; run->work_count > 0; turn++) {
         IW_TRY(schedule_run_rank(run, run->work[--run->work_count]));
+        IW_TRY(keep_paths(run));
         IW_TRY(iwi_tick_rarely(flow->job->ticker, turn));
     }
     IW_TRY(iwi_report_stuck_ranks(flow->log, run->schedule, stuck_node, run));
@@ -692,6 +710,7 @@ iw_status iwi_flow_schedule(struct iwi_flow *flow)
         free(run.ranks[rank].requests.list);
     }
     iwi_channels_release(&run.channels);
+    memset(flow->kept_paths, 0, sizeof flow->kept_paths);
     free(run.ranks);
     free(run.work);
     return status;

@@ -25,6 +25,16 @@ static iw_status allocate_cores(struct iwi_flow *flow)
     return flow->other_next == NULL || flow->other_words == NULL ? IW_ERR_NOMEM : IW_OK;
 }
 
+static iw_status allocate_paths(struct iwi_flow *flow)
+{
+    IW_TRY(iwi_paths_new(flow->log, &flow->paths));
+    flow->cpu_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->cpu_path);
+    flow->send_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->send_gap_path);
+    flow->recv_gap_path = iwi_rank_array_new(flow->log, flow->count, sizeof *flow->recv_gap_path);
+    return flow->cpu_path == NULL || flow->send_gap_path == NULL || flow->recv_gap_path == NULL ? IW_ERR_NOMEM
+                                                                                                : IW_OK;
+}
+
 static iw_status allocate(struct iwi_flow *flow)
 {
     iw_time **times[] = {&flow->cpu,      &flow->begun[0], &flow->begun[1], &flow->begun[2],
@@ -52,17 +62,7 @@ static iw_status allocate(struct iwi_flow *flow)
     if (flow->noise_words == NULL || allocate_cores(flow) != IW_OK) {
         return IW_ERR_NOMEM;
     }
-    if (flow->job->split != NULL) {
-        iw_split **splits[] = {&flow->cpu_split, &flow->send_gap_split, &flow->recv_gap_split};
-
-        for (size_t k = 0; k < sizeof splits / sizeof splits[0]; k++) {
-            *splits[k] = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
-            if (*splits[k] == NULL) {
-                return IW_ERR_NOMEM;
-            }
-        }
-    }
-    return IW_OK;
+    return flow->job->split != NULL ? allocate_paths(flow) : IW_OK;
 }
 
 /* All ranks do the same at the same time: each round is a shift or a flip, or one of neighbours that
@@ -169,11 +169,13 @@ void iwi_flow_free(struct iwi_flow *flow)
     free(flow->noise_words);
     free(flow->other_next);
     free(flow->other_words);
-    free(flow->cpu_split);
-    free(flow->send_gap_split);
-    free(flow->recv_gap_split);
-    free(flow->slot_split);
-    free(flow->posted_split);
+    iwi_paths_free(flow->paths);
+    free(flow->cpu_path);
+    free(flow->send_gap_path);
+    free(flow->recv_gap_path);
+    free(flow->slot_path);
+    free(flow->posted_path);
+    free(flow->left_path);
     free(flow->sends);
     free(flow->recvs);
     free(flow->arrivals);
@@ -248,10 +250,11 @@ void iwi_flow_restart(struct iwi_flow *flow, const struct iwi_job *job)
         memset(flow->send_gap, 0, bytes);
         memset(flow->recv_gap, 0, bytes);
     }
-    if (job->split != NULL) {
-        memset(flow->cpu_split, 0, flow->count * sizeof(iw_split));
-        memset(flow->send_gap_split, 0, flow->count * sizeof(iw_split));
-        memset(flow->recv_gap_split, 0, flow->count * sizeof(iw_split));
+    if (flow->paths != NULL) {
+        iwi_paths_restart(flow->paths);
+        memset(flow->cpu_path, 0, flow->count * sizeof *flow->cpu_path);
+        memset(flow->send_gap_path, 0, flow->count * sizeof *flow->send_gap_path);
+        memset(flow->recv_gap_path, 0, flow->count * sizeof *flow->recv_gap_path);
     }
     if (flow->sends_before != NULL) {
         memset(flow->sends_before, 0, flow->count * sizeof *flow->sends_before);
@@ -266,4 +269,50 @@ void iwi_flow_end_steps(struct iwi_flow *flow)
     for (uint32_t rank = 0; rank < flow->ranks && flow->watch.open != NULL; rank++) {
         iwi_step_watch_end(&flow->watch, rank, flow->cpu[rank]);
     }
+}
+
+/* A gap that some rank may wait for becomes a path of its own, behind which nothing is added. */
+static void close_gaps(struct iwi_flow *flow, struct iwi_path_step *gaps)
+{
+    for (size_t i = 0; i < flow->count; i++) {
+        gaps[i].before = iwi_path_then(flow->paths, gaps[i].before, gaps[i].what);
+    }
+}
+
+static void reopen_gaps(struct iwi_flow *flow, struct iwi_path_step *gaps)
+{
+    const uint32_t nothing = iwi_path_term(flow->paths, &(struct iwi_path_term){.count = 0});
+
+    for (size_t i = 0; i < flow->count; i++) {
+        gaps[i].what = nothing;
+    }
+}
+
+/* What rounds hand on inside is not needed any more. */
+iw_status iwi_flow_settle_paths(struct iwi_flow *flow)
+{
+    const struct iwi_path_roots roots[] = {
+        {flow->cpu_path, flow->count, sizeof *flow->cpu_path},
+        {&flow->send_gap_path->before, flow->count, sizeof *flow->send_gap_path},
+        {&flow->recv_gap_path->before, flow->count, sizeof *flow->recv_gap_path},
+        flow->kept_paths[0],
+        flow->kept_paths[1]};
+
+    close_gaps(flow, flow->send_gap_path);
+    close_gaps(flow, flow->recv_gap_path);
+    IW_TRY(iwi_paths_settle(flow->paths, flow->job, roots, sizeof roots / sizeof roots[0]));
+    reopen_gaps(flow, flow->send_gap_path);
+    reopen_gaps(flow, flow->recv_gap_path);
+    return flow->paths->has_failed ? IW_ERR_NOMEM : IW_OK;
+}
+
+iw_status iwi_flow_take_paths(struct iwi_flow *flow, iw_split *split)
+{
+    const struct iwi_path_roots ends = {flow->cpu_path, flow->count, sizeof *flow->cpu_path};
+
+    IW_TRY(iwi_paths_settle(flow->paths, flow->job, &ends, 1));
+    for (size_t i = 0; i < flow->count; i++) {
+        split[i] = flow->paths->settled[flow->cpu_path[i]];
+    }
+    return IW_OK;
 }

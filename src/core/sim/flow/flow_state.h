@@ -12,6 +12,7 @@
 #include "core/noise/stream.h"
 #include "core/sim/checkpoint/checkpoint.h"
 #include "core/sim/engine.h"
+#include "core/sim/flow/flow_paths.h"
 #include "core/sim/step_watch.h"
 
 struct iwi_stream;
@@ -66,8 +67,13 @@ struct iwi_flow {
     /* of the other K - 1 cores of each element, one core after the other; NULL: there are none */
     iw_time *other_next;
     int64_t *other_words;
-    /* explaining only (lanes == 1): how each of the times above came about */
-    iw_split *cpu_split, *send_gap_split, *recv_gap_split, *slot_split, *posted_split;
+    /* explaining only (lanes == 1): how each of the times above came about; of gaps, what begins them, and
+     * what they add */
+    struct iwi_paths *paths;
+    uint32_t *cpu_path, *slot_path, *posted_path;
+    uint32_t *left_path; /* made when first used: streaming rounds, of messages received */
+    struct iwi_path_step *send_gap_path, *recv_gap_path;
+    struct iwi_path_roots kept_paths[2]; /* of whoever runs the rounds: needed across them */
     /* scratch of one rank's part of a round */
     struct iwi_msg *sends, *recvs;
     struct iwi_arrival *arrivals;
@@ -111,9 +117,9 @@ IW_NODISCARD iw_status iwi_flow_reserve(struct iwi_flow *flow, uint32_t ranks, u
 IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan);
 
 /* The detour is hit: exact, for element i of `rank`. `next` is its next_detour, or a copy that stands for it.
- */
+ * `path` goes on with what noise takes, unless NULL. */
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                           iw_time d, const struct iwi_lost *lost);
+                           iw_time d, uint32_t *path);
 
 /* By how much the network delays the eager message that element i of `rank` has sent to `peer` just now. */
 iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
@@ -121,7 +127,27 @@ iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size
 
 /* The same where steps are watched: what the detour takes is noise of the step that the rank is in. */
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                          const struct iwi_lost *lost);
+                          uint32_t *path);
+
+/* Of the CPU of element i; NULL: nothing is explained. */
+static inline uint32_t *iwi_flow_cpu_path(const struct iwi_flow *flow, size_t i)
+{
+    return flow->cpu_path == NULL ? NULL : &flow->cpu_path[i];
+}
+
+IW_NODISCARD iw_status iwi_flow_settle_paths(struct iwi_flow *flow);
+
+/* Where no round is under way: if there are many paths, they are added up. */
+static inline iw_status iwi_flow_keep_paths(struct iwi_flow *flow)
+{
+    return flow->paths != NULL &&
+                   iwi_paths_are_many(flow->paths, 3 * flow->count + 2 * flow->kept_paths[0].count)
+               ? iwi_flow_settle_paths(flow)
+               : IW_OK;
+}
+
+/* What explains the end of each rank. */
+IW_NODISCARD iw_status iwi_flow_take_paths(struct iwi_flow *flow, iw_split *split);
 
 /* A compute phase of `amount` on rank r begins: its delay, its noise and the speed of its node included. */
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount);

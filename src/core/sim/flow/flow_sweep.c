@@ -41,8 +41,7 @@ IWI_STEP struct message arrival_of(const struct iwi_flow *flow, const struct iwi
     if (cost == NULL) {
         return (struct message){IWI_NEVER, NULL};
     }
-    left =
-        cost->is_rendezvous ? step_transfer_start(flow, cost, *sent, NULL, posted, NULL, NULL, false) : *sent;
+    left = cost->is_rendezvous ? step_transfer_start(flow, cost, *sent, 0, posted, 0, NULL, false) : *sent;
     return (struct message){left + cost->wire, cost};
 }
 
@@ -64,10 +63,10 @@ IWI_STEP void receive(const struct sweep *sweep, uint32_t rank, uint32_t row, ui
         const struct message first = is_west_first ? w : n, second = is_west_first ? n : w;
 
         if (first.cost != NULL) {
-            step_receive(flow, rank, i, first.cost, first.time, NULL, false);
+            step_receive(flow, rank, i, first.cost, first.time, 0, false);
         }
         if (second.cost != NULL) {
-            step_receive(flow, rank, i, second.cost, second.time, NULL, false);
+            step_receive(flow, rank, i, second.cost, second.time, 0, false);
         }
     }
 }
@@ -93,9 +92,9 @@ IWI_STEP void wait_for_send(struct iwi_flow *flow, size_t i, uint32_t peer, uint
     if (message->cost != NULL && message->cost->is_rendezvous) {
         const iw_time posted = step_post(flow, peer, (size_t)peer * lanes + lane, NULL, false);
         const iw_time transfer =
-            step_transfer_start(flow, message->cost, message->time, NULL, posted, NULL, NULL, false);
+            step_transfer_start(flow, message->cost, message->time, 0, posted, 0, NULL, false);
 
-        step_send_done(flow, i, message->cost, transfer, NULL, false);
+        step_send_done(flow, i, message->cost, transfer, 0, false);
     }
 }
 

@@ -331,6 +331,9 @@ static iw_status plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
                                  .next_detour = flow->next_detour,
                                  .width_shift = 63};
 
+    if (flow->paths != NULL) {
+        return iwi_pass_explained(flow, &all, pass);
+    }
     if (flow->partition != NULL) {
         IW_TRY(iwi_exchange_pass(flow, &all, pass));
     } else if (pass->is_rendezvous) {
@@ -398,7 +401,7 @@ static iw_status make_passes(const struct iwi_run *run, uint64_t number, size_t 
     const bool is_whole = flow->partition == NULL;
 
     *count_p = 0;
-    if (least_elements(flow) > IWI_WINDOW && flow->left == NULL) {
+    if (least_elements(flow) > IWI_WINDOW && flow->left == NULL && flow->paths == NULL) {
         if (!run->is_rendezvous) {
             IW_TRY(pass_tiles(run, number, count_p));
         } else if (is_whole) {
@@ -467,6 +470,7 @@ iw_status iwi_flow_stream(struct iwi_flow *flow, const struct iwi_operation *op,
         size_t count;
 
         IW_TRY(make_passes(&run, number, &count));
+        IW_TRY(iwi_flow_keep_paths(flow));
         IW_TRY(iwi_tick(flow->job->ticker, count - (number == 0 ? 1 : 0)));
         number += count;
         if (number <= run.last_pass) {

@@ -21,15 +21,13 @@ static iw_status add_part(const struct iwi_flow *flow, const struct iwi_trace_co
                           struct iwi_replica_shares *parts, uint32_t replica)
 {
     struct iwi_replica_share *part = &parts->part[parts->count++];
-    const bool is_explaining = flow->job->split != NULL;
     size_t slots;
 
     part->replica = replica;
     IW_TRY(iwi_trace_cut(flow, code, &parts->values, part));
     slots = part->code.local_slots;
-    part->slots.times = iwi_new_array(flow->log, slots << flow->lane_shift, sizeof(iw_time));
-    part->slots.splits = is_explaining ? iwi_new_array(flow->log, slots, sizeof(iw_split)) : NULL;
-    return part->slots.times == NULL || (is_explaining && part->slots.splits == NULL) ? IW_ERR_NOMEM : IW_OK;
+    part->slots = iwi_new_array(flow->log, slots << flow->lane_shift, sizeof *part->slots);
+    return part->slots == NULL ? IW_ERR_NOMEM : IW_OK;
 }
 
 static iw_status add_parts(const struct iwi_flow *flow, const struct iwi_trace_code *code,
@@ -55,10 +53,7 @@ static iw_status replica_shares_new(const struct iwi_flow *flow, const struct iw
     if (parts == NULL) {
         return IW_ERR_NOMEM;
     }
-    parts->values = (struct iwi_values){.log = flow->log,
-                                        .member = flow->member,
-                                        .lanes = flow->lanes,
-                                        .is_explaining = flow->job->split != NULL};
+    parts->values = (struct iwi_values){.log = flow->log, .member = flow->member, .lanes = flow->lanes};
     status = add_parts(flow, code, parts);
     if (status != IW_OK) {
         iwi_replica_shares_free(parts);
@@ -77,8 +72,7 @@ void iwi_replica_shares_free(struct iwi_replica_shares *parts)
     for (size_t k = 0; k < parts->count; k++) {
         free(parts->part[k].code.steps);
         free(parts->part[k].code.segments);
-        free(parts->part[k].slots.times);
-        free(parts->part[k].slots.splits);
+        free(parts->part[k].slots);
     }
     free(parts);
 }
@@ -300,7 +294,7 @@ struct trace_run {
     const struct iwi_trace_code *code;
     struct iwi_values *values; /* of parts */
     iw_time *slots;            /* local ones, then those kept for each replica; x lanes */
-    iw_split *splits;          /* the same when explaining */
+    uint32_t *paths;           /* the same when explaining; lanes is 1 then */
     uint32_t first;            /* rank of the replica that runs */
     size_t kept_shift;         /* from the number of a kept slot to its place for that replica */
 };
@@ -334,11 +328,11 @@ IWI_STEP void post(struct trace_run *run, const struct iwi_trace_step *step, uin
     const size_t i = iwi_flow_at(run->flow, rank);
 
     if (is_explaining) {
-        step_copy(run->flow, &run->splits[at], &run->flow->cpu_split[i]);
+        run->paths[at] = run->flow->cpu_path[i];
     }
     for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
         run->slots[at + lane] =
-            step_post(run->flow, rank, i + lane, is_explaining ? &run->splits[at] : NULL, is_explaining);
+            step_post(run->flow, rank, i + lane, is_explaining ? &run->paths[at] : NULL, is_explaining);
     }
 }
 
@@ -351,13 +345,13 @@ IWI_STEP void send(struct trace_run *run, const struct iwi_trace_step *step, uin
 
     for (uint32_t lane = 0; lane < run->flow->lanes; lane++) {
         step_send(run->flow, rank, peer_of(run, step), i + lane, cost, &run->slots[at + lane],
-                  is_explaining ? &run->splits[at] : NULL, is_explaining);
+                  is_explaining ? &run->paths[at] : NULL, is_explaining);
     }
 }
 
 /* Departure (eager) or start of the transfer (rendezvous) of the step's message. */
 IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_step *step,
-                           const struct iwi_cost *cost, uint32_t lane, iw_split *split,
+                           const struct iwi_cost *cost, uint32_t lane, uint32_t *path,
                            const bool is_explaining)
 {
     const size_t sent = slot_at(run, step->sent);
@@ -366,11 +360,11 @@ IWI_STEP iw_time departure(const struct trace_run *run, const struct iwi_trace_s
         const size_t posted = slot_at(run, step->posted);
 
         return step_transfer_start(run->flow, cost, run->slots[sent + lane],
-                                   is_explaining ? &run->splits[sent] : NULL, run->slots[posted + lane],
-                                   is_explaining ? &run->splits[posted] : NULL, split, is_explaining);
+                                   is_explaining ? run->paths[sent] : 0, run->slots[posted + lane],
+                                   is_explaining ? run->paths[posted] : 0, path, is_explaining);
     }
     if (is_explaining) {
-        step_copy(run->flow, split, &run->splits[sent]);
+        *path = run->paths[sent];
     }
     return run->slots[sent + lane];
 }
@@ -379,13 +373,10 @@ IWI_STEP void receive(struct trace_run *run, const struct iwi_trace_step *step, 
                       const bool is_explaining)
 {
     const struct iwi_cost *cost = cost_of(run, step, rank);
-    iw_split split;
-    const iw_time left = departure(run, step, cost, lane, &split, is_explaining);
+    uint32_t path = 0;
+    const iw_time left = departure(run, step, cost, lane, &path, is_explaining);
 
-    if (is_explaining) {
-        iwi_path_add_wire(&split, cost);
-    }
-    step_receive(run->flow, rank, iwi_flow_at(run->flow, rank) + lane, cost, left + cost->wire, &split,
+    step_receive(run->flow, rank, iwi_flow_at(run->flow, rank) + lane, cost, left + cost->wire, path,
                  is_explaining);
 }
 
@@ -416,14 +407,14 @@ IWI_STEP void complete_send(struct trace_run *run, const struct iwi_trace_step *
     const struct iwi_cost *cost = cost_of(run, step, rank);
 
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
-        iw_split split;
-        const iw_time transfer = departure(run, step, cost, lane, &split, is_explaining);
+        uint32_t path = 0;
+        const iw_time transfer = departure(run, step, cost, lane, &path, is_explaining);
 
-        if (is_explaining) {
-            split.hops += step_is_late_receive(flow, cost, run->slots[slot_at(run, step->sent)],
-                                               run->slots[slot_at(run, step->posted)]);
+        if (is_explaining && step_is_late_receive(flow, cost, run->slots[slot_at(run, step->sent)],
+                                                  run->slots[slot_at(run, step->posted)])) {
+            path = step_part(flow, cost, path, IWI_MESSAGE_LATE_RECEIVE);
         }
-        step_send_done(flow, iwi_flow_at(flow, rank) + lane, cost, transfer, &split, is_explaining);
+        step_send_done(flow, iwi_flow_at(flow, rank) + lane, cost, transfer, path, is_explaining);
     }
 }
 
@@ -472,11 +463,9 @@ IWI_STEP size_t run_step(struct trace_run *run, const struct iwi_trace_step *ste
 /* Those with others: they can fail. */
 static iw_status run_joint_step(struct trace_run *run, const struct iwi_trace_step *step)
 {
-    const struct iwi_value_slots slots = {run->slots, run->splits};
-
     switch ((enum iwi_step_kind)step->kind) {
-    case IWI_STEP_EMIT: return iwi_values_emit(run->values, step->rank, &slots, step->sent);
-    case IWI_STEP_TAKE: return iwi_values_take(run->values, step->rank, step->amount, &slots);
+    case IWI_STEP_EMIT: return iwi_values_emit(run->values, step->rank, run->slots, step->sent);
+    case IWI_STEP_TAKE: return iwi_values_take(run->values, step->rank, step->amount, run->slots);
     case IWI_STEP_FLUSH: return iwi_values_flush(run->values);
     default: return run_group(run, step->amount);
     }
@@ -493,6 +482,7 @@ static iw_status run_replica(struct trace_run *run, uint64_t begin, uint64_t end
             IW_TRY(run_joint_step(run, step));
         }
         IW_TRY(iwi_tick_rarely(run->flow->job->ticker, at));
+        IW_TRY(iwi_flow_keep_paths(run->flow));
         at += is_explaining ? run_step(run, step, true) : run_step(run, step, false);
     }
     return IW_OK;
@@ -519,8 +509,7 @@ static iw_status run_part(struct iwi_flow *flow, struct iwi_replica_share *part,
                             .program = part->code.program,
                             .code = &part->code,
                             .values = &flow->parts->values,
-                            .slots = part->slots.times,
-                            .splits = part->slots.splits,
+                            .slots = part->slots,
                             .first = part->replica * part->code.program->base};
 
     return run_replica(&run, s == 0 ? 0 : part->code.segments[s - 1].end, part->code.segments[s].end);
@@ -634,10 +623,12 @@ static iw_status run_all(struct trace_run *run, size_t slots)
     const struct iwi_trace_code *code = run->code;
 
     run->slots = iwi_new_array(flow->log, slots, sizeof *run->slots);
-    run->splits = flow->job->split == NULL ? NULL : iwi_new_array(flow->log, slots, sizeof *run->splits);
-    if (run->slots == NULL || (flow->job->split != NULL && run->splits == NULL)) {
+    run->paths = flow->paths == NULL ? NULL : iwi_new_array(flow->log, slots, sizeof *run->paths);
+    if (run->slots == NULL || (flow->paths != NULL && run->paths == NULL)) {
         return IW_ERR_NOMEM;
     }
+    flow->kept_paths[0] =
+        (struct iwi_path_roots){run->paths, run->paths == NULL ? 0 : slots, sizeof *run->paths};
     IW_TRY(iwi_flow_reserve_scratch(flow, code->largest_wait > 0 ? code->largest_wait : 1));
     if (flow->partition != NULL && flow->parts == NULL) {
         IW_TRY(replica_shares_new(flow, code, &flow->parts));
@@ -661,6 +652,7 @@ iw_status iwi_flow_trace(struct iwi_flow *flow, const struct iwi_trace_code *cod
         iwi_team_fail(flow->member->team, status);
     }
     free(run.slots);
-    free(run.splits);
+    free(run.paths);
+    memset(flow->kept_paths, 0, sizeof flow->kept_paths);
     return status;
 }

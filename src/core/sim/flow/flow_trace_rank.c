@@ -167,7 +167,7 @@ enum { BATCH_BYTES = 64 << 10 };
 
 static size_t value_bytes(const struct iwi_values *values)
 {
-    return values->lanes * sizeof(iw_time) + (values->is_explaining ? sizeof(iw_split) : 0);
+    return values->lanes * sizeof(iw_time);
 }
 
 iw_status iwi_values_start(struct iwi_values *values)
@@ -259,10 +259,8 @@ static iw_status begin_batch(struct iwi_values *values, struct iwi_value_peer *p
     return IW_OK;
 }
 
-iw_status iwi_values_emit(struct iwi_values *values, uint32_t index, const struct iwi_value_slots *slots,
-                          uint32_t slot)
+iw_status iwi_values_emit(struct iwi_values *values, uint32_t index, const iw_time *slots, uint32_t slot)
 {
-    const size_t time_bytes = values->lanes * sizeof(iw_time);
     struct iwi_value_peer *peer = &values->peers[index];
 
     if (peer->out.count == 0) {
@@ -272,10 +270,7 @@ iw_status iwi_values_emit(struct iwi_values *values, uint32_t index, const struc
             peer->is_unsent = true;
         }
     }
-    memcpy(peer->out.data + peer->out.count, slots->times + (size_t)slot * values->lanes, time_bytes);
-    if (values->is_explaining) {
-        memcpy(peer->out.data + peer->out.count + time_bytes, &slots->splits[slot], sizeof(iw_split));
-    }
+    memcpy(peer->out.data + peer->out.count, slots + (size_t)slot * values->lanes, value_bytes(values));
     peer->out.count += value_bytes(values);
     peer->emitted++;
     return peer->out.count + value_bytes(values) > BATCH_BYTES ? send_batch(values, peer) : IW_OK;
@@ -319,10 +314,8 @@ static iw_status take_batch(struct iwi_values *values, struct iwi_value_peer *pe
     return IW_OK;
 }
 
-iw_status iwi_values_take(struct iwi_values *values, uint32_t index, uint64_t count,
-                          const struct iwi_value_slots *slots)
+iw_status iwi_values_take(struct iwi_values *values, uint32_t index, uint64_t count, iw_time *slots)
 {
-    const size_t time_bytes = values->lanes * sizeof(iw_time);
     struct iwi_value_peer *peer = &values->peers[index];
 
     while (peer->taken < count) {
@@ -331,10 +324,7 @@ iw_status iwi_values_take(struct iwi_values *values, uint32_t index, uint64_t co
         if (peer->in_at == peer->in.count) {
             IW_TRY(take_batch(values, peer));
         }
-        memcpy(slots->times + (size_t)slot * values->lanes, peer->in.data + peer->in_at, time_bytes);
-        if (values->is_explaining) {
-            memcpy(&slots->splits[slot], peer->in.data + peer->in_at + time_bytes, sizeof(iw_split));
-        }
+        memcpy(slots + (size_t)slot * values->lanes, peer->in.data + peer->in_at, value_bytes(values));
         peer->in_at += value_bytes(values);
         peer->taken++;
     }

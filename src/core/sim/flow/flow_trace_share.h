@@ -7,9 +7,9 @@
 #include "core/sim/flow/flow_state.h"
 #include "core/sim/flow/flow_trace.h"
 
-/* Values that members hand each other inside a replica: the times of all lanes of one slot, and their split
- * when explaining. They go in batches. Sender and receiver know from the program which value comes n-th
- * between them, so that a batch has only the number of its first. */
+/* Values that members hand each other inside a replica: the times of all lanes of one slot. They go in
+ * batches. Sender and receiver know from the program which value comes n-th between them, so that a batch has
+ * only the number of its first. */
 
 struct iwi_value_peer {
     uint32_t member;
@@ -32,7 +32,6 @@ struct iwi_values {
     const iw_log *log;
     struct iwi_member *member;
     uint32_t lanes;
-    bool is_explaining;
     struct iwi_value_peer *peers;
     size_t peer_count, peer_capacity;
     uint32_t *unsent; /* peers that may have something in `out` */
@@ -42,12 +41,6 @@ struct iwi_values {
     size_t old_count; /* the first of them went out before the last iwi_values_settle() */
 };
 
-/* All slots of the values' receiver or sender. */
-struct iwi_value_slots {
-    iw_time *times;
-    iw_split *splits; /* NULL unless explaining */
-};
-
 /* Once all peers are there. */
 IW_NODISCARD iw_status iwi_values_start(struct iwi_values *values);
 void iwi_values_release(struct iwi_values *values);
@@ -55,14 +48,15 @@ void iwi_values_release(struct iwi_values *values);
 /* Back to the first value of each peer: all of the run before have been taken. */
 void iwi_values_restart(struct iwi_values *values);
 
-IW_NODISCARD iw_status iwi_values_emit(struct iwi_values *values, uint32_t peer,
-                                       const struct iwi_value_slots *slots, uint32_t slot);
+/* `slots` are all of their sender or receiver. */
+IW_NODISCARD iw_status iwi_values_emit(struct iwi_values *values, uint32_t peer, const iw_time *slots,
+                                       uint32_t slot);
 /* Sends all that was emitted. */
 IW_NODISCARD iw_status iwi_values_flush(struct iwi_values *values);
 
 /* Takes values of a peer into their slots until `count` of this run have come. Flushes before it waits. */
 IW_NODISCARD iw_status iwi_values_take(struct iwi_values *values, uint32_t peer, uint64_t count,
-                                       const struct iwi_value_slots *slots);
+                                       iw_time *slots);
 
 /* Waits for batches that went out before the last call, whose receivers come to take them without any help
  * of this member. */
@@ -72,7 +66,7 @@ struct iwi_replica_share {
     uint32_t replica;
     struct iwi_trace_code code; /* its own steps (flow_trace_cut.c) and segments; all slots are local. The
                                    costs are the whole's */
-    struct iwi_value_slots slots;
+    iw_time *slots;
 };
 
 /* A contiguous block ends in the middle of at most two replicas, and no other block shares both with it. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "core/sim/engine.h"
@@ -19,15 +20,49 @@ static iw_time finish_by_id(struct iwi_flow *flow, uint32_t rank, size_t i, iw_t
     return iwi_finish(job->noise, id, flow->noise_words + i * flow->words, next, t, d, lost);
 }
 
+/* The same by the closed form, which does not tell detours apart: that is put off. */
+static iw_time finish_and_keep(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                               iw_time d, uint32_t *path)
+{
+    int64_t *const words = flow->noise_words + i * flow->words;
+    struct iwi_path_work work = {.begin = t, .d = d, .next = *next, .rank = rank};
+    iw_time end;
+
+    memcpy(work.words, words, flow->words * sizeof *words);
+    end = iwi_noise_finish_closed(flow->job->noise, words, next, t, d);
+    *path = end > t + d ? iwi_path_then_work(flow->paths, *path, &work) : *path;
+    return end;
+}
+
+/* The same, and `path` goes on with what noise takes. */
+static iw_time finish_and_tell(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
+                               iw_time d, uint32_t *path)
+{
+    struct iwi_path_noise noise = {.worst = {{0}}};
+    iw_time end;
+
+    if (flow->has_closed_form && flow->words <= IWI_WORK_WORDS) {
+        return finish_and_keep(flow, rank, i, next, t, d, path);
+    }
+    end = finish_by_id(flow, rank, i, next, t, d, &(struct iwi_lost){noise.by_source, noise.worst, IW_HITS});
+    *path = end > t + d ? iwi_path_then_noise(flow->paths, *path, &noise) : *path;
+    return end;
+}
+
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
-                           iw_time d, const struct iwi_lost *lost)
+                           iw_time d, uint32_t *path)
 {
     iw_time end = IWI_LATEST;
 
     if (t + d <= IWI_LATEST && d > 0) {
-        end = flow->has_closed_form && lost == NULL
-                  ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next, t, d)
-                  : finish_by_id(flow, rank, i, next, t, d, lost);
+        if (path != NULL) {
+            end = finish_and_tell(flow, rank, i, next, t, d, path);
+        } else {
+            end = flow->has_closed_form
+                      ? iwi_noise_finish_closed(flow->job->noise, flow->noise_words + i * flow->words, next,
+                                                t, d)
+                      : finish_by_id(flow, rank, i, next, t, d, NULL);
+        }
         *next = iwi_min(*next, IWI_LATEST);
     } else if (d == 0) {
         end = iwi_min(t, IWI_LATEST);
@@ -61,9 +96,9 @@ iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size
 }
 
 iw_time iwi_flow_work_hit(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time t, iw_time d,
-                          const struct iwi_lost *lost)
+                          uint32_t *path)
 {
-    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, lost);
+    const iw_time end = iwi_flow_work_slow(flow, rank, i, &flow->next_detour[i], t, d, path);
 
     if (flow->watch.open != NULL) {
         iwi_step_lost(&flow->watch, rank, end - t - d);
@@ -85,27 +120,54 @@ struct iwi_cores iwi_flow_cores(const struct iwi_flow *flow, uint32_t rank, size
         .other_next = flow->other_next + others};
 }
 
+/* What a phase adds to its path. */
+static void tell_phase(struct iwi_flow *flow, uint32_t *path, iw_time cpu_work, iw_time memory, iw_time delay)
+{
+    *path = iwi_path_then_amount(flow->paths, *path, IW_PART_COMPUTE, cpu_work);
+    *path = iwi_path_then_amount(flow->paths, *path, IW_PART_MEMORY, memory);
+    *path = iwi_path_then_amount(flow->paths, *path, IW_PART_DELAY, delay);
+}
+
 /* A phase on several cores. */
 static void phase_on_cores(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time work, iw_time delay)
 {
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         const size_t i = iwi_flow_at(flow, rank) + lane;
         const struct iwi_cores cores = iwi_flow_cores(flow, rank, i);
-        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
+        uint32_t *path = iwi_flow_cpu_path(flow, i);
+        struct iwi_path_noise noise = {.worst = {{0}}};
+        const struct iwi_lost lost = {noise.by_source, noise.worst, IW_HITS};
         const iw_time begin = flow->cpu[i];
 
-        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay,
-                                       split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
+        flow->cpu[i] = iwi_cores_phase(&cores, phase, begin, work, delay, path == NULL ? NULL : &lost);
         flow->next_detour[i] = iwi_min(flow->next_detour[i], IWI_LATEST);
         if (flow->watch.open != NULL && !flow->is_too_late) {
             iwi_step_phase(&flow->watch, rank, begin, delay, work, flow->cpu[i] - begin - work - delay);
         }
         flow->is_too_late |= flow->cpu[i] >= IWI_LATEST;
-        if (split != NULL) {
-            split->part_ps[IW_PART_COMPUTE] += work;
-            split->part_ps[IW_PART_DELAY] += delay;
+        if (path != NULL) {
+            *path = iwi_path_then_noise(flow->paths, *path, &noise);
+            tell_phase(flow, path, work, 0, delay);
         }
     }
+}
+
+/* What sources that act on phases add to one. */
+static iw_time phase_noise(struct iwi_flow *flow, uint32_t rank, size_t i, uint64_t phase, iw_time work,
+                           uint32_t *path)
+{
+    const struct iwi_job *job = flow->job;
+    const struct iwi_stream_id id = {job->seed, job->first_trial + (i & (flow->lanes - 1)), rank};
+    struct iwi_path_noise noise = {.worst = {{0}}};
+    const struct iwi_lost lost = {noise.by_source, noise.worst, IW_HITS};
+    const iw_time extra =
+        iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words, &flow->next_detour[i], phase,
+                        flow->cpu[i], work, path == NULL ? NULL : &lost);
+
+    if (path != NULL) {
+        *path = iwi_path_then_noise(flow->paths, *path, &noise);
+    }
+    return extra;
 }
 
 void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_time amount)
@@ -122,23 +184,15 @@ void iwi_flow_phase(struct iwi_flow *flow, uint32_t rank, uint64_t phase, iw_tim
     }
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         const size_t i = iwi_flow_at(flow, rank) + lane;
-        const struct iwi_stream_id id = {job->seed, job->first_trial + lane, rank};
-        iw_split *split = flow->cpu_split == NULL ? NULL : &flow->cpu_split[i];
-        iw_time extra = 0;
+        uint32_t *path = iwi_flow_cpu_path(flow, i);
+        const iw_time extra = has_phase_noise ? phase_noise(flow, rank, i, phase, work, path) : 0;
 
-        if (has_phase_noise) {
-            extra = iwi_noise_phase(job->noise, id, flow->noise_words + i * flow->words,
-                                    &flow->next_detour[i], phase, flow->cpu[i], work,
-                                    split == NULL ? NULL : &(struct iwi_lost)IWI_LOST_OF(split));
-        }
         if (flow->watch.open != NULL && !flow->is_too_late) {
             iwi_step_phase(&flow->watch, rank, flow->cpu[i], delay, work, extra);
         }
-        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, split, split != NULL);
-        if (split != NULL) {
-            split->part_ps[IW_PART_COMPUTE] += cpu_work;
-            split->part_ps[IW_PART_MEMORY] += work - cpu_work;
-            split->part_ps[IW_PART_DELAY] += delay;
+        flow->cpu[i] = step_finish(flow, rank, i, flow->cpu[i], work + extra + delay, path, path != NULL);
+        if (path != NULL) {
+            tell_phase(flow, path, cpu_work, work - cpu_work, delay);
         }
     }
 }
@@ -148,22 +202,22 @@ static iw_status reserve_slots(struct iwi_flow *flow, size_t slots)
     const bool is_explaining = flow->job->split != NULL;
 
     free(flow->slots);
-    free(flow->slot_split);
+    free(flow->slot_path);
     flow->slots = iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_time));
-    flow->slot_split =
-        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(iw_split)) : NULL;
+    flow->slot_path =
+        is_explaining ? iwi_rank_array_new(flow->log, slots << flow->lane_shift, sizeof(uint32_t)) : NULL;
     flow->slot_count = slots;
-    return flow->slots == NULL || (is_explaining && flow->slot_split == NULL) ? IW_ERR_NOMEM : IW_OK;
+    return flow->slots == NULL || (is_explaining && flow->slot_path == NULL) ? IW_ERR_NOMEM : IW_OK;
 }
 
 static iw_status reserve_posted(struct iwi_flow *flow)
 {
     flow->posted = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
     if (flow->posted != NULL && flow->job->split != NULL) {
-        flow->posted_split = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_split));
+        flow->posted_path = iwi_rank_array_new(flow->log, flow->count, sizeof(uint32_t));
     }
-    return flow->posted == NULL || (flow->job->split != NULL && flow->posted_split == NULL) ? IW_ERR_NOMEM
-                                                                                            : IW_OK;
+    return flow->posted == NULL || (flow->job->split != NULL && flow->posted_path == NULL) ? IW_ERR_NOMEM
+                                                                                           : IW_OK;
 }
 
 iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t fan)

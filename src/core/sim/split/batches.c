@@ -232,7 +232,7 @@ static iw_status run_batch(struct iwi_flow *flow, const struct iwi_batches *batc
         iwi_flow_end_steps(flow);
         keep(batches, first, job->lanes, flow->cpu, flow->is_alike);
         if (job->split != NULL) {
-            memcpy(job->split, flow->cpu_split, job->program->ranks * sizeof *job->split);
+            IW_TRY(iwi_flow_take_paths(flow, job->split));
         }
     }
     if (batches->paths.take != NULL) {

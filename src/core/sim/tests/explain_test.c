@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/net/net.h"
 #include "core/noise/stream.h"
 #include "core/sim/plan.h"
 #include "random_program.h"
@@ -134,6 +135,72 @@ static void engines_and_threads_explain_alike(void **state)
         iw_noise_free(noise);
         iw_program_free(program);
     }
+}
+
+/* Rounds in which all ranks do the same are explained side by side: with and without gaps and levels, of any
+ * number of ranks. */
+static void streaming_rounds_explain_as_events_do(void **state)
+{
+    static const char *const patterns[] = {"barrier:dissemination", "allreduce:recursive-doubling",
+                                           "allgather:bruck", "barrier:dissemination+allreduce"};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 4 * CASES; seed++) {
+        struct iwt_random random = {seed, 0};
+        iw_pattern pattern = IW_PATTERN_INIT;
+        iw_sim_opts opts = IW_SIM_OPTS_INIT;
+        iw_net net = iwt_random_net(&random);
+        iw_noise *noise = iwt_random_noise(&random);
+        iw_sim_result *flow, *event;
+        iw_program *program;
+
+        pattern.ranks = 2 + (uint32_t)iwt_below(&random, 150);
+        pattern.bytes = iwt_below(&random, 120);
+        pattern.repeat = 1 + (uint32_t)iwt_below(&random, 3);
+        pattern.compute_ps = (iw_time)iwt_below(&random, 3) * IW_PS_PER_NS;
+        program = iwt_pattern_program(patterns[seed % 4], &pattern);
+        iwt_quiet_unless_eager(program, &net);
+        opts.trials = 2;
+        opts.want_explain = true;
+        opts.engine = IW_ENGINE_FLOW;
+        flow = iwt_run(program, &net, noise, &opts);
+        opts.engine = IW_ENGINE_EVENT;
+        event = iwt_run(program, &net, noise, &opts);
+        for (uint64_t i = 0; i < opts.trials; i++) {
+            assert_same_path(&flow->explain->paths[i], &event->explain->paths[i]);
+        }
+        assert_memory_equal(flow->explain->mean_ps, event->explain->mean_ps, sizeof flow->explain->mean_ps);
+        assert_true(flow->explain->mean_hops == event->explain->mean_hops);
+        iw_sim_result_free(flow);
+        iw_sim_result_free(event);
+        iw_noise_free(noise);
+        iw_program_free(program);
+        iwi_net_release(&net);
+    }
+}
+
+/* On a network that takes no time, messages come exactly when their receivers are there. */
+static void ties_go_to_what_a_rank_did_itself(void **state)
+{
+    iw_pattern pattern = IW_PATTERN_INIT;
+    iw_sim_opts opts = IW_SIM_OPTS_INIT;
+    iw_net net = iwt_example_net();
+    iw_program *program;
+    iw_sim_result *result;
+
+    (void)state;
+    net.L_ps = net.g_ps = 0;
+    net.G = 0;
+    pattern.ranks = 16;
+    opts.engine = IW_ENGINE_FLOW;
+    opts.want_explain = true;
+    program = iwt_pattern_program("barrier:dissemination", &pattern);
+    result = iwt_run(program, &net, NULL, &opts);
+    assert_true(result->makespan_ps[0] > 0);
+    assert_int_equal(result->explain->median.split.hops, 0);
+    assert_int_equal(result->explain->median.split.part_ps[IW_PART_OVERHEAD], result->makespan_ps[0]);
+    iw_sim_result_free(result);
+    iw_program_free(program);
 }
 
 /* By count of messages (with one for each rank): 50 million are few seconds. */
@@ -290,6 +357,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_trials_as_wanted_are_explained_from_the_first_on),
         cmocka_unit_test(engines_and_threads_explain_alike),
+        cmocka_unit_test(streaming_rounds_explain_as_events_do),
+        cmocka_unit_test(ties_go_to_what_a_rank_did_itself),
         cmocka_unit_test(large_runs_explain_fewer_trials),
         cmocka_unit_test(hits_are_detours_that_were_there),
         cmocka_unit_test(a_rank_alone_is_hurt_by_its_longest_detours),
