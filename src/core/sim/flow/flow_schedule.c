@@ -683,11 +683,15 @@ static iw_status run_all(struct schedule_run *run)
     return IW_OK;
 }
 
-iw_status iwi_flow_schedule(struct iwi_flow *flow)
+iw_status iwi_flow_schedule(struct iwi_flow *flow, const uint32_t *send_of)
 {
     struct schedule_run run = {.flow = flow, .schedule = flow->job->schedule};
-    const iw_status status = run_all(&run);
+    iw_status status;
 
+    if (send_of != NULL && flow->job->split == NULL) {
+        return iwi_flow_partners_run(flow, send_of);
+    }
+    status = run_all(&run);
     for (uint32_t rank = 0; run.ranks != NULL && rank < flow->ranks; rank++) {
         free(run.ranks[rank].requests.list);
     }

@@ -217,7 +217,15 @@ IW_NODISCARD iw_status iwi_flow_sweep(struct iwi_flow *flow, const struct iwi_op
 /* NULL if the flow engine can run this schedule, which is in order; else why not. */
 const char *iwi_flow_refusal(const struct iwi_schedule *schedule);
 
-/* Runs flow->job->schedule from the state that iwi_flow_restart() left. */
-IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow);
+/* Of each send its number among all, and of each receive that of its send. To be freed; NULL if messages do
+ * not arrive in the order of sends between two ranks, or have no partner, or need a rendezvous. */
+IW_NODISCARD iw_status iwi_flow_partners_new(const iw_log *log, const struct iwi_schedule *schedule,
+                                             const iw_net *net, uint32_t **send_of_p);
+
+/* Runs flow->job->schedule from the state that iwi_flow_restart() left; `send_of` is as above, or NULL. */
+IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow, const uint32_t *send_of);
+
+/* The same with partners that are known; nothing is explained. */
+IW_NODISCARD iw_status iwi_flow_partners_run(struct iwi_flow *flow, const uint32_t *send_of);
 
 #endif
