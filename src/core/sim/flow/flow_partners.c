@@ -24,11 +24,13 @@ struct pair_count {
 
 struct send_finder {
     const struct iwi_schedule *schedule;
-    uint32_t *send_of; /* of receives, until their send is found: how many from the same rank come before */
+    uint32_t *send_of;
+    bool is_counted;   /* send_of of receives is, until their send is found, how many from the same rank come
+                          before */
     uint32_t *guesses; /* by place of a send in its rank: the place of its receive in the other rank */
     struct pair_count *pairs; /* open addressing */
     size_t pair_slots;
-    uint64_t sends, recvs;
+    uint64_t sends;
     uint64_t steps; /* of searches that are left */
 };
 
@@ -54,13 +56,12 @@ static void number_receives(struct send_finder *f, uint32_t rank)
     for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
         if (schedule->nodes[node].kind == IWI_RECV) {
             f->send_of[node] = pair_with(f, rank, schedule->nodes[node].peer)->messages++;
-            f->recvs++;
         }
     }
 }
 
-/* The receive at this place of the peer is that of the next message to it. Ranks do similar things: a guess
- * is where that of an earlier rank was. */
+/* The receive at this place of the peer is that of the next message to it; or, if they are not counted, it
+ * may be a later one. */
 static bool is_place_of(const struct send_finder *f, uint32_t rank, const struct pair_count *pair,
                         uint32_t place)
 {
@@ -68,9 +69,10 @@ static bool is_place_of(const struct send_finder *f, uint32_t rank, const struct
 
     return place >= pair->next && recv < f->schedule->first_node[pair->peer + 1] &&
            f->schedule->nodes[recv].kind == IWI_RECV && f->schedule->nodes[recv].peer == rank &&
-           f->send_of[recv] == pair->messages;
+           (!f->is_counted || f->send_of[recv] == pair->messages);
 }
 
+/* Ranks do similar things: a guess is where the receive of an earlier rank was. */
 static bool find_place(struct send_finder *f, uint32_t rank, const struct pair_count *pair, uint32_t *guess)
 {
     const uint64_t first = f->schedule->first_node[pair->peer];
@@ -132,14 +134,12 @@ static void fetch_guesses(const struct send_finder *f, uint32_t rank)
     }
 }
 
-/* False: some message has no partner like it in its place, or it takes too long to look. */
+/* False: some send has no receive like it in its place, or it takes too long to look. */
 static bool find_all(struct send_finder *f)
 {
     const uint32_t ranks = f->schedule->ranks;
 
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        number_receives(f, rank);
-    }
+    f->sends = 0;
     memset(f->pairs, 0, f->pair_slots * sizeof *f->pairs);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (rank + 1 < ranks) {
@@ -149,7 +149,29 @@ static bool find_all(struct send_finder *f)
             return false;
         }
     }
-    return f->sends == f->recvs;
+    return true;
+}
+
+/* Each receive has at most one send, later ones between two ranks later ones: if there are as many of both,
+ * all meet in their order, whatever has been guessed. Where a guess was one too far some send finds none, and
+ * receives are counted. */
+static bool find_exactly(struct send_finder *f)
+{
+    const struct iwi_schedule_facts facts = iwi_schedule_facts(f->schedule);
+
+    if (facts.sends != facts.receives) {
+        return false;
+    }
+    f->is_counted = false;
+    if (find_all(f)) {
+        return true;
+    }
+    f->is_counted = true;
+    memset(f->pairs, 0, f->pair_slots * sizeof *f->pairs);
+    for (uint32_t rank = 0; rank < f->schedule->ranks; rank++) {
+        number_receives(f, rank);
+    }
+    return find_all(f);
 }
 
 iw_status iwi_flow_partners_new(const iw_log *log, const struct iwi_schedule *schedule, const iw_net *net,
@@ -172,7 +194,7 @@ iw_status iwi_flow_partners_new(const iw_log *log, const struct iwi_schedule *sc
     f.guesses = iwi_new_array(log, largest, sizeof *f.guesses);
     f.pairs = iwi_new_array(log, f.pair_slots, sizeof *f.pairs);
     has_memory = f.send_of != NULL && f.guesses != NULL && f.pairs != NULL;
-    if (has_memory && find_all(&f)) {
+    if (has_memory && find_exactly(&f)) {
         *send_of_p = f.send_of;
         f.send_of = NULL;
     }
@@ -383,6 +405,30 @@ static void turn_run_rank(struct turn_run *run, uint32_t rank)
 
 /* ---- the run ---- */
 
+/* What a rank that comes soon will look at first: it has not been there for long, if at all. First where its
+ * operations are, then what they need. */
+enum { SOON = 8, LATER = 16, FETCH_BYTES = 320 };
+
+static void fetch_later(const struct turn_run *run, uint32_t rank)
+{
+    const uint64_t next = run->ranks[rank].next;
+    const char *const nodes = (const char *)&run->schedule->nodes[next];
+
+    for (size_t byte = 0; byte < FETCH_BYTES; byte += 64) {
+        __builtin_prefetch(nodes + byte);
+    }
+    __builtin_prefetch(&run->schedule->first_dep[next]);
+    __builtin_prefetch(&run->schedule->first_dep[next + 8]);
+    __builtin_prefetch(&run->send_of[next]);
+}
+
+static void fetch_soon(const struct turn_run *run, uint32_t rank)
+{
+    const uint64_t next = run->ranks[rank].next;
+
+    __builtin_prefetch(&run->schedule->deps[run->schedule->first_dep[next]]);
+}
+
 /* The ranks of a word of has_turn, in their order; one that gets another turn meanwhile waits for the next
  * pass unless it is further on. */
 static void turn_word(struct turn_run *run, uint32_t word)
@@ -394,6 +440,10 @@ static void turn_word(struct turn_run *run, uint32_t word)
 
         ahead = bit == 63 ? 0 : UINT64_MAX << (bit + 1);
         run->has_turn[word] &= ~(UINT64_C(1) << bit);
+        if (word * 64 + bit + LATER < run->flow->ranks) {
+            fetch_later(run, word * 64 + bit + LATER);
+            fetch_soon(run, word * 64 + bit + SOON);
+        }
         turn_run_rank(run, word * 64 + bit);
     }
 }
