@@ -157,7 +157,7 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     }
     plan->schedule = schedule;
     plan->runs_stored = true;
-    return iwi_flow_partners_new(log, schedule, net, &plan->send_of);
+    return iwi_turn_plan_new(log, schedule, net, &plan->turns);
 }
 
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
@@ -265,7 +265,7 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_n
 void iwi_plan_release(struct iwi_plan *plan)
 {
     iwi_graph_free(plan->graph);
-    free(plan->send_of);
+    iwi_turn_plan_free(plan->turns);
     iwi_trace_code_free(plan->code);
     iwi_window_plan_free(plan->window);
     free(plan->own_trace);

@@ -683,13 +683,13 @@ static iw_status run_all(struct schedule_run *run)
     return IW_OK;
 }
 
-iw_status iwi_flow_schedule(struct iwi_flow *flow, const uint32_t *send_of)
+iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_turn_plan *turns)
 {
     struct schedule_run run = {.flow = flow, .schedule = flow->job->schedule};
     iw_status status;
 
-    if (send_of != NULL && flow->job->split == NULL) {
-        return iwi_flow_partners_run(flow, send_of);
+    if (turns != NULL && flow->job->split == NULL) {
+        return iwi_flow_turns(flow, turns);
     }
     status = run_all(&run);
     for (uint32_t rank = 0; run.ranks != NULL && rank < flow->ranks; rank++) {

@@ -11,11 +11,11 @@
 
 static void assert_partners(const iw_program *program, const iw_net *net, bool has_them)
 {
-    uint32_t *send_of;
+    struct iwi_turn_plan *turns;
 
-    assert_ok(iwi_flow_partners_new(NULL, program->schedule, net, &send_of));
-    assert_int_equal(send_of != NULL, has_them);
-    free(send_of);
+    assert_ok(iwi_turn_plan_new(NULL, program->schedule, net, &turns));
+    assert_int_equal(turns != NULL, has_them);
+    iwi_turn_plan_free(turns);
 }
 
 static iw_sim_result *run(const iw_program *program, const iw_net *net, const iw_noise *noise,
@@ -186,5 +186,5 @@ int main(void)
         cmocka_unit_test(ranks_that_wait_for_each_other_are_told),
     };
 
-    return cmocka_run_group_tests_name("partners", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("turns", tests, NULL, NULL);
 }
