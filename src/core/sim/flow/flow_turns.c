@@ -19,12 +19,14 @@ enum turn_code {
     TURN_SEND, /* bytes; then the peer */
     TURN_POST, /* of a receive, where noise may meet it */
     TURN_WAIT, /* number of receives; then a struct awaited_receive of each */
-    TURN_CALC, /* then the picoseconds, low word first */
-    TURN_PHASE /* the same, of a compute phase */
+    TURN_CALC, /* picoseconds */
+    TURN_PHASE,
+    TURN_LONG_CALC, /* nothing; then the picoseconds, low word first */
+    TURN_LONG_PHASE
 };
 
 enum { CODE_BITS = 3 };
-#define MOST_BYTES ((UINT64_C(1) << (32 - CODE_BITS)) - 1)
+#define MOST_VALUE ((UINT64_C(1) << (32 - CODE_BITS)) - 1)
 
 struct awaited_receive {
     uint32_t bytes, peer;
@@ -77,6 +79,17 @@ static void put_receive(struct turn_writer *w, const struct iwi_node *op, uint32
     put_word(w, place);
 }
 
+static void put_calc(struct turn_writer *w, uint64_t ps, bool is_phase)
+{
+    if (ps <= MOST_VALUE) {
+        put_code(w, is_phase ? TURN_PHASE : TURN_CALC, ps);
+        return;
+    }
+    put_word(w, is_phase ? TURN_LONG_PHASE : TURN_LONG_CALC);
+    put_word(w, (uint32_t)ps);
+    put_word(w, (uint32_t)(ps >> 32));
+}
+
 /* Eager sends need no wait. False: the requests are not in the order of the program. */
 static bool put_wait(struct turn_writer *w, uint64_t first, uint64_t wait)
 {
@@ -121,11 +134,7 @@ static bool put_operation(struct turn_writer *w, uint64_t first, uint64_t node)
         }
         return true;
     case IWI_WAIT: return put_wait(w, first, node);
-    default:
-        put_word(w, (op->flags & IWI_NODE_PHASE) != 0 ? TURN_PHASE : TURN_CALC);
-        put_word(w, (uint32_t)op->amount);
-        put_word(w, (uint32_t)(op->amount >> 32));
-        return true;
+    default: put_calc(w, op->amount, (op->flags & IWI_NODE_PHASE) != 0); return true;
     }
 }
 
@@ -339,8 +348,8 @@ iw_status iwi_turn_plan_new(const iw_log *log, const struct iwi_schedule *schedu
 
     *turns_p = NULL;
     if (facts.sends >= UINT32_MAX || facts.sends != facts.receives || facts.has_synchronous ||
-        facts.largest_bytes > net->S_bytes || facts.largest_bytes > MOST_BYTES ||
-        facts.longest_wait > MOST_BYTES) {
+        facts.largest_bytes > net->S_bytes || facts.largest_bytes > MOST_VALUE ||
+        facts.longest_wait > MOST_VALUE) {
         return IW_OK;
     }
     turns = iwi_new_array(log, 1, sizeof *turns);
@@ -525,34 +534,37 @@ static void turn_calc(struct turn_run *run, const struct turn_here *here, iw_tim
     }
 }
 
+/* The words behind what has been done; NULL: the rank has to wait. */
+IWI_STEP const uint32_t *turn_step(struct turn_run *run, const struct turn_here *here, const uint32_t *word)
+{
+    const uint32_t value = *word >> CODE_BITS;
+
+    switch (code_of(*word)) {
+    case TURN_SEND: turn_send(run, here, word[1], value); return word + 2;
+    case TURN_POST: turn_post(run, here); return word + 1;
+    case TURN_WAIT:
+        return turn_wait(run, here, (const struct awaited_receive *)(const void *)(word + 1), value)
+                   ? word + 1 + (size_t)value * RECEIVE_WORDS
+                   : NULL;
+    case TURN_CALC: turn_calc(run, here, value, false); return word + 1;
+    case TURN_PHASE: turn_calc(run, here, value, true); return word + 1;
+    default:
+        turn_calc(run, here, (iw_time)(word[1] | (uint64_t)word[2] << 32), code_of(*word) == TURN_LONG_PHASE);
+        return word + 3;
+    }
+}
+
 /* One rank, as far as it gets. */
 static void turn_run_rank(struct turn_run *run, uint32_t rank)
 {
     const struct iwi_turn_plan *turns = run->turns;
     const struct turn_here here = {&run->ranks[rank], rank,
                                    turns->send_of + turns->schedule->first_node[rank]};
-    const uint32_t *word = turns->words + here.rank->next, *const end =
-                                                               turns->words + turns->first_word[rank + 1];
+    const uint32_t *word = turns->words + here.rank->next, *next = word;
+    const uint32_t *const end = turns->words + turns->first_word[rank + 1];
 
-    while (word < end) {
-        const enum turn_code code = code_of(*word);
-        const uint32_t value = *word >> CODE_BITS;
-
-        if (code == TURN_SEND) {
-            turn_send(run, &here, word[1], value);
-            word += 2;
-        } else if (code == TURN_WAIT) {
-            if (!turn_wait(run, &here, (const struct awaited_receive *)(const void *)(word + 1), value)) {
-                break;
-            }
-            word += 1 + (size_t)value * RECEIVE_WORDS;
-        } else if (code == TURN_POST) {
-            turn_post(run, &here);
-            word++;
-        } else {
-            turn_calc(run, &here, (iw_time)(word[1] | (uint64_t)word[2] << 32), code == TURN_PHASE);
-            word += 3;
-        }
+    while (word < end && (next = turn_step(run, &here, word)) != NULL) {
+        word = next;
     }
     here.rank->next = (uint64_t)(word - turns->words);
 }

@@ -149,6 +149,31 @@ static void what_is_left_over_has_no_partner(void **state)
     }
 }
 
+/* Of which the picoseconds need more than a word. */
+static void long_work_is_kept(void **state)
+{
+    static const iw_time lengths_ps[] = {1, (1 << 29) - 1, 1 << 29, INT64_C(5) << 32 | 3};
+    const iw_net net = iwt_example_net();
+    struct iwt_builder b;
+    iw_program *program;
+
+    (void)state;
+    for (int is_phase = 0; is_phase < 2; is_phase++) {
+        iwt_builder_init(&b, 2);
+        for (size_t k = 0; k < sizeof lengths_ps / sizeof lengths_ps[0]; k++) {
+            iwt_calc(&b, 0, lengths_ps[k]);
+            b.nodes[0][2 * k].flags = is_phase ? IWI_NODE_PHASE : 0;
+            iwt_send(&b, 0, 1, 8, 0);
+            iwt_recv(&b, 1, 0, 8, 0);
+        }
+        program = iwt_program(&b);
+        assert_partners(program, &net, true);
+        assert_engines_agree(program, &net, NULL, 1);
+        iw_program_free(program);
+        iwt_builder_release(&b);
+    }
+}
+
 static void ranks_that_wait_for_each_other_are_told(void **state)
 {
     const iw_net net = iwt_example_net();
@@ -183,6 +208,7 @@ int main(void)
         cmocka_unit_test(other_messages_are_left_to_channels),
         cmocka_unit_test(guesses_are_checked),
         cmocka_unit_test(what_is_left_over_has_no_partner),
+        cmocka_unit_test(long_work_is_kept),
         cmocka_unit_test(ranks_that_wait_for_each_other_are_told),
     };
 
