@@ -25,7 +25,7 @@ struct goal_known_rank {
     uint64_t first_node, first_dep, deps;
 };
 
-enum { KNOWN_RANKS = 64 };
+enum { KNOWN_RANKS = 64, AHEAD_BYTES = 2048 };
 
 struct goal_reader {
     const iw_log *log;
@@ -374,6 +374,7 @@ static bool read_known_nodes(struct goal_reader *reader, const struct goal_rank_
     for (uint64_t n = 0; n < view->nodes; n++, p += IWI_GOAL_NODE_BYTES, q += IWI_GOAL_NODE_BYTES) {
         struct iwi_node node = builder->nodes[known->first_node + n];
 
+        __builtin_prefetch(p + AHEAD_BYTES); /* pages of a file lie apart: the processor stops at each */
         if (!has_same_shape(p, q) || !read_alike(reader, p, q, &node)) {
             return false;
         }
