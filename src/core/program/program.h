@@ -217,7 +217,7 @@ struct iwi_dep {
 /* What simulations ask of all operations: whoever goes through them for another reason notes it. */
 struct iwi_schedule_facts {
     bool are_known, has_wildcards, has_phases, has_synchronous;
-    uint64_t sends;
+    uint64_t sends, receives;
     uint64_t largest_bytes; /* of a send */
     uint64_t longest_wait;  /* requests; 0 in graphs */
 };
@@ -303,6 +303,7 @@ static inline void iwi_facts_note(struct iwi_schedule_facts *facts, const struct
 
         facts->has_wildcards |= node->peer == IWI_ANY || node->tag == IWI_ANY;
         facts->sends += is_send;
+        facts->receives += !is_send;
         facts->has_synchronous |= (node->flags & IWI_NODE_SYNCHRONOUS) != 0;
         facts->largest_bytes =
             is_send && node->amount > facts->largest_bytes ? node->amount : facts->largest_bytes;

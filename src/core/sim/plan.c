@@ -156,7 +156,7 @@ static iw_status plan_flow(const iw_log *log, const iw_program *program, const i
     }
     plan->schedule = schedule;
     plan->runs_stored = true;
-    return IW_OK;
+    return iwi_turn_plan_new(log, schedule, net, &plan->turns);
 }
 
 /* Sets plan->window, or plan->note if the window engine cannot run it. */
@@ -264,6 +264,7 @@ iw_status iwi_plan_init(const iw_log *log, const iw_program *program, const iw_n
 void iwi_plan_release(struct iwi_plan *plan)
 {
     iwi_graph_free(plan->graph);
+    iwi_turn_plan_free(plan->turns);
     iwi_trace_code_free(plan->code);
     iwi_window_plan_free(plan->window);
     free(plan->own_trace);

@@ -19,6 +19,7 @@ struct iwi_plan {
     const struct iwi_schedule *schedule; /* NULL: rounds of a pattern, steps of a trace */
     struct iwi_schedule *own_schedule;   /* made for this plan, or NULL */
     bool runs_stored;                    /* flow on a schedule in order */
+    struct iwi_turn_plan *turns;         /* the same, if it can be run so, or NULL */
     struct iwi_graph *graph;             /* flow on one that is not, or NULL */
     struct iwi_trace_code *code;         /* flow on a trace, or by members on a schedule; or NULL */
     struct iwi_trace_program *own_trace; /* the schedule as a trace, for members, or NULL */

@@ -701,11 +701,15 @@ static iw_status run_all(struct schedule_run *run)
     return IW_OK;
 }
 
-iw_status iwi_flow_schedule(struct iwi_flow *flow)
+iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_turn_plan *turns)
 {
     struct schedule_run run = {.flow = flow, .schedule = flow->job->schedule};
-    const iw_status status = run_all(&run);
+    iw_status status;
 
+    if (turns != NULL && flow->job->split == NULL) {
+        return iwi_flow_turns(flow, turns);
+    }
+    status = run_all(&run);
     for (uint32_t rank = 0; run.ranks != NULL && rank < flow->ranks; rank++) {
         free(run.ranks[rank].requests.list);
     }

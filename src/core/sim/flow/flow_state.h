@@ -19,6 +19,7 @@ struct iwi_stream;
 struct iwi_pass_levels;
 struct iwi_exchange;
 struct iwi_replica_shares;
+struct iwi_turn_plan;
 
 /* The draws of neighbouring trials for one message: they come together. */
 struct iwi_drawn_delays {
@@ -243,7 +244,16 @@ IW_NODISCARD iw_status iwi_flow_sweep(struct iwi_flow *flow, const struct iwi_op
 /* NULL if the flow engine can run this schedule, which is in order; else why not. */
 const char *iwi_flow_refusal(const struct iwi_schedule *schedule);
 
-/* Runs flow->job->schedule from the state that iwi_flow_restart() left. */
-IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow);
+/* Such a schedule as ranks take turns at it. *turns_p is NULL if its messages are not received in the order
+ * of sends between two ranks, or have no partner, or need a rendezvous. */
+IW_NODISCARD iw_status iwi_turn_plan_new(const iw_log *log, const struct iwi_schedule *schedule,
+                                         const iw_net *net, struct iwi_turn_plan **turns_p);
+void iwi_turn_plan_free(struct iwi_turn_plan *turns);
+
+/* Runs flow->job->schedule from the state that iwi_flow_restart() left; `turns` is made of it, or NULL. */
+IW_NODISCARD iw_status iwi_flow_schedule(struct iwi_flow *flow, const struct iwi_turn_plan *turns);
+
+/* The same by turns; nothing is explained. */
+IW_NODISCARD iw_status iwi_flow_turns(struct iwi_flow *flow, const struct iwi_turn_plan *turns);
 
 #endif

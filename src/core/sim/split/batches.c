@@ -198,7 +198,7 @@ iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow)
     if (plan->code != NULL) {
         return iwi_flow_trace(flow, plan->code);
     }
-    return plan->runs_stored ? iwi_flow_schedule(flow) : iwi_flow_pattern(flow);
+    return plan->runs_stored ? iwi_flow_schedule(flow, plan->turns) : iwi_flow_pattern(flow);
 }
 
 /* One trial by an engine that keeps nothing from one to the next. Graphs are explained, and told step by

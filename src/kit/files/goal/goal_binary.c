@@ -11,6 +11,22 @@
 #include "core/program/in_order.h"
 #include "kit/files/goal/goal_build.h"
 
+/* One rank's data, all within the file. */
+struct goal_rank_view {
+    uint32_t rank, nodes, roots;
+    uint64_t size;        /* bytes from `begin` on */
+    uint64_t list_length; /* of the index list */
+    const char *begin, *root, *node, *list;
+};
+
+/* A rank that has been read: where it is in the file, and where in what is built. */
+struct goal_known_rank {
+    struct goal_rank_view view; /* .begin NULL: there is none */
+    uint64_t first_node, first_dep, deps;
+};
+
+enum { KNOWN_RANKS = 64, AHEAD_BYTES = 2048 };
+
 struct goal_reader {
     const iw_log *log;
     const struct iwi_goal_source *source;
@@ -28,14 +44,7 @@ struct goal_reader {
     bool has_forward; /* an operation requires a later one */
     uint32_t ranks;
     uint8_t max_cpu, max_nic;
-};
-
-/* One rank's data, all within the file. */
-struct goal_rank_view {
-    uint32_t rank, nodes, roots;
-    uint64_t size;        /* bytes from `begin` on */
-    uint64_t list_length; /* of the index list */
-    const char *begin, *root, *node, *list;
+    struct goal_known_rank known[KNOWN_RANKS]; /* by size: the last rank of it */
 };
 
 /* ---- one rank: its operations, and what they wait for ---- */
@@ -285,10 +294,9 @@ static iw_status reserve_scratch(struct goal_reader *reader, const struct goal_r
     return IW_OK;
 }
 
-/* Adds the operations of one rank to what is built. */
-static iw_status goal_read_rank(struct goal_reader *reader, const struct goal_rank_view *view)
+/* Reads the operations of one rank field by field, and what they wait for. */
+static iw_status read_new_rank(struct goal_reader *reader, const struct goal_rank_view *view)
 {
-    IW_TRY(iwi_goal_begin_block(reader->log, &reader->builder, view->rank, 0));
     IW_TRY(reserve_scratch(reader, view));
     for (uint32_t n = 0; n < view->nodes; n++) {
         IW_TRY(read_node(reader, view, view->node + (uint64_t)n * IWI_GOAL_NODE_BYTES));
@@ -304,6 +312,113 @@ static iw_status goal_read_rank(struct goal_reader *reader, const struct goal_ra
     place_deps(reader, view);
     reader->is_in_order = reader->is_in_order && keep_in_order(reader, view);
     return reader->is_in_order ? IW_OK : keep_graph(reader, view);
+}
+
+/* ---- a rank like one before it ----
+ *
+ * Most ranks differ from another one by their peers, sizes and tags only: what they wait for needs no second
+ * look. Whatever is not as it should be makes a rank one that is read field by field, which says so. */
+
+static struct goal_known_rank *known_like(struct goal_reader *reader, const struct goal_rank_view *view)
+{
+    return &reader->known[(view->nodes + 31 * view->list_length) % KNOWN_RANKS];
+}
+
+static bool has_same_lists(const struct goal_rank_view *a, const struct goal_rank_view *b)
+{
+    return b->begin != NULL && a->nodes == b->nodes && a->roots == b->roots &&
+           a->list_length == b->list_length && memcmp(a->root, b->root, UINT64_C(4) * a->roots) == 0 &&
+           memcmp(a->list, b->list, 4 * a->list_length) == 0;
+}
+
+/* All but peer, size and tag, which are bytes 5 to 20. */
+static inline bool has_same_shape(const char *p, const char *q)
+{
+    const uint64_t begin = iwi_goal_get_u64(p) ^ iwi_goal_get_u64(q);
+    const uint64_t end = (iwi_goal_get_u64(p + 21) ^ iwi_goal_get_u64(q + 21)) |
+                         (iwi_goal_get_u64(p + 29) ^ iwi_goal_get_u64(q + 29)) |
+                         (iwi_goal_get_u64(p + 31) ^ iwi_goal_get_u64(q + 31));
+
+    return ((begin & UINT64_C(0xffffffffff)) | end) == 0;
+}
+_Static_assert(IWI_GOAL_NODE_PEER == 5 && IWI_GOAL_NODE_CPU == 21 && IWI_GOAL_NODE_BYTES == 39,
+               "has_same_shape() knows the layout");
+
+/* Peer, size and tag of an operation that is like the one at `q`; false unless they are fit to be so. */
+static inline bool read_alike(const struct goal_reader *reader, const char *p, const char *q,
+                              struct iwi_node *node)
+{
+    const uint64_t value = iwi_goal_get_u64(p + IWI_GOAL_NODE_SIZE);
+
+    if (p[IWI_GOAL_NODE_TYPE] == IWI_GOAL_TYPE_CALC) { /* one of 0 may be a wait */
+        const uint64_t unit_ps = (uint64_t)reader->source->unit_ps;
+
+        node->amount = value * unit_ps;
+        return value <= IW_TIME_INPUT_MAX / unit_ps &&
+               (value == 0) == (iwi_goal_get_u64(q + IWI_GOAL_NODE_SIZE) == 0);
+    }
+    node->peer = iwi_goal_get_u32(p + IWI_GOAL_NODE_PEER);
+    node->tag = iwi_goal_get_u32(p + IWI_GOAL_NODE_TAG);
+    node->amount = value;
+    return value <= IWI_GOAL_MOST_BYTES &&
+           (node->peer < reader->ranks || (node->kind == IWI_RECV && node->peer == IWI_ANY));
+}
+
+static bool read_known_nodes(struct goal_reader *reader, const struct goal_rank_view *view,
+                             const struct goal_known_rank *known)
+{
+    struct iwi_goal_builder *builder = &reader->builder;
+    struct iwi_schedule_facts facts = builder->facts;
+    const char *p = view->node, *q = known->view.node;
+
+    for (uint64_t n = 0; n < view->nodes; n++, p += IWI_GOAL_NODE_BYTES, q += IWI_GOAL_NODE_BYTES) {
+        struct iwi_node node = builder->nodes[known->first_node + n];
+
+        __builtin_prefetch(p + AHEAD_BYTES); /* pages of a file lie apart: the processor stops at each */
+        if (!has_same_shape(p, q) || !read_alike(reader, p, q, &node)) {
+            return false;
+        }
+        builder->nodes[builder->node_count + n] = node;
+        iwi_facts_note(&facts, &node);
+    }
+    builder->facts = facts;
+    builder->node_count += view->nodes;
+    return true;
+}
+
+/* Adds a rank that is like a known one; false, and nothing is added, if it is not. */
+static bool read_known_rank(struct goal_reader *reader, const struct goal_rank_view *view,
+                            const struct goal_known_rank *known)
+{
+    struct iwi_goal_builder *builder = &reader->builder;
+    const uint64_t shift = builder->dep_count - known->first_dep;
+    uint64_t *first = builder->first_dep + builder->node_count;
+
+    if (!has_same_lists(view, &known->view) || !read_known_nodes(reader, view, known)) {
+        return false;
+    }
+    for (uint64_t n = 0; n < view->nodes && builder->dep_count > 0; n++) { /* else it is 0 already */
+        first[n] = builder->first_dep[known->first_node + n] + shift;
+    }
+    memcpy(builder->deps + builder->dep_count, builder->deps + known->first_dep,
+           (size_t)known->deps * sizeof *builder->deps);
+    builder->dep_count += known->deps;
+    return true;
+}
+
+/* Adds the operations of one rank to what is built. */
+static iw_status goal_read_rank(struct goal_reader *reader, const struct goal_rank_view *view)
+{
+    const struct iwi_goal_builder *builder = &reader->builder;
+    const uint64_t first_node = builder->node_count, first_dep = builder->dep_count;
+    struct goal_known_rank *known = known_like(reader, view);
+
+    IW_TRY(iwi_goal_begin_block(reader->log, &reader->builder, view->rank, 0));
+    if (!read_known_rank(reader, view, known)) {
+        IW_TRY(read_new_rank(reader, view));
+    }
+    *known = (struct goal_known_rank){*view, first_node, first_dep, builder->dep_count - first_dep};
+    return IW_OK;
 }
 
 /* ---- the file ---- */
@@ -427,6 +542,7 @@ static void start_again(struct goal_reader *reader)
     builder->node_count = builder->dep_count = builder->block_count = 0;
     builder->max_cpu = builder->max_nic = 0;
     builder->facts = (struct iwi_schedule_facts){.are_known = false};
+    memset(reader->known, 0, sizeof reader->known);
 }
 
 /* `*position_p` is where the last rank's data ends. */

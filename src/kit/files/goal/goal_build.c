@@ -250,6 +250,7 @@ static void add_facts(struct iwi_goal_builder *builder, const struct iwi_goal_bu
     facts->has_wildcards |= other->facts.has_wildcards;
     facts->has_phases |= other->facts.has_phases;
     facts->sends += other->facts.sends;
+    facts->receives += other->facts.receives;
     facts->largest_bytes =
         other->facts.largest_bytes > facts->largest_bytes ? other->facts.largest_bytes : facts->largest_bytes;
 }

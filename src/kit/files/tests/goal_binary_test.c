@@ -279,6 +279,7 @@ static void assert_programs_equal(const char *text, bool is_in_order)
         assert_int_equal(at_once->deps[d].is_start, graph->deps[d].is_start);
     }
     assert_int_equal(at_once->facts.sends, graph->facts.sends);
+    assert_int_equal(at_once->facts.receives, graph->facts.receives);
     assert_int_equal(at_once->facts.longest_wait, graph->facts.longest_wait);
     assert_int_equal(at_once->facts.largest_bytes, graph->facts.largest_bytes);
     assert_int_equal(at_once->facts.has_phases, graph->facts.has_phases);
@@ -314,6 +315,112 @@ static void one_rank_that_is_not_in_order_makes_all_a_graph(void **state)
     assert_programs_equal("num_ranks 2\nrank 0 {\n" CHAIN "}\nrank 1 {\nl1: calc 1 cpu 1\n}\n", false);
 }
 
+/* Ranks that differ by peers, sizes, tags and lengths, and some by more than these. */
+static void ranks_like_others_are_read_as_these(void **state)
+{
+    (void)state;
+    assert_programs_equal(
+        "num_ranks 4\nrank 0 {\n" WAITS "}\nrank 1 {\nl1: recv 900b from 3 tag 7\nl2: send "
+        "1000000b to 2 tag 9\nl2 irequires l1\nl3: calc 0\nl3 requires l2\nl3 requires l1\n}\n"
+        "rank 2 {\nl1: recv 9b from -1 tag -1\nl2: send 8b to 0 tag 3\nl2 irequires l1\nl3: calc "
+        "0\nl3 requires l2\nl3 requires l1\n}\nrank 3 {\n" WAITS "}\n",
+        true);
+    assert_programs_equal("num_ranks 3\nrank 0 {\n" CHAIN
+                          "}\nrank 1 {\nl1: calc 6\nl2: recv 8b from 0 tag 2\nl2 "
+                          "requires l1\nl3: calc 0\nl3 requires l2\n}\nrank 2 {\n" CHAIN "}\n",
+                          true);
+    /* an empty calc is a wait, another none */
+    assert_programs_equal("num_ranks 2\nrank 0 {\n" WAITS
+                          "}\nrank 1 {\nl1: recv 9b from 0 tag 1\nl2: send 8b to 0 "
+                          "tag 3\nl2 irequires l1\nl3: calc 5\nl3 requires l2\nl3 requires l1\n}\n",
+                          false);
+    assert_programs_equal(
+        "num_ranks 3\nrank 0 {\nl1: calc 1\nl2: send 1b to 1\n}\nrank 1 {\nl1: calc 1\nl2: send "
+        "1b to 2\n}\nrank 2 {\nl1: calc 0\nl2: send 1b to 1\n}\n",
+        false);
+}
+
+/* What is read of the last rank, or why it is refused. */
+struct last_rank {
+    struct iwi_schedule *schedule; /* NULL: it is refused */
+    struct iwt_log log;
+    iw_status status;
+};
+
+static void read_last(const struct blob *blob, size_t from_end, unsigned char value, bool wants_program,
+                      struct last_rank *last)
+{
+    const struct iwi_goal_source source = {"t.goal",     blob->data, blob->size,
+                                           IW_PS_PER_NS, NULL,       wants_program};
+    const char before = blob->data[blob->size - from_end];
+
+    last->schedule = NULL;
+    iwt_log_init(&last->log);
+    blob->data[blob->size - from_end] = (char)value;
+    last->status = iwi_goal_read_memory(&last->log.log, &source, &last->schedule);
+    blob->data[blob->size - from_end] = before;
+}
+
+static void assert_same_rank(const struct iwi_schedule *a, const struct iwi_schedule *b, uint32_t rank)
+{
+    const uint64_t first_a = a->first_node[rank], first_b = b->first_node[rank];
+
+    assert_int_equal(a->is_in_order, b->is_in_order);
+    assert_int_equal(a->first_node[rank + 1] - first_a, b->first_node[rank + 1] - first_b);
+    for (uint64_t n = 0; n < a->first_node[rank + 1] - first_a; n++) {
+        const uint64_t dep_a = a->first_dep[first_a + n], dep_b = b->first_dep[first_b + n];
+
+        assert_nodes_equal(&a->nodes[first_a + n], &b->nodes[first_b + n]);
+        assert_int_equal(a->first_dep[first_a + n + 1] - dep_a, b->first_dep[first_b + n + 1] - dep_b);
+        for (uint64_t d = 0; d < a->first_dep[first_a + n + 1] - dep_a; d++) {
+            assert_int_equal(a->deps[dep_a + d].node, b->deps[dep_b + d].node);
+            assert_int_equal(a->deps[dep_a + d].is_start, b->deps[dep_b + d].is_start);
+        }
+    }
+}
+
+/* Behind a rank like it, and behind one that has nothing to do. */
+static void assert_read_alike(const char *block, unsigned char value, bool wants_program)
+{
+    char text[2][512];
+    struct blob blob[2];
+    struct last_rank last[2];
+
+    (void)snprintf(text[0], sizeof text[0], "num_ranks 2\nrank 0 {\n%s}\nrank 1 {\n%s}\n", block, block);
+    (void)snprintf(text[1], sizeof text[1], "num_ranks 2\nrank 0 {\n}\nrank 1 {\n%s}\n", block);
+    for (int k = 0; k < 2; k++) {
+        blob[k] = convert(text[k], strlen(text[k]), true);
+    }
+    for (size_t from_end = 1; from_end <= (blob[0].size - blob[1].size) + 8; from_end++) {
+        for (int k = 0; k < 2; k++) {
+            read_last(&blob[k], from_end, value, wants_program, &last[k]);
+        }
+        assert_int_equal(last[0].status, last[1].status);
+        assert_int_equal(last[0].log.errors, last[1].log.errors);
+        if (last[0].status == IW_OK && last[0].schedule->is_in_order == last[1].schedule->is_in_order) {
+            assert_same_rank(last[0].schedule, last[1].schedule, 1);
+        }
+        for (int k = 0; k < 2; k++) {
+            iwi_schedule_free(last[k].schedule);
+        }
+    }
+    free(blob[0].data);
+    free(blob[1].data);
+}
+
+static void a_byte_changed_is_noticed_in_a_rank_like_another(void **state)
+{
+    static const unsigned char values[] = {0x00, 0x01, 0x02, 0x03, 0x7f, 0x80, 0xff};
+
+    (void)state;
+    for (size_t v = 0; v < sizeof values; v++) {
+        for (int wants_program = 0; wants_program < 2; wants_program++) {
+            assert_read_alike(CHAIN, values[v], wants_program != 0);
+            assert_read_alike(WAITS, values[v], wants_program != 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +439,8 @@ int main(void)
         cmocka_unit_test(every_single_byte_changed_gives_a_status_and_no_crash),
         cmocka_unit_test(a_rank_in_order_is_read_as_a_program),
         cmocka_unit_test(one_rank_that_is_not_in_order_makes_all_a_graph),
+        cmocka_unit_test(ranks_like_others_are_read_as_these),
+        cmocka_unit_test(a_byte_changed_is_noticed_in_a_rank_like_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
