@@ -115,6 +115,13 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                            iw_time d, const struct iwi_lost *lost);
 
+/* Elements i ... i + count - 1, which work from ts[n] on: detours that are over by then are not next any
+ * more. `nexts` are their next_detour, or copies. */
+void iwi_flow_seek(struct iwi_flow *flow, size_t i, iw_time *nexts, const iw_time *ts, size_t count);
+
+/* Asks for what iwi_flow_seek() needs to bring these elements through their next `later` of time. */
+void iwi_flow_fetch(struct iwi_flow *flow, size_t i, iw_time later, size_t count);
+
 /* By how much the network delays the eager message that element i of `rank` has sent to `peer` just now. */
 iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
                        const struct iwi_cost *cost);

@@ -168,7 +168,10 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
     struct iwi_stream *stream = flow->stream;
     const struct iwi_span span = stretch_of(flow, first, count);
     const iw_time *now = flow->cpu + first;
+    const iw_time begun = *now;
     iw_time *edge = stream->edges;
+
+    iwi_flow_fetch(flow, first, stream->lasted, count);
 
     for (size_t p = 0; p < pass_count; p++) {
         iw_time *out = p + 1 < pass_count ? stream->now[p & 1] + IWI_EDGES : flow->cpu + first;
@@ -189,6 +192,7 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
         }
         now = out;
     }
+    stream->lasted = *now - begun;
 }
 
 /* What a stretch changes, to and fro. */
