@@ -44,10 +44,10 @@ struct iwi_flow {
                                         begun ahead */
     uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
     /* made when first used: */
-    iw_time *posted_other;               /* rendezvous in streaming rounds: what `posted` becomes */
-    iw_time *left;                       /* streaming rounds on a network with noise: when messages left */
-    iw_time *other;                      /* streaming rounds: what `cpu` becomes in this pass */
-    struct iwi_stream *stream;           /* the same: room for working in the cache */
+    iw_time *posted_other; /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *left;         /* streaming rounds on a network with noise: when messages left */
+    iw_time *other;        /* streaming rounds: what `cpu` becomes in a pass that cannot be made in place */
+    struct iwi_stream *stream;           /* streaming rounds: room for working in the cache */
     struct iwi_pass_levels *pass_levels; /* the same, on networks with levels: IWI_PASS_LEVELS of them */
     /* traces with restart points: values of messages that cross the end of a segment, kept_bytes for each
      * replica of kept_base ranks; `kept` while a point is written, kept_found (owned) what one held */
@@ -86,7 +86,7 @@ struct iwi_flow {
     struct iwi_cost costs[IW_NET_INNER_MAX + 1];
 };
 
-/* What a streaming round keeps per rank and lane: cpu, other, next_detour, and mostly both gaps. */
+/* What a streaming round keeps per rank and lane at most: cpu, other, next_detour and both gaps. */
 enum { IWI_FLOW_BYTES = 5 * sizeof(iw_time) };
 _Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
 
