@@ -57,27 +57,55 @@ static size_t merge(struct detour *detours, size_t count)
     return count > 0 ? last + 1 : 0;
 }
 
+enum { PIECES_PER_MARK = 4 };
+
+iw_status iwi_detour_trace_index(const iw_log *log, struct iwi_detour_trace *trace)
+{
+    const size_t marks = trace->count / PIECES_PER_MARK + 1;
+    size_t piece = 0;
+
+    if (trace->count > UINT32_MAX) {
+        return iwi_fail(log, IW_ERR_RANGE, "%zu detours of a CPU are too many", trace->count);
+    }
+    trace->index_ps = trace->length_ps / (iw_time)marks + 1;
+    trace->index = iwi_new_array(log, marks + 1, sizeof *trace->index);
+    if (trace->index == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    for (size_t mark = 0; mark <= marks; mark++) {
+        const iw_time position = (iw_time)mark * trace->index_ps;
+
+        while (piece < trace->count &&
+               trace->pieces[piece].start_ps + trace->pieces[piece].duration_ps <= position) {
+            piece++;
+        }
+        trace->index[mark] = (uint32_t)piece;
+    }
+    return IW_OK;
+}
+
 static iw_status fill(const iw_log *log, const struct detour *detours, size_t count, iw_time length_ps,
                       struct iwi_detour_trace *trace_p)
 {
-    struct iwi_detour_trace trace = {.start_ps = iwi_new_array(log, count, sizeof(iw_time)),
-                                     .duration_ps = iwi_new_array(log, count, sizeof(iw_time)),
+    struct iwi_detour_trace trace = {.pieces = iwi_new_array(log, count, sizeof(struct iwi_detour_piece)),
                                      .free_before_ps = iwi_new_array(log, count, sizeof(iw_time)),
                                      .count = count,
                                      .length_ps = length_ps,
                                      .free_ps = length_ps};
 
-    if (trace.start_ps == NULL || trace.duration_ps == NULL || trace.free_before_ps == NULL) {
-        free(trace.start_ps);
-        free(trace.duration_ps);
-        free(trace.free_before_ps);
+    if (trace.pieces == NULL || trace.free_before_ps == NULL) {
+        iwi_detour_trace_release(&trace);
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        trace.start_ps[i] = detours[i].start_ps;
-        trace.duration_ps[i] = detours[i].end_ps - detours[i].start_ps;
+        trace.pieces[i] =
+            (struct iwi_detour_piece){detours[i].start_ps, detours[i].end_ps - detours[i].start_ps};
         trace.free_before_ps[i] = detours[i].start_ps - (length_ps - trace.free_ps);
-        trace.free_ps -= trace.duration_ps[i];
+        trace.free_ps -= trace.pieces[i].duration_ps;
+    }
+    if (iwi_detour_trace_index(log, &trace) != IW_OK) {
+        iwi_detour_trace_release(&trace);
+        return IW_ERR_NOMEM;
     }
     *trace_p = trace;
     return IW_OK;
@@ -115,9 +143,9 @@ static iw_status check_length(const iw_log *log, const char *name, const struct 
 
 void iwi_detour_trace_release(struct iwi_detour_trace *trace)
 {
-    free(trace->start_ps);
-    free(trace->duration_ps);
+    free(trace->pieces);
     free(trace->free_before_ps);
+    free(trace->index);
 }
 
 iw_status iwi_detour_trace_build(const iw_log *log, const char *name, const iw_time *start_ps,

@@ -1,31 +1,41 @@
 /* Walking through a trace that repeats after its length; inline, for the sources that are made of traces.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The trace stands at position (t + offset) mod length. The place of a walk is the number of the current
- * piece
- * (*piece) and its start in wall-clock time, which say where this repetition of the trace began.
+ * The trace stands at position (t + offset) mod length. The place of a walk is the start of the current piece
+ * in wall-clock time, which engines have beside them, and the words below. They say all that most calls ask
+ * for: the trace itself, which ranks read all over, is read once for each piece.
  */
 #ifndef IWI_DETOUR_WALK_H
 #define IWI_DETOUR_WALK_H
 
+#include <string.h>
+
 #include "core/base/base.h"
 #include "core/base/order.h"
 #include "core/noise/source.h"
+
+enum {
+    IWI_WALK_PIECE,     /* the number of the current piece */
+    IWI_WALK_END,       /* its end in wall-clock time */
+    IWI_WALK_FOLLOWING, /* the start of the one behind it */
+    IWI_WALK_WORDS
+};
 
 /* So many pieces are looked at one by one before a binary search is worth it. */
 enum { IWI_NEAR_PIECES = 8 };
 
 static inline iw_time iwi_detour_trace_piece_end(const struct iwi_detour_trace *trace, size_t piece)
 {
-    return trace->start_ps[piece] + trace->duration_ps[piece];
+    return trace->pieces[piece].start_ps + trace->pieces[piece].duration_ps;
 }
 
 /* The first piece that ends after a position; count if none. */
 static inline size_t iwi_detour_trace_piece_after(const struct iwi_detour_trace *trace, iw_time position)
 {
+    const uint32_t *mark = &trace->index[position / trace->index_ps];
     size_t at;
 
-    IWI_FIRST_NOT(at, 0, trace->count, iwi_detour_trace_piece_end(trace, at) <= position);
+    IWI_FIRST_NOT(at, mark[0], mark[1], iwi_detour_trace_piece_end(trace, at) <= position);
     return at;
 }
 
@@ -38,8 +48,22 @@ static inline size_t iwi_detour_trace_pieces_within(const struct iwi_detour_trac
     return at;
 }
 
+/* The walk is at that piece, which begins at `start`. */
+static inline iw_time iwi_detour_trace_enter(const struct iwi_detour_trace *trace, int64_t *walk,
+                                             size_t piece, iw_time start)
+{
+    const struct iwi_detour_piece *now = &trace->pieces[piece];
+    const bool is_last = piece + 1 == trace->count;
+    const iw_time following = is_last ? trace->pieces[0].start_ps + trace->length_ps : now[1].start_ps;
+
+    walk[IWI_WALK_PIECE] = (int64_t)piece;
+    walk[IWI_WALK_END] = start + now->duration_ps;
+    walk[IWI_WALK_FOLLOWING] = start + (following - now->start_ps);
+    return start;
+}
+
 /* The first piece that ends after `position` of the repetition that began at `base`. */
-static inline iw_time iwi_detour_trace_place(const struct iwi_detour_trace *trace, int64_t *piece,
+static inline iw_time iwi_detour_trace_place(const struct iwi_detour_trace *trace, int64_t *walk,
                                              iw_time base, iw_time position)
 {
     size_t found = iwi_detour_trace_piece_after(trace, position);
@@ -48,8 +72,7 @@ static inline iw_time iwi_detour_trace_place(const struct iwi_detour_trace *trac
         base += trace->length_ps;
         found = 0;
     }
-    *piece = (int64_t)found;
-    return base + trace->start_ps[found];
+    return iwi_detour_trace_enter(trace, walk, found, base + trace->pieces[found].start_ps);
 }
 
 static inline iw_time iwi_detour_trace_offset(const struct iwi_detour_trace *trace,
@@ -78,48 +101,55 @@ static inline struct iwi_stream_origin iwi_origin_of_copy(const struct iwi_strea
 }
 
 static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
-                                             const struct iwi_stream_origin *origin, int64_t *piece)
+                                             const struct iwi_stream_origin *origin, int64_t *walk)
 {
     const iw_time position = iwi_detour_trace_offset(trace, origin);
 
-    *piece = 0;
-    return trace->count > 0 ? iwi_detour_trace_place(trace, piece, origin->at_ps - position, position)
-                            : IWI_NEVER;
-}
-
-static inline iw_time iwi_detour_trace_step(const struct iwi_detour_trace *trace, int64_t *piece,
-                                            iw_time start)
-{
-    const size_t now = (size_t)*piece;
-
-    if (now + 1 < trace->count) {
-        ++*piece;
-        return start + (trace->start_ps[now + 1] - trace->start_ps[now]);
+    if (trace->count == 0) {
+        walk[IWI_WALK_PIECE] = 0;
+        walk[IWI_WALK_END] = walk[IWI_WALK_FOLLOWING] = IWI_NEVER;
+        return IWI_NEVER;
     }
-    *piece = 0;
-    return start + (trace->start_ps[0] + trace->length_ps - trace->start_ps[now]);
+    return iwi_detour_trace_place(trace, walk, origin->at_ps - position, position);
 }
 
-static inline iw_time iwi_detour_trace_seek(const struct iwi_detour_trace *trace, int64_t *piece,
+static inline size_t iwi_detour_trace_behind(const struct iwi_detour_trace *trace, int64_t piece)
+{
+    return (size_t)piece + 1 < trace->count ? (size_t)piece + 1 : 0;
+}
+
+static inline iw_time iwi_detour_trace_step(const struct iwi_detour_trace *trace, int64_t *walk)
+{
+    return iwi_detour_trace_enter(trace, walk, iwi_detour_trace_behind(trace, walk[IWI_WALK_PIECE]),
+                                  walk[IWI_WALK_FOLLOWING]);
+}
+
+/* Has what iwi_detour_trace_seek() reads brought into the cache. */
+static inline void iwi_detour_trace_fetch(const struct iwi_detour_trace *trace, const int64_t *walk,
+                                          iw_time t)
+{
+    if (walk[IWI_WALK_END] <= t) {
+        __builtin_prefetch(&trace->pieces[iwi_detour_trace_behind(trace, walk[IWI_WALK_PIECE])]);
+    }
+}
+
+static inline iw_time iwi_detour_trace_seek(const struct iwi_detour_trace *trace, int64_t *walk,
                                             iw_time start, iw_time t)
 {
     iw_time base;
 
-    if (trace->count == 0) {
-        return IWI_NEVER;
-    }
     for (int i = 0; i < IWI_NEAR_PIECES; i++) {
-        if (start + trace->duration_ps[*piece] > t) {
+        if (walk[IWI_WALK_END] > t) {
             return start;
         }
-        start = iwi_detour_trace_step(trace, piece, start);
+        start = iwi_detour_trace_step(trace, walk);
     }
     if (start > t) {
         return start;
     }
-    base = start - trace->start_ps[*piece];
+    base = start - trace->pieces[walk[IWI_WALK_PIECE]].start_ps;
     base += (t - base) / trace->length_ps * trace->length_ps;
-    return iwi_detour_trace_place(trace, piece, base, t - base);
+    return iwi_detour_trace_place(trace, walk, base, t - base);
 }
 
 /* Where `work` > 0 of undisturbed time since position 0 of the repetition beginning at `base` is reached:
@@ -129,7 +159,7 @@ static inline iw_time iwi_detour_trace_reach(const struct iwi_detour_trace *trac
 {
     const iw_time repetitions = (work - 1) / trace->free_ps, rest = work - repetitions * trace->free_ps;
     const size_t piece = iwi_detour_trace_pieces_within(trace, rest);
-    const iw_time busy = piece < trace->count ? trace->start_ps[piece] - trace->free_before_ps[piece]
+    const iw_time busy = piece < trace->count ? trace->pieces[piece].start_ps - trace->free_before_ps[piece]
                                               : trace->length_ps - trace->free_ps;
     iw_time whole, result;
 
@@ -140,14 +170,14 @@ static inline iw_time iwi_detour_trace_reach(const struct iwi_detour_trace *trac
     return result;
 }
 
-static inline iw_time iwi_detour_trace_finish(const struct iwi_detour_trace *trace, int64_t *piece,
+static inline iw_time iwi_detour_trace_finish(const struct iwi_detour_trace *trace, int64_t *walk,
                                               iw_time *next, iw_time t, iw_time d)
 {
+    int64_t at[IWI_WALK_WORDS] = {0};
     iw_time start, now = t, left = d;
-    int64_t at;
 
-    *next = start = iwi_detour_trace_seek(trace, piece, *next, t);
-    at = *piece;
+    *next = start = iwi_detour_trace_seek(trace, walk, *next, t);
+    memcpy(at, walk, sizeof at);
     for (int i = 0; i < IWI_NEAR_PIECES; i++) {
         if (start >= now + left) {
             return now + left;
@@ -155,15 +185,18 @@ static inline iw_time iwi_detour_trace_finish(const struct iwi_detour_trace *tra
         if (start > now) {
             left -= start - now;
         }
-        now = start + trace->duration_ps[at];
-        start = iwi_detour_trace_step(trace, &at, start);
+        now = at[IWI_WALK_END];
+        start = at[IWI_WALK_FOLLOWING];
+        if (start < now + left) {
+            (void)iwi_detour_trace_step(trace, at);
+        }
     }
     if (start >= now + left) {
         return now + left;
     }
     left -= start - now;
-    return iwi_max(
-        t + d, iwi_detour_trace_reach(trace, start - trace->start_ps[at], trace->free_before_ps[at] + left));
+    return iwi_max(t + d, iwi_detour_trace_reach(trace, start - trace->pieces[at[IWI_WALK_PIECE]].start_ps,
+                                                 trace->free_before_ps[at[IWI_WALK_PIECE]] + left));
 }
 
 #endif

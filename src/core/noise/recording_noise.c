@@ -256,11 +256,12 @@ static void sample_cpu(const struct iwi_recorded_cpu *cpu, size_t label_count, s
     size_t full = 0;
 
     for (size_t i = 0; i < cpu->trace.count && full < label_count; i++) {
+        const struct iwi_detour_piece *piece = &cpu->trace.pieces[i];
         struct sample *sample = &samples[cpu->label[i] * (size_t)CPUS + place];
 
         if (sample->count < MOST_DETOURS) {
-            sample->start[sample->count] = cpu->trace.start_ps[i];
-            sample->end[sample->count++] = cpu->trace.start_ps[i] + cpu->trace.duration_ps[i] + NEAR_PS;
+            sample->start[sample->count] = piece->start_ps;
+            sample->end[sample->count++] = piece->start_ps + piece->duration_ps + NEAR_PS;
             full += sample->count == MOST_DETOURS;
         }
     }
@@ -454,12 +455,11 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
     filler->busy_ps[label] += duration_ps;
     trace->free_ps -= duration_ps;
     if (n > 0 && cpu->label[n - 1] == label &&
-        trace->start_ps[n - 1] + trace->duration_ps[n - 1] == start_ps) {
-        trace->duration_ps[n - 1] += duration_ps;
+        trace->pieces[n - 1].start_ps + trace->pieces[n - 1].duration_ps == start_ps) {
+        trace->pieces[n - 1].duration_ps += duration_ps;
         return;
     }
-    trace->start_ps[n] = start_ps;
-    trace->duration_ps[n] = duration_ps;
+    trace->pieces[n] = (struct iwi_detour_piece){start_ps, duration_ps};
     trace->free_before_ps[n] = start_ps - (trace->length_ps - trace->free_ps - duration_ps);
     cpu->label[n] = label;
     trace->count++;
@@ -474,14 +474,13 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
                                   b->is_dropped == NULL ? NULL : b->is_dropped[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
-    cpu->trace = (struct iwi_detour_trace){.start_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                           .duration_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                           .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                           .length_ps = b->recorded->length_ps,
-                                           .free_ps = b->recorded->length_ps};
+    cpu->trace =
+        (struct iwi_detour_trace){.pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
+                                  .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                  .length_ps = b->recorded->length_ps,
+                                  .free_ps = b->recorded->length_ps};
     cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);
-    if (cpu->trace.start_ps == NULL || cpu->trace.duration_ps == NULL || cpu->trace.free_before_ps == NULL ||
-        cpu->label == NULL) {
+    if (cpu->trace.pieces == NULL || cpu->trace.free_before_ps == NULL || cpu->label == NULL) {
         return IW_ERR_NOMEM;
     }
     iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns});
@@ -491,7 +490,7 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
                         " ns, so no time is left to work",
                         b->names[node], detours->cpu, b->length_ns);
     }
-    return IW_OK;
+    return iwi_detour_trace_index(b->log, &cpu->trace);
 }
 
 static iw_status new_recorded(struct builder *b, size_t cpu_count)

@@ -25,11 +25,13 @@ struct iwi_poisson {
 
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
 struct iwi_detour_trace {
-    iw_time *start_ps, *duration_ps;
+    struct iwi_detour_piece *pieces;
     iw_time *free_before_ps; /* undisturbed time in [0, start) */
     size_t count;
     iw_time length_ps; /* 0 only when count is */
     iw_time free_ps;   /* undisturbed time in [0, length), above 0 when count is */
+    uint32_t *index;   /* the first piece that ends after index_ps, twice index_ps, ...; count if none */
+    iw_time index_ps;
 };
 
 /* One CPU of a recording. */
@@ -126,6 +128,10 @@ struct iwi_source_ops {
                     iw_time start, iw_time t);
     /* NULL, or seek() of `count` detours, each to its own t. Only for sources without words. */
     void (*seek_all)(const struct iwi_noise_source *source, iw_time *starts, const iw_time *ts, size_t count);
+    /* NULL, or where step() leads: known without it, which waits for memory. */
+    iw_time (*following)(const int64_t *words);
+    /* NULL, or seek() to t waits for memory, which this call asks for. */
+    void (*fetch)(const struct iwi_noise_source *source, const int64_t *words, iw_time t);
     iw_time (*end)(const struct iwi_noise_source *source, const int64_t *words, iw_time start);
     /* NULL, or whose the detour is: added to the number of the source. */
     size_t (*label)(const struct iwi_noise_source *source, const int64_t *words);
@@ -227,6 +233,9 @@ IW_NODISCARD iw_status iwi_detour_trace_load(const iw_log *log, const char *path
 
 /* Name of the source that stands for all recorded ones without a label of their own. */
 #define IWI_OTHER_SOURCES "other"
+
+/* Makes the index of a trace that is complete. */
+IW_NODISCARD iw_status iwi_detour_trace_index(const iw_log *log, struct iwi_detour_trace *trace);
 
 void iwi_detour_trace_release(struct iwi_detour_trace *trace);
 

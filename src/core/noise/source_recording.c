@@ -2,9 +2,9 @@
  * of its copy of the node's CPUs; of several recorded nodes, each simulated one meets another.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Words: the number of the current piece, the CPU among those of all recorded nodes. Where node-wide sources
- * have an offset of their own, the pieces of a CPU are two lists that are walked side by side: the place in
- * the first list and its start, and the same of the second.
+ * Words: the CPU among those of all recorded nodes, and those of a walk. Where node-wide sources have an
+ * offset of their own, the pieces of a CPU are two lists that are walked side by side: the place in the first
+ * list and its start, and the same of the second.
  */
 #include <idlewave/noise.h>
 
@@ -18,7 +18,7 @@
 #include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 
-enum { PIECE, CPU, START, WIDE_PIECE, WIDE_START };
+enum { CPU, PIECE, START, WIDE_PIECE, WIDE_START, WALK = PIECE };
 
 static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
@@ -139,39 +139,52 @@ static iw_time begin(const struct iwi_noise_source *source, const struct iwi_str
     if (copy > 0 && origin->has_copies && recorded->has_own) {
         const struct iwi_stream_origin own = iwi_origin_of_copy(origin, copy);
 
-        return iwi_detour_trace_begin(trace, &own, &words[PIECE]);
+        return iwi_detour_trace_begin(trace, &own, &words[WALK]);
     }
-    return iwi_detour_trace_begin(trace, origin, &words[PIECE]);
+    return iwi_detour_trace_begin(trace, origin, &words[WALK]);
 }
 
 static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start)
 {
     (void)draw;
-    return iwi_detour_trace_step(&cpu_of(source, words)->trace, &words[PIECE], start);
+    (void)start;
+    return iwi_detour_trace_step(&cpu_of(source, words)->trace, &words[WALK]);
 }
 
 static iw_time end(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
-    return start + cpu_of(source, words)->trace.duration_ps[words[PIECE]];
+    (void)source;
+    (void)start;
+    return words[WALK + IWI_WALK_END];
 }
 
 static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start, iw_time t)
 {
     (void)draw;
-    return iwi_detour_trace_seek(&cpu_of(source, words)->trace, &words[PIECE], start, t);
+    return iwi_detour_trace_seek(&cpu_of(source, words)->trace, &words[WALK], start, t);
 }
 
 static iw_time finish(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,
                       iw_time d)
 {
-    return iwi_detour_trace_finish(&cpu_of(source, words)->trace, &words[PIECE], next, t, d);
+    return iwi_detour_trace_finish(&cpu_of(source, words)->trace, &words[WALK], next, t, d);
+}
+
+static iw_time following(const int64_t *words)
+{
+    return words[WALK + IWI_WALK_FOLLOWING];
+}
+
+static void fetch(const struct iwi_noise_source *source, const int64_t *words, iw_time t)
+{
+    iwi_detour_trace_fetch(&cpu_of(source, words)->trace, &words[WALK], t);
 }
 
 static size_t label(const struct iwi_noise_source *source, const int64_t *words)
 {
-    return cpu_of(source, words)->label[words[PIECE]];
+    return cpu_of(source, words)->label[words[WALK + IWI_WALK_PIECE]];
 }
 
 const struct iwi_source_ops iwi_source_recording = {
@@ -180,10 +193,12 @@ const struct iwi_source_ops iwi_source_recording = {
     .release = release,
     .share = share,
     .is_recorded = true,
-    .words = 2,
+    .words = WALK + IWI_WALK_WORDS,
     .begin = begin,
     .step = step,
     .seek = seek,
+    .following = following,
+    .fetch = fetch,
     .end = end,
     .label = label,
     .finish = finish,
@@ -210,12 +225,12 @@ static struct list wide_list(const struct iwi_recorded_cpu *cpu)
 
 static iw_time list_start(const struct list *list, int64_t place)
 {
-    return list->trace->start_ps[list->pieces[place]];
+    return list->trace->pieces[list->pieces[place]].start_ps;
 }
 
 static iw_time list_length(const struct list *list, int64_t place)
 {
-    return list->trace->duration_ps[list->pieces[place]];
+    return list->trace->pieces[list->pieces[place]].duration_ps;
 }
 
 /* The first of the list that ends after `position` of the repetition that began at `base`. */
@@ -329,7 +344,7 @@ static uint32_t piece_of_both(const struct iwi_noise_source *source, const int64
 
 static iw_time end_both(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
-    return start + cpu_of(source, words)->trace.duration_ps[piece_of_both(source, words)];
+    return start + cpu_of(source, words)->trace.pieces[piece_of_both(source, words)].duration_ps;
 }
 
 static size_t label_both(const struct iwi_noise_source *source, const int64_t *words)

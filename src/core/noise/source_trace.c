@@ -1,7 +1,7 @@
 /* Recorded noise: the detours of a file or of arrays, repeated after the length of the recording.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Words: the number of the current piece.
+ * Words: those of a walk.
  */
 #include <idlewave/noise.h>
 
@@ -11,8 +11,6 @@
 #include "core/noise/detour_walk.h"
 #include "core/noise/source.h"
 #include "core/noise/stream.h"
-
-enum { PIECE };
 
 static void release(struct iwi_noise_source *source)
 {
@@ -33,34 +31,47 @@ static iw_time begin(const struct iwi_noise_source *source, const struct iwi_str
     if (origin->seat > 0 && origin->has_copies) { /* a text has one CPU */
         const struct iwi_stream_origin own = iwi_origin_of_copy(origin, origin->seat);
 
-        return iwi_detour_trace_begin(&source->u.trace, &own, &words[PIECE]);
+        return iwi_detour_trace_begin(&source->u.trace, &own, words);
     }
-    return iwi_detour_trace_begin(&source->u.trace, origin, &words[PIECE]);
+    return iwi_detour_trace_begin(&source->u.trace, origin, words);
 }
 
 static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start)
 {
     (void)draw;
-    return iwi_detour_trace_step(&source->u.trace, &words[PIECE], start);
+    (void)start;
+    return iwi_detour_trace_step(&source->u.trace, words);
 }
 
 static iw_time end(const struct iwi_noise_source *source, const int64_t *words, iw_time start)
 {
-    return start + source->u.trace.duration_ps[words[PIECE]];
+    (void)source;
+    (void)start;
+    return words[IWI_WALK_END];
 }
 
 static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start, iw_time t)
 {
     (void)draw;
-    return iwi_detour_trace_seek(&source->u.trace, &words[PIECE], start, t);
+    return iwi_detour_trace_seek(&source->u.trace, words, start, t);
+}
+
+static iw_time following(const int64_t *words)
+{
+    return words[IWI_WALK_FOLLOWING];
+}
+
+static void fetch(const struct iwi_noise_source *source, const int64_t *words, iw_time t)
+{
+    iwi_detour_trace_fetch(&source->u.trace, words, t);
 }
 
 static iw_time finish(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,
                       iw_time d)
 {
-    return iwi_detour_trace_finish(&source->u.trace, &words[PIECE], next, t, d);
+    return iwi_detour_trace_finish(&source->u.trace, words, next, t, d);
 }
 
 /* A text, or a recording of one CPU, whose sources of noise stand side by side; else NULL. */
@@ -90,8 +101,7 @@ bool iwi_noise_trace_view(const iw_noise *noise, struct iwi_detour_trace_view *v
     if (trace == NULL) {
         return false;
     }
-    *view_p =
-        (struct iwi_detour_trace_view){trace->start_ps, trace->duration_ps, trace->count, trace->length_ps};
+    *view_p = (struct iwi_detour_trace_view){trace->pieces, trace->count, trace->length_ps};
     return true;
 }
 
@@ -116,10 +126,12 @@ const struct iwi_source_ops iwi_source_trace = {
     .release = release,
     .share = share,
     .is_recorded = true,
-    .words = 1,
+    .words = IWI_WALK_WORDS,
     .begin = begin,
     .step = step,
     .seek = seek,
+    .following = following,
+    .fetch = fetch,
     .end = end,
     .finish = finish,
 };

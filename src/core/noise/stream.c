@@ -270,6 +270,7 @@ struct cursor {
     uint32_t number;
     struct iwi_draw_id draw;
     iw_time start;
+    bool is_at_start; /* false: the words are still those of the detour before */
     int64_t words[IWI_SOURCE_MOST_WORDS];
 };
 
@@ -411,6 +412,13 @@ void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_
     }
 }
 
+/* What the next detours of a source are drawn with; recorded ones are not, and divisions take long. */
+static struct iwi_draw_id walk_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
+{
+    return noise->sources[number].ops->is_recorded ? (struct iwi_draw_id){0}
+                                                   : iwi_source_draw(noise, number, id);
+}
+
 /* Moves every source on to its first detour that ends after t, in the state and in `cursors`. */
 static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next, iw_time t,
                      struct cursor *cursors)
@@ -425,9 +433,10 @@ static void seek_all(const iw_noise *noise, struct iwi_stream_id id, int64_t *st
 
         cursors[i].source = source;
         cursors[i].number = number;
-        cursors[i].draw = iwi_source_draw(noise, number, id);
+        cursors[i].draw = walk_draw(noise, number, id);
         *start = source->ops->seek(source, cursors[i].draw, state, *start, t);
         cursors[i].start = *start;
+        cursors[i].is_at_start = true;
         if (source->ops->words > 0) { /* else there may be no state */
             memcpy(cursors[i].words, state, source->ops->words * sizeof *state);
         }
@@ -468,6 +477,23 @@ static iw_time finish_evenly(struct cursor *c, iw_time now, iw_time left, const 
     return end;
 }
 
+/* Leaves a detour behind; the words follow when they are needed. */
+static void leave(struct cursor *c)
+{
+    const struct iwi_source_ops *ops = c->source->ops;
+
+    c->is_at_start = ops->following == NULL;
+    c->start = c->is_at_start ? ops->step(c->source, c->draw, c->words, c->start) : ops->following(c->words);
+}
+
+static void arrive(struct cursor *c)
+{
+    if (!c->is_at_start) {
+        c->start = c->source->ops->step(c->source, c->draw, c->words, c->start);
+        c->is_at_start = true;
+    }
+}
+
 /* Works from t on until d is done, through the detours in the order of their starts: so an instant is lost to
  * the one that took it first. */
 static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time t, iw_time d,
@@ -485,6 +511,7 @@ static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time
         if (c->start >= now + left) {
             break;
         }
+        arrive(c);
         if (is_even && told > lost->worst_count) { /* one more: the first may have been under way */
             return finish_evenly(c, now, left, lost);
         }
@@ -500,7 +527,7 @@ static iw_time walk(struct cursor *cursors, size_t count, uint32_t rank, iw_time
             }
             now = end;
         }
-        c->start = ops->step(c->source, c->draw, c->words, c->start);
+        leave(c);
     }
     return now + left;
 }
@@ -515,12 +542,122 @@ iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *
     return noise->closed_form->ops->finish(noise->closed_form, state, next, t, d);
 }
 
-void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count)
+/* Moves every source of a stream on, in its state alone. */
+static void seek_state(const iw_noise *noise, struct iwi_stream_id id, int64_t *state, iw_time *next,
+                       iw_time t)
+{
+    const bool is_alone = noise->clocked_count == 1;
+    iw_time earliest = IWI_NEVER;
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const uint32_t number = noise->clocked[i];
+        const struct iwi_noise_source *source = &noise->sources[number];
+        iw_time *start = is_alone ? next : state++;
+
+        if (*start <= t) {
+            *start = source->ops->seek(source, walk_draw(noise, number, id), state, *start, t);
+        }
+        state += source->ops->words;
+        earliest = iwi_min(earliest, *start);
+    }
+    *next = earliest;
+}
+
+/* Asks for the memory that seek_state() waits for. */
+static void fetch_state(const iw_noise *noise, const int64_t *state, iw_time next, iw_time t)
+{
+    const bool is_alone = noise->clocked_count == 1;
+
+    for (size_t i = 0; i < noise->clocked_count; i++) {
+        const struct iwi_noise_source *source = &noise->sources[noise->clocked[i]];
+        const iw_time start = is_alone ? next : *state++;
+
+        if (start <= t && source->ops->fetch != NULL) {
+            source->ops->fetch(source, state, t);
+        }
+        state += source->ops->words;
+    }
+}
+
+/* Eight by eight, which takes vectors and no branches where nobody is behind. */
+IWI_VECTOR_VERSIONS size_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later,
+                                           size_t count, uint8_t picked[IWI_PICKED_MOST])
+{
+    enum { STRIDE = 8 };
+    size_t picked_count = 0;
+
+    for (size_t n = 0; n < count; n += STRIDE) {
+        const size_t end = n + STRIDE <= count ? STRIDE : count - n;
+        iw_time slack = 0;
+
+        for (size_t k = 0; k < STRIDE && end == STRIDE; k++) {
+            slack |= nexts[n + k] - ts[n + k] - later;
+        }
+        for (size_t k = 0; (slack < 0 || end < STRIDE) && k < end; k++) {
+            picked[picked_count] = (uint8_t)(n + k);
+            picked_count += nexts[n + k] < ts[n + k] + later;
+        }
+    }
+    return picked_count;
+}
+
+static void fetch_picked(const iw_noise *noise, const int64_t *state, const uint8_t *picked, size_t count,
+                         const iw_time *nexts, iw_time t)
+{
+    for (size_t k = 0; k < count; k++) {
+        __builtin_prefetch(state + picked[k] * noise->words);
+    }
+    for (size_t k = 0; k < count; k++) {
+        fetch_state(noise, state + picked[k] * noise->words, nexts[picked[k]], t);
+    }
+}
+
+/* Of up to IWI_PICKED_MOST streams those whose next detour may be over: all memory is asked for before the
+ * first of them waits for it. */
+static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row, size_t first,
+                         iw_time *nexts, const iw_time *ts, size_t count)
+{
+    int64_t *state = row->state + first * noise->words;
+    uint8_t behind[IWI_PICKED_MOST];
+    const size_t behind_count = iwi_pick_behind(nexts, ts, 0, count, behind);
+
+    fetch_picked(noise, state, behind, behind_count, nexts, IWI_LATEST);
+    for (size_t k = 0; k < behind_count; k++) {
+        const size_t n = behind[k], place = row->lane + first + n;
+        const struct iwi_stream_id id = {row->id.seed,
+                                         row->id.trial + (place & (((size_t)1 << row->lane_shift) - 1)),
+                                         row->id.rank + (uint32_t)(place >> row->lane_shift) * row->cores};
+
+        seek_state(noise, id, state + n * noise->words, &nexts[n], ts[n]);
+        nexts[n] = iwi_min(nexts[n], IWI_LATEST);
+    }
+}
+
+void iwi_noise_fetch_all(const iw_noise *noise, const struct iwi_stream_row *row, const iw_time *nexts,
+                         const iw_time *ts, iw_time later, size_t count)
+{
+    for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
+        const size_t now = count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST;
+        const int64_t *state = row->state + n * noise->words;
+        uint8_t picked[IWI_PICKED_MOST];
+        const size_t picked_count = iwi_pick_behind(nexts + n, ts + n, later, now, picked);
+
+        fetch_picked(noise, state, picked, picked_count, nexts + n, IWI_LATEST);
+    }
+}
+
+void iwi_noise_seek_all(const iw_noise *noise, const struct iwi_stream_row *row, iw_time *nexts,
+                        const iw_time *ts, size_t count)
 {
     const struct iwi_noise_source *source = noise->closed_form;
 
     if (source != NULL && source->ops->seek_all != NULL) {
         source->ops->seek_all(source, nexts, ts, count);
+        return;
+    }
+    for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
+        seek_stretch(noise, row, n, nexts + n, ts + n,
+                     count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST);
     }
 }
 

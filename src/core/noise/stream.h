@@ -88,9 +88,28 @@ struct iwi_stream_detour iwi_noise_detour(const iw_noise *noise, struct iwi_stre
 bool iwi_noise_has_closed_form(const iw_noise *noise);
 iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *next, iw_time t, iw_time d);
 
-/* Moves each of `count` nexts on to the first detour that ends after its t, as finish(t, d) would; does
- * nothing where that takes more than the nexts. */
-void iwi_noise_seek_all(const iw_noise *noise, iw_time *nexts, const iw_time *ts, size_t count);
+enum { IWI_PICKED_MOST = 64 };
+
+/* Which of up to IWI_PICKED_MOST elements have next < t + later: their numbers, and how many. */
+size_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later, size_t count,
+                       uint8_t picked[IWI_PICKED_MOST]);
+
+/* Streams side by side: of 2^lane_shift trials from id.trial on for each rank, of which the first has `lane`.
+ */
+struct iwi_stream_row {
+    struct iwi_stream_id id;
+    uint32_t lane_shift, lane, cores; /* of a rank: only the first has a stream here */
+    int64_t *state;                   /* NULL where there are no words */
+};
+
+/* Moves each of `count` nexts of a row on to the first detour that ends after its t, as finish(t, d) would.
+ */
+void iwi_noise_seek_all(const iw_noise *noise, const struct iwi_stream_row *row, iw_time *nexts,
+                        const iw_time *ts, size_t count);
+
+/* Asks for the memory that the row needs to go on behind all nexts before t + later. */
+void iwi_noise_fetch_all(const iw_noise *noise, const struct iwi_stream_row *row, const iw_time *nexts,
+                         const iw_time *ts, iw_time later, size_t count);
 
 /* The first undisturbed stretch of CPU time from t on: returns its start; *until_p: where the detour after it
  * begins, or IWI_NEVER. `noise` NULL: none. Adds what was lost before it to `lost` unless NULL. For any t >=
@@ -147,9 +166,14 @@ static inline iw_time iwi_posting_time(const iw_noise *noise, struct iwi_stream_
 
 /* ---- a recorded trace as arrays, for engines with rules of their own ---- */
 
+/* Side by side, since who needs one needs the other. */
+struct iwi_detour_piece {
+    iw_time start_ps, duration_ps;
+};
+
 /* Disjoint pieces within [0, length), sorted, neither empty nor touching; owned by the noise. */
 struct iwi_detour_trace_view {
-    const iw_time *start_ps, *duration_ps;
+    const struct iwi_detour_piece *pieces;
     size_t count;
     iw_time length_ps; /* 0 only when count is */
 };

@@ -175,15 +175,19 @@ static bool is_hit(const struct iwi_train_run *run, uint32_t source, size_t inde
     return run->jitter->sources[source].where != IW_TRAINING_LOADER || iwi_train_has_loader(run, index);
 }
 
-static void begin_walk(struct iwi_train_run *run, uint32_t source, struct iwi_walk *walk)
+/* False if no rank meets a detour ever. */
+static bool begin_walk(struct iwi_train_run *run, uint32_t source, struct iwi_walk *walk)
 {
     const size_t ranks = (size_t)run->plan->pp * run->width;
+    bool has_detours = false;
 
     for (size_t i = 0; walk->next != NULL && i < ranks; i++) {
         walk->next[i] = iwi_noise_begin(walk->noise, iwi_train_stream(run, source, i),
                                         walk->words + i * walk->words_each);
         walk->next[i] = is_hit(run, source, i) ? walk->next[i] : IWI_NEVER;
+        has_detours |= walk->next[i] != IWI_NEVER;
     }
+    return has_detours;
 }
 
 /* What a source stops in this run. */
@@ -200,8 +204,7 @@ static int place_of(const struct iwi_train_run *run, uint32_t source)
 void iwi_train_walks_begin(struct iwi_train_run *run)
 {
     for (int where = 0; where <= IWI_STOPS; where++) {
-        run->at[where].count = 0;
-        run->at[where].has_phases = false;
+        run->at[where].count = run->at[where].phased_count = 0;
     }
     for (uint32_t i = 0; run->jitter != NULL && i < run->jitter->count; i++) {
         struct iwi_walks *at = &run->at[place_of(run, i)];
@@ -209,10 +212,13 @@ void iwi_train_walks_begin(struct iwi_train_run *run)
         if ((run->change.without >> i & 1) != 0) {
             continue;
         }
-        at->sources[at->count++] = i;
-        at->has_phases |= iwi_noise_has_phases(run->walks[i].noise);
-        begin_walk(run, i, &run->walks[i]);
-        begin_walk(run, i, &run->tail_walks[i]);
+        if (iwi_noise_has_phases(run->walks[i].noise)) {
+            at->phased[at->phased_count++] = i;
+        }
+        if (begin_walk(run, i, &run->walks[i])) {
+            at->sources[at->count++] = i;
+        }
+        (void)begin_walk(run, i, &run->tail_walks[i]);
     }
 }
 
@@ -256,12 +262,32 @@ iw_time iwi_train_finish_slow(struct iwi_train_run *run, enum iw_training_where 
         if (end > walk->next[index] && end > t) {
             const struct iwi_stream_id id = iwi_train_stream(run, source, index);
 
+            run->team.is_hit = true;
             end = factor > 0 ? finish_slower(walk, id, index, factor, t, end - t)
                              : iwi_noise_finish(walk->noise, id, walk->words + index * walk->words_each,
                                                 &walk->next[index], t, end - t, NULL);
         }
     }
     return end;
+}
+
+bool iwi_train_is_quiet(struct iwi_train_run *run, enum iw_training_where where, size_t index, iw_time from,
+                        iw_time until)
+{
+    const struct iwi_walks *at = &run->at[where];
+
+    for (uint32_t k = 0; k < at->count; k++) {
+        struct iwi_walk *walk = &run->walks[at->sources[k]];
+
+        if (walk->next[index] < until) { /* it may be over */
+            (void)iwi_noise_detour(walk->noise, iwi_train_stream(run, at->sources[k], index),
+                                   walk->words + index * walk->words_each, &walk->next[index], from);
+        }
+        if (walk->next[index] < until) {
+            return false;
+        }
+    }
+    return true;
 }
 
 uint64_t iwi_train_first_phase(const struct iwi_train_run *run, uint64_t step)
@@ -275,11 +301,11 @@ iw_time iwi_train_extra(struct iwi_train_run *run, int where, size_t index, uint
     const struct iwi_walks *at = &run->at[where];
     iw_time extra = 0;
 
-    for (uint32_t k = 0; at->has_phases && k < at->count; k++) {
-        const uint32_t source = at->sources[k];
+    for (uint32_t k = 0; k < at->phased_count; k++) {
+        const uint32_t source = at->phased[k];
         struct iwi_walk *walk = &run->walks[source];
 
-        if (iwi_noise_has_phases(walk->noise) && is_hit(run, source, index)) {
+        if (is_hit(run, source, index)) {
             const iw_time taken = iwi_noise_phase(walk->noise, iwi_train_stream(run, source, index),
                                                   walk->words + index * walk->words_each, &walk->next[index],
                                                   phase, t, work, NULL);
@@ -315,11 +341,14 @@ iw_status iwi_train_draw_speeds(const iw_log *log, struct iwi_train_run *run)
                             run->change.replaces_slow ? jitter->replaced : 0, &run->factors);
 }
 
+int64_t iwi_train_factor(const struct iwi_train_run *run, size_t index)
+{
+    return run->factors != NULL ? run->factors[(index + run->turned) % run->jitter->ranks] : IWI_FACTOR_UNIT;
+}
+
 iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t index)
 {
-    return run->factors != NULL
-               ? iwi_scaled_work(work, run->factors[(index + run->turned) % run->jitter->ranks])
-               : work;
+    return run->factors != NULL ? iwi_scaled_work(work, iwi_train_factor(run, index)) : work;
 }
 
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,

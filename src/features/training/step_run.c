@@ -149,45 +149,49 @@ static void group_latest(iw_time *times, uint32_t count, uint32_t size, uint32_t
 
 /* ---- one operation ---- */
 
-/* Where it is: the first rank of the team in arrays over ranks, and the team's ends. */
+/* Where it is: its stage, the team's rows of that stage and its ends. */
 struct place {
-    size_t base;
+    uint32_t stage;
     const struct iwi_train_op *op;
+    iw_time *rows;
     iw_time *ends;   /* of this operation */
     iw_time *before; /* of the stage's first operation */
 };
 
+static iw_time *row_of(const struct iwi_train_run *run, const struct place *p, uint32_t row)
+{
+    return p->rows + (size_t)row * run->team.columns;
+}
+
+/* Number of a column's rank among all. */
+static size_t index_of(const struct iwi_train_run *run, const struct place *p, uint32_t column)
+{
+    return (size_t)p->stage * run->width + run->team.ranks[column];
+}
+
+static void put_latest(iw_time *times, const iw_time *others, iw_time later, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        times[i] = iwi_max(times[i], others[i] + later);
+    }
+}
+
 /* When lane, parameters, other operations and input allow it to start. */
 static void start(struct iwi_train_run *run, const struct place *p)
 {
-    const uint32_t n = run->team;
-    const iw_time *lane = run->lanes[p->op->lane] + p->base;
+    const uint32_t n = run->team.columns;
 
-    memcpy(p->ends, lane, n * sizeof *lane);
+    memcpy(p->ends, row_of(run, p, IWI_ROW_LANES + p->op->lane), n * sizeof *p->ends);
     if (p->op->after > 0) {
-        const iw_time *after = p->before + (size_t)(p->op->after - 1) * n;
-
-        for (uint32_t i = 0; i < n; i++) {
-            p->ends[i] = iwi_max(p->ends[i], after[i]);
-        }
+        put_latest(p->ends, p->before + (size_t)(p->op->after - 1) * n, 0, n);
     }
     if (p->op->input > 0) {
-        const iw_time *input =
-            run->ends + ((size_t)p->op->input_stage * run->plan->most_ops + p->op->input - 1) * n;
-
-        for (uint32_t i = 0; i < n; i++) {
-            p->ends[i] = iwi_max(p->ends[i], input[i] + p->op->hop_ps);
-        }
+        put_latest(p->ends,
+                   run->team.ends + ((size_t)p->op->input_stage * run->plan->most_ops + p->op->input - 1) * n,
+                   p->op->hop_ps, n);
     }
     if (p->op->bucket > 0) {
-        const size_t stage = p->base / run->width;
-        const iw_time *gathered = run->gathered +
-                                  (stage * run->plan->most_buckets + p->op->bucket - 1) * run->width +
-                                  p->base % run->width;
-
-        for (uint32_t i = 0; i < n; i++) {
-            p->ends[i] = iwi_max(p->ends[i], gathered[i]);
-        }
+        put_latest(p->ends, row_of(run, p, IWI_ROW_BUCKETS + p->op->bucket - 1), 0, n);
     }
 }
 
@@ -196,19 +200,22 @@ static void launch(struct iwi_train_run *run, const struct place *p)
 {
     const iw_time each = run->plan->launch_ps;
     const bool is_bound = p->op->queued_behind > 0;
-    const iw_time *behind = p->before + (is_bound ? (size_t)(p->op->queued_behind - 1) * run->team : 0);
+    const iw_time *behind =
+        p->before + (is_bound ? (size_t)(p->op->queued_behind - 1) * run->team.columns : 0);
+    iw_time *hosts = row_of(run, p, IWI_ROW_HOST);
 
-    for (uint32_t i = 0; i < run->team; i++) {
-        iw_time host = run->host[p->base + i];
+    for (uint32_t i = 0; i < run->team.columns; i++) {
+        iw_time host = hosts[i];
 
         host = p->op->host_waits ? iwi_max(host, p->ends[i]) : host;
         host = is_bound ? iwi_max(host, behind[i]) : host;
-        host = iwi_train_finish(run, IW_TRAINING_HOST, p->base + i, host, each);
+        host = iwi_train_finish(run, IW_TRAINING_HOST, index_of(run, p, i), host, each);
         p->ends[i] = iwi_max(p->ends[i], host);
         if (p->op->launches > 1) {
-            host = iwi_train_finish(run, IW_TRAINING_HOST, p->base + i, host, (p->op->launches - 1) * each);
+            host = iwi_train_finish(run, IW_TRAINING_HOST, index_of(run, p, i), host,
+                                    (p->op->launches - 1) * each);
         }
-        run->launched[i] = run->host[p->base + i] = host;
+        run->team.launched[i] = hosts[i] = host;
     }
 }
 
@@ -226,52 +233,59 @@ static void work(struct iwi_train_run *run, const struct place *p)
 {
     const bool has_host = run->plan->has_launches && p->op->launches > 0;
     const bool is_plain =
-        run->factors == NULL && run->lengths[0] == NULL && !run->at[IW_TRAINING_DEVICE].has_phases;
-    const size_t stage = p->base / run->width;
-    const uint64_t phase = run->step * run->plan->most_ops + (uint64_t)(p->op - run->plan->stages[stage].ops);
-    const uint32_t each = run->plan->tp * run->plan->cp, first = (uint32_t)(p->base % run->width);
+        run->factors == NULL && run->lengths[0] == NULL && run->at[IW_TRAINING_DEVICE].phased_count == 0;
+    const uint64_t phase =
+        run->step * run->plan->most_ops + (uint64_t)(p->op - run->plan->stages[p->stage].ops);
+    const uint32_t each = run->plan->tp * run->plan->cp;
 
-    for (uint32_t i = 0; i < run->team; i++) {
+    for (uint32_t i = 0; i < run->team.columns; i++) {
+        const size_t index = index_of(run, p, i);
         iw_time amount = p->op->work_ps;
 
         if (!is_plain) {
-            amount = iwi_train_scaled(run, p->op, p->base + i, (first + i) / each);
+            amount = iwi_train_scaled(run, p->op, index, run->team.ranks[i] / each);
             if (p->op->is_phase) {
-                amount += iwi_train_extra(run, IW_TRAINING_DEVICE, p->base + i, phase, p->ends[i], amount);
+                amount += iwi_train_extra(run, IW_TRAINING_DEVICE, index, phase, p->ends[i], amount);
             }
         }
         p->ends[i] =
-            compute(run, p->op, p->base + i, p->ends[i], amount, has_host ? run->launched[i] : p->ends[i]);
+            compute(run, p->op, index, p->ends[i], amount, has_host ? run->team.launched[i] : p->ends[i]);
     }
 }
 
 static void meet(struct iwi_train_run *run, const struct place *p)
 {
-    const struct iwi_train_members members = iwi_train_members(run->plan, p->op->group);
+    const uint32_t n = run->team.columns;
+    struct iwi_train_members members = iwi_train_members(run->plan, p->op->group);
 
+    if (members.size * members.stride == run->width) { /* those of all units: there is one of each kind */
+        members.size = n / members.stride;
+    }
     if (run->width > 1) {
-        group_latest(p->ends, run->team, members.size, members.stride);
+        group_latest(p->ends, n, members.size, members.stride);
     }
     if (run->at[IW_TRAINING_NETWORK].count == 0 || !p->op->leaves_node) {
-        for (uint32_t i = 0; i < run->team; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             p->ends[i] += p->op->collective_ps;
         }
         return;
     }
-    for (uint32_t i = 0; i < run->team; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         p->ends[i] =
-            iwi_train_finish(run, IW_TRAINING_NETWORK, p->base + i, p->ends[i], p->op->collective_ps);
+            iwi_train_finish(run, IW_TRAINING_NETWORK, index_of(run, p, i), p->ends[i], p->op->collective_ps);
     }
-    group_latest(p->ends, run->team, members.size, members.stride);
+    group_latest(p->ends, n, members.size, members.stride);
 }
 
-static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *turn, uint32_t first)
+static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *turn)
 {
-    const size_t stage_ends = (size_t)turn->stage * run->plan->most_ops * run->team;
-    const struct place p = {.base = (size_t)turn->stage * run->width + first,
+    const uint32_t n = run->team.columns;
+    iw_time *before = run->team.ends + (size_t)turn->stage * run->plan->most_ops * n;
+    const struct place p = {.stage = turn->stage,
                             .op = &run->plan->stages[turn->stage].ops[turn->op],
-                            .ends = run->ends + stage_ends + (size_t)turn->op * run->team,
-                            .before = run->ends + stage_ends};
+                            .rows = run->team.times + (size_t)turn->stage * run->team.rows * n,
+                            .ends = before + (size_t)turn->op * n,
+                            .before = before};
 
     start(run, &p);
     if (run->plan->has_launches && p.op->launches > 0) {
@@ -283,7 +297,14 @@ static void evaluate(struct iwi_train_run *run, const struct iwi_train_turn *tur
     if (p.op->group != IWI_ALONE) {
         meet(run, &p);
     }
-    memcpy(run->lanes[p.op->lane] + p.base, p.ends, run->team * sizeof *p.ends);
+    memcpy(row_of(run, &p, IWI_ROW_LANES + p.op->lane), p.ends, n * sizeof *p.ends);
+}
+
+void iwi_train_evaluate(struct iwi_train_run *run)
+{
+    for (uint64_t i = 0; i < run->plan->turn_count; i++) {
+        evaluate(run, &run->plan->turns[i]);
+    }
 }
 
 /* ---- steps ---- */
@@ -329,21 +350,8 @@ static void pause_step(struct iwi_train_run *run, int where, iw_time *times)
 {
     const size_t ranks = (size_t)run->plan->pp * run->width;
 
-    for (size_t i = 0; run->at[where].has_phases && i < ranks; i++) {
+    for (size_t i = 0; run->at[where].phased_count > 0 && i < ranks; i++) {
         times[i] += step_extra(run, where, i, times[i], 0);
-    }
-}
-
-static void keep_ready(struct iwi_train_run *run, uint32_t first)
-{
-    const struct iwi_train_plan *plan = run->plan;
-
-    for (uint32_t s = 0; s < plan->pp; s++) {
-        for (uint32_t k = 0; k < plan->stages[s].bucket_count; k++) {
-            memcpy(run->ready + ((size_t)s * plan->most_buckets + k) * run->width + first,
-                   run->ends + ((size_t)s * plan->most_ops + plan->stages[s].buckets[k].ready) * run->team,
-                   run->team * sizeof *run->ready);
-        }
     }
 }
 
@@ -358,12 +366,7 @@ iw_time iwi_train_step(struct iwi_train_run *run)
     iwi_train_draw_lengths(run);
     pause_step(run, IW_TRAINING_HOST, run->host);
     pause_step(run, IWI_STOPS, run->lanes[IWI_LANE_COMPUTE]);
-    for (uint32_t first = 0; first < run->width; first += run->team) {
-        for (uint64_t i = 0; i < plan->turn_count; i++) {
-            evaluate(run, &plan->turns[i], first);
-        }
-        keep_ready(run, first);
-    }
+    iwi_train_teams_run(run);
     train_tail(run);
     run->step++;
     for (size_t i = 0; i < (size_t)plan->pp * run->width; i++) {
@@ -379,6 +382,7 @@ iw_status iwi_train_begin(const iw_log *log, struct iwi_train_run *run, uint64_t
 
     run->trial = trial;
     run->step = 0;
+    run->begun = 0;
     run->change = change;
     memset(run->host, 0, ranks * sizeof *run->host);
     memset(run->loaded, 0, ranks * sizeof *run->loaded);
@@ -397,19 +401,6 @@ uint32_t iwi_train_width(const struct iwi_train_run *run)
 }
 
 /* ---- memory ---- */
-
-static uint32_t common_multiple(uint32_t a, uint32_t b)
-{
-    uint32_t x = a, y = b;
-
-    while (y != 0) {
-        const uint32_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
-}
 
 static iw_status train_walk_new(const iw_log *log, const iw_noise *noise, size_t ranks, struct iwi_walk *walk)
 {
@@ -452,10 +443,8 @@ static iw_status new_arrays(const iw_log *log, struct iwi_train_run *run)
     IW_TRY(new_times(log, ranks, &run->host));
     IW_TRY(new_times(log, ranks, &run->loaded));
     IW_TRY(new_times(log, ranks * plan->prefetch, &run->taken));
-    IW_TRY(new_times(log, (size_t)plan->pp * plan->most_ops * run->team, &run->ends));
     IW_TRY(new_times(log, ranks * plan->most_buckets, &run->ready));
     IW_TRY(new_times(log, ranks * plan->most_buckets, &run->gathered));
-    IW_TRY(new_times(log, run->team, &run->launched));
     if (run->jitter != NULL && (run->jitter->forward_sigma > 0 || run->jitter->backward_sigma > 0)) {
         IW_TRY(new_times(log, (size_t)plan->dp * plan->microbatches, &run->lengths[0]));
         IW_TRY(new_times(log, (size_t)plan->dp * plan->microbatches, &run->lengths[1]));
@@ -467,7 +456,6 @@ iw_status iwi_train_run_new(const iw_log *log, const iw_training *spec, const st
                             const struct iwi_train_jitter *jitter, struct iwi_train_run **run_p)
 {
     struct iwi_train_run *run = iwi_new_array(log, 1, sizeof *run);
-    const uint32_t couples = plan->couples_dp ? plan->cp * plan->dp : common_multiple(plan->cp, plan->ep);
     iw_status status;
 
     if (run == NULL) {
@@ -476,9 +464,11 @@ iw_status iwi_train_run_new(const iw_log *log, const iw_training *spec, const st
     run->plan = plan;
     run->jitter = jitter;
     run->width = jitter != NULL ? plan->tp * plan->cp * plan->dp : 1;
-    run->team = jitter != NULL ? plan->tp * couples : 1;
     run->has_loader = spec->load_ps > 0;
     status = new_arrays(log, run);
+    if (status == IW_OK) {
+        status = iwi_train_teams_new(log, run);
+    }
     if (status == IW_OK) {
         status = new_walks(log, run);
     }
@@ -516,10 +506,9 @@ void iwi_train_run_free(struct iwi_train_run *run)
     free(run->host);
     free(run->loaded);
     free(run->taken);
-    free(run->ends);
+    iwi_train_teams_free(run);
     free(run->ready);
     free(run->gathered);
-    free(run->launched);
     free(run->factors);
     free(run->lengths[0]);
     free(run->lengths[1]);
@@ -605,6 +594,7 @@ static void update(struct iwi_train_run *run)
     const iw_time norm = reduce_norm(run);
     iw_time *compute = run->lanes[IWI_LANE_COMPUTE];
 
+    run->begun = norm;
     for (size_t i = 0; i < ranks; i++) {
         iw_time t = norm;
 

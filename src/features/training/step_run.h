@@ -1,10 +1,12 @@
-/* The state of a run over a plan; step_run.c, step_tail.c and step_jitter.c share it.
+/* The state of a run over a plan; step_run.c, step_teams.c and step_jitter.c share it.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Arrays over ranks have element stage * width + i: i = tp + TP (cp + CP dp), the rank's number within its
- * stage, so that rank i of stage s is Megatron's rank i + width s (order tp-cp-ep-dp-pp). A team is what has
- * to be evaluated together before the tail: `team` neighbours of each stage. Teams are evaluated one after
- * the other, each through the whole pipeline, so that what it needs stays in the cache.
+ * stage, so that rank i of stage s is Megatron's rank i + width s (order tp-cp-ep-dp-pp). A unit is what
+ * meets before the tail but for data parallelism: `unit` neighbours of each stage. A team is what has to be
+ * evaluated together before the tail: a unit, or one of each kind of alike units where data parallelism
+ * couples them. Teams are evaluated one after the other, each through the whole pipeline, so that what it
+ * needs stays in the cache.
  */
 #ifndef IWI_TRAINING_RUN_H
 #define IWI_TRAINING_RUN_H
@@ -44,10 +46,27 @@ struct iwi_walk {
 };
 
 struct iwi_walks {
-    uint32_t sources[IW_TRAINING_SOURCES_MAX]; /* those that are not left out */
+    uint32_t sources[IW_TRAINING_SOURCES_MAX]; /* those that are not left out and have detours */
     uint32_t count;
-    bool has_phases;
+    uint32_t phased[IW_TRAINING_SOURCES_MAX]; /* those that act on phases */
+    uint32_t phased_count;
 };
+
+/* Rows of a team's times: the host, each lane, then a bucket each. */
+enum { IWI_ROW_HOST, IWI_ROW_LANES, IWI_ROW_BUCKETS = IWI_ROW_LANES + IWI_LANES };
+
+/* Ranks of each stage that are evaluated together, as columns. */
+struct iwi_train_team {
+    uint32_t columns;
+    uint32_t *ranks; /* the number of each within its stage */
+    uint32_t rows;
+    iw_time *times;    /* [stage][row][column]: buckets are of parameters before, of gradients afterwards */
+    iw_time *ends;     /* [stage][operation][column] */
+    iw_time *launched; /* scratch: when the last launch of an operation was done */
+    bool is_hit;       /* some detour may have counted */
+};
+
+struct iwi_train_past; /* what units did that may come again */
 
 /* Pauses of whole GPUs, once a step. */
 enum { IWI_STOPS = IW_TRAINING_WHERES };
@@ -55,7 +74,11 @@ enum { IWI_STOPS = IW_TRAINING_WHERES };
 struct iwi_train_run {
     const struct iwi_train_plan *plan;
     const struct iwi_train_jitter *jitter; /* or NULL */
-    uint32_t width, team;
+    uint32_t width, unit;
+    struct iwi_train_team team;
+    struct iwi_train_past *past; /* or NULL */
+    uint32_t *alike; /* of each unit: the first rank of one like it; NULL unless units are coupled */
+    iw_time begun;   /* no rank began the step before */
     uint64_t trial, step;
     struct iwi_train_change change;
     struct iwi_walk walks[IW_TRAINING_SOURCES_MAX], tail_walks[IW_TRAINING_SOURCES_MAX];
@@ -66,9 +89,7 @@ struct iwi_train_run {
     uint64_t watch_budget[IW_TRAINING_SOURCES_MAX]; /* detours that may still be visited */
     iw_time *host, *lanes[IWI_LANES];
     iw_time *loaded, *taken;   /* the last batch; when the host took the last `prefetch` ones */
-    iw_time *ends;             /* of the team: [stage][operation][i] */
     iw_time *ready, *gathered; /* [stage][bucket][i] of gradients, of parameters */
-    iw_time *launched;         /* scratch of a team: when the last launch of an operation was done */
     int64_t *factors;          /* of each GPU's work in this trial, or NULL */
     size_t turned;             /* GPU i is that of factor i + turned */
     int64_t *lengths[2];       /* F and B: [replica][micro-batch], in billionths */
@@ -107,6 +128,8 @@ iw_time iwi_train_extra(struct iwi_train_run *run, int where, size_t index, uint
 /* The number of the first phase of a step, for what acts once in a usual step. */
 uint64_t iwi_train_first_phase(const struct iwi_train_run *run, uint64_t step);
 
+/* How long a GPU's work takes, in billionths. */
+int64_t iwi_train_factor(const struct iwi_train_run *run, size_t index);
 /* Work of a GPU, with its own speed; and with the length of the micro-batch, of that replica. */
 iw_time iwi_train_speeded(const struct iwi_train_run *run, iw_time work, size_t index);
 iw_time iwi_train_scaled(const struct iwi_train_run *run, const struct iwi_train_op *op, size_t index,
@@ -118,5 +141,20 @@ IW_NODISCARD iw_status iwi_train_draw_speeds(const iw_log *log, struct iwi_train
 void iwi_train_walks_begin(struct iwi_train_run *run);
 /* Lengths of the micro-batches of the step. */
 void iwi_train_draw_lengths(struct iwi_train_run *run);
+
+/* No detour of these sources ends behind `from` and begins before `until`, on a rank that is at `from`. */
+bool iwi_train_is_quiet(struct iwi_train_run *run, enum iw_training_where where, size_t index, iw_time from,
+                        iw_time until);
+
+/* ---- teams ---- */
+
+IW_NODISCARD iw_status iwi_train_teams_new(const iw_log *log, struct iwi_train_run *run);
+void iwi_train_teams_free(struct iwi_train_run *run);
+
+/* Evaluates the operations of the plan over run->team. */
+void iwi_train_evaluate(struct iwi_train_run *run);
+
+/* All operations before the tail, of all ranks: those that are alike once. */
+void iwi_train_teams_run(struct iwi_train_run *run);
 
 #endif

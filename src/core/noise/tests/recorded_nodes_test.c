@@ -56,7 +56,7 @@ static void ranks_of_a_node_share_its_offset(void **unused)
 
     (void)unused;
     for (uint32_t node = 0; node < 20; node++) {
-        int64_t state[2][2];
+        int64_t state[2][4];
         const iw_time one = iwi_noise_begin(noise, (struct iwi_stream_id){1, 2, 3 * node + 1}, state[0]);
         const iw_time two = iwi_noise_begin(noise, (struct iwi_stream_id){1, 2, 3 * node + 2}, state[1]);
 

@@ -3,6 +3,7 @@
  */
 #include "timeline.h"
 
+#include "core/base/rng.h"
 #include "core/noise/stream.h"
 #include "support/made_recording.h"
 
@@ -294,11 +295,95 @@ static void the_recording_of_one_cpu_is_a_plain_trace(void **unused)
     assert_int_equal(iw_noise_source_count(noise), 1);
     assert_true(iwi_noise_trace_view(noise, &view));
     assert_int_equal(view.count, recording->cpus[0].count);
-    assert_int_equal(iwi_noise_words(noise), 2);
+    assert_int_equal(iwi_noise_words(noise), 4);
     assert_ok(iw_noise_add_recording(NULL, noise, recording));
     assert_false(iwi_noise_trace_view(noise, &view)); /* two of them are not */
     iw_noise_free(noise);
     iw_recording_free(recording);
+}
+
+/* ---- rows of streams ---- */
+
+enum { RANKS = 75, LANE_SHIFT = 1, STREAMS = RANKS << LANE_SHIFT, MOST_WORDS = 16 };
+
+struct streams {
+    iw_time next[STREAMS];
+    int64_t words[STREAMS * MOST_WORDS];
+};
+
+/* Streams that are sought as a row, to when each of them works, and streams that are not, end alike. */
+static void assert_rows_end_alike(const iw_noise *noise)
+{
+    static struct streams sought, plain;
+    const size_t words = iwi_noise_words(noise);
+    const struct iwi_stream_row row = {
+        .id = {7, 4, 2}, .lane_shift = LANE_SHIFT, .cores = 1, .state = sought.words};
+    iw_time now[STREAMS] = {0};
+
+    assert_true(words <= MOST_WORDS);
+    iwi_noise_begin_all(noise, row.id, RANKS, 1 << LANE_SHIFT, sought.words, sought.next);
+    plain = sought;
+    for (uint64_t round = 0; round < 200; round++) {
+        for (size_t i = 0; i < STREAMS; i++) {
+            now[i] +=
+                (iw_time)iwi_draw_below((struct iwi_draw_id){.rank = (uint32_t)i}, round, 3 * IW_PS_PER_MS);
+        }
+        iwi_noise_fetch_all(noise, &row, sought.next, now, IW_PS_PER_MS, STREAMS);
+        iwi_noise_seek_all(noise, &row, sought.next, now, STREAMS);
+        for (size_t i = 0; i < STREAMS; i++) {
+            const struct iwi_stream_id id = {7, 4 + i % 2, 2 + (uint32_t)(i / 2)};
+            const iw_time work = (iw_time)(round % 7) * 100 * IW_PS_PER_US + 1;
+            const iw_time end =
+                iwi_finish(noise, id, &sought.words[i * words], &sought.next[i], now[i], work, NULL);
+
+            assert_int_equal(
+                end, iwi_finish(noise, id, &plain.words[i * words], &plain.next[i], now[i], work, NULL));
+            now[i] = end;
+        }
+    }
+}
+
+static void seeking_a_row_changes_no_end(void **unused)
+{
+    static const char *const others[] = {"none", "poisson:300Hz,exp:50us", "periodic:1kHz,50us"};
+
+    (void)unused;
+    for (uint32_t ranks_per_node = 1; ranks_per_node <= 3; ranks_per_node += 2) {
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            iw_recording *recording = recording_of(3);
+            iw_noise *noise = new_noise();
+
+            assert_ok(iw_noise_add_recording(NULL, noise, recording));
+            assert_ok(iw_noise_add(NULL, noise, others[i]));
+            iw_noise_align(noise, IW_SYNC_NONE, 0, ranks_per_node);
+            assert_rows_end_alike(noise);
+            iw_noise_free(noise);
+            iw_recording_free(recording);
+        }
+    }
+}
+
+static void who_is_behind_is_picked(void **unused)
+{
+    iw_time nexts[IWI_PICKED_MOST] = {0}, ts[IWI_PICKED_MOST] = {0};
+    uint8_t picked[IWI_PICKED_MOST];
+
+    (void)unused;
+    for (size_t count = 0; count <= IWI_PICKED_MOST; count++) {
+        size_t expected = 0, at = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            ts[i] = 100;
+            nexts[i] = i * i % 11 == 3 ? 104 : i % 2 == 0 ? 105 : IWI_LATEST;
+            expected += nexts[i] < 105;
+        }
+        assert_int_equal(iwi_pick_behind(nexts, ts, 5, count, picked), expected);
+        for (size_t i = 0; i < count; i++) {
+            if (nexts[i] < 105) {
+                assert_int_equal(picked[at++], i);
+            }
+        }
+    }
 }
 
 int main(void)
@@ -315,6 +400,8 @@ int main(void)
         cmocka_unit_test(only_recordings_of_detours_can_be_replayed),
         cmocka_unit_test(recordings_that_break_their_promises_are_refused),
         cmocka_unit_test(the_recording_of_one_cpu_is_a_plain_trace),
+        cmocka_unit_test(seeking_a_row_changes_no_end),
+        cmocka_unit_test(who_is_behind_is_picked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,10 @@ static void overlapping_touching_and_empty_detours_become_disjoint_pieces(void *
     assert_true(iwi_noise_trace_view(noise, &view));
     assert_int_equal(view.count, 2);
     assert_int_equal(view.length_ps, 100);
-    assert_int_equal(view.start_ps[0], 10);
-    assert_int_equal(view.duration_ps[0], 12);
-    assert_int_equal(view.start_ps[1], 50);
-    assert_int_equal(view.duration_ps[1], 5);
+    assert_int_equal(view.pieces[0].start_ps, 10);
+    assert_int_equal(view.pieces[0].duration_ps, 12);
+    assert_int_equal(view.pieces[1].start_ps, 50);
+    assert_int_equal(view.pieces[1].duration_ps, 5);
     iw_noise_free(noise);
 }
 

@@ -262,7 +262,7 @@ static void a_file_becomes_a_source_named_after_its_path(void **unused)
     assert_string_equal(iw_noise_source_name(noise, 0), path);
     assert_true(iwi_noise_trace_view(noise, &view));
     assert_int_equal(view.count, 2);
-    assert_int_equal(view.start_ps[1], 40000);
+    assert_int_equal(view.pieces[1].start_ps, 40000);
     assert_int_equal(view.length_ps, 100000);
     assert_true(iw_noise_source_share(noise, 0) > 0.249 && iw_noise_source_share(noise, 0) < 0.251);
     iw_noise_free(noise);

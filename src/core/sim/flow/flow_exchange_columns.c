@@ -70,6 +70,11 @@ static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass
                             .width_shift = (uint32_t)__builtin_ctzll(shape.width)};
 
     for (span.first = 0; span.first < shape.stride; span.first += shape.width) {
+        const iw_time begun = flow->cpu[span.first];
+
+        for (size_t row = 0; row < shape.rows; row++) {
+            iwi_flow_fetch(flow, span.first + row * shape.stride, flow->stream->lasted, shape.width);
+        }
         copy_columns(flow, shape, span.first, 0, false);
         for (size_t p = 0; p < pass_count; p++) {
             const size_t now = p & 1, out = !now;
@@ -84,6 +89,7 @@ static void pass_all(struct iwi_flow *flow, struct iwi_pass *passes, size_t pass
             }
         }
         copy_columns(flow, shape, span.first, pass_count & 1, true);
+        flow->stream->lasted = flow->cpu[span.first] - begun;
     }
 }
 

@@ -82,7 +82,7 @@ IWI_STEP void iwi_waits_sort(struct iwi_wait_block *block, uint32_t rows, size_t
 
 /* ---- compute phases of all ranks ---- */
 
-enum { STRIDE = 8, BLOCK = 512 };
+enum { BLOCK = 512 };
 
 /* Element i, of which `done` would pass the next detour. */
 static iw_time finish_one(struct iwi_flow *flow, size_t i, iw_time start, iw_time done)
@@ -96,22 +96,21 @@ static iw_time finish_one(struct iwi_flow *flow, size_t i, iw_time start, iw_tim
 static void flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const iw_time *start,
                             iw_time *done)
 {
-    const iw_time *next = flow->next_detour + i;
+    iw_time *next = flow->next_detour + i;
 
-    if (flow->job->noise != NULL) {
-        iwi_noise_seek_all(flow->job->noise, flow->next_detour + i, start, count);
-    }
-    for (size_t n = 0; n < count; n += STRIDE) {
-        const size_t end = n + STRIDE < count ? n + STRIDE : count;
-        iw_time slack = 0;
+    iwi_flow_seek(flow, i, next, start, count);
+    for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
+        const size_t now = count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST;
+        uint8_t hit[IWI_PICKED_MOST];
+        const size_t hits = iwi_pick_behind(next + n, done + n, 0, now, hit);
 
-        for (size_t k = n; k < end; k++) {
-            slack |= next[k] - done[k];
+        for (size_t h = 0; h < hits; h++) {
+            const size_t k = n + hit[h];
+
+            done[k] = finish_one(flow, i + k, start[k], done[k]);
         }
-        for (size_t k = n; slack < 0 && k < end; k++) {
-            if (next[k] < done[k]) {
-                done[k] = finish_one(flow, i + k, start[k], done[k]);
-            }
+        if (flow->words > 0) { /* nothing begins before `done` any more, and the words are at hand */
+            iwi_flow_seek(flow, i + n, next + n, done + n, now);
         }
     }
 }

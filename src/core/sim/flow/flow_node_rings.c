@@ -352,9 +352,7 @@ static void keep_some(struct rings *r, size_t first, struct block *block)
 {
     struct iwi_flow *flow = r->flow;
 
-    if (flow->job->noise != NULL) {
-        iwi_noise_seek_all(flow->job->noise, flow->next_detour + first, block->served, BLOCK);
-    }
+    iwi_flow_seek(flow, first, flow->next_detour + first, block->served, BLOCK);
     for (size_t n = 0; n < BLOCK; n++) {
         if (flow->next_detour[first + n] < block->sent[1][n]) {
             pass_element(r, first + n, true, true);

@@ -10,14 +10,39 @@
 #include "core/base/base.h"
 #include "core/sim/flow/flow_step.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = IWI_PICKED_MOST };
+
+/* The element of the flow that element k of the span is. */
+static size_t place_of(const struct iwi_flow *flow, const struct iwi_span *span, size_t k)
+{
+    const size_t row = k >> span->width_shift;
+    const size_t at = span->first + row * span->stride + (k - (row << span->width_shift));
+
+    return at < flow->count ? at : at - flow->count;
+}
+
+void iwi_span_seek(struct iwi_flow *flow, const struct iwi_span *span, size_t k, const iw_time *ts,
+                   size_t count)
+{
+    if (flow->words == 0 && flow->has_closed_form) { /* the element does not matter: there may be none */
+        iwi_flow_seek(flow, 0, span->next_detour + k, ts, count);
+        return;
+    }
+    for (size_t n = 0; n < count;) {
+        const size_t i = place_of(flow, span, k + n), width = (size_t)1 << span->width_shift;
+        const size_t in_row = width - ((k + n) & (width - 1));
+        const size_t side_by_side = flow->count - i < in_row ? flow->count - i : in_row;
+        const size_t now = side_by_side < count - n ? side_by_side : count - n;
+
+        iwi_flow_seek(flow, i, span->next_detour + k + n, ts + n, now);
+        n += now;
+    }
+}
 
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d,
                       iw_time touch)
 {
-    const size_t row = k >> span->width_shift;
-    const size_t at = span->first + row * span->stride + (k - (row << span->width_shift));
-    const size_t i = at < flow->count ? at : at - flow->count;
+    const size_t i = place_of(flow, span, k);
 
     if (t + d + touch <= span->next_detour[k]) {
         return t + d;
@@ -60,14 +85,15 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
                       size_t k, const iw_time *now, const iw_time *from, struct block *block,
                       struct kind kind)
 {
-    if (flow->job->noise != NULL) {
-        iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
-                           kind.has_receive ? block->served : block->start, BLOCK);
-    }
-    for (size_t n = 0; n < BLOCK; n++) {
-        if (span->next_detour[k + n] < block->done[n] + pass->touch) {
-            pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
-        }
+    uint8_t hit[BLOCK];
+    size_t hits;
+
+    iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
+    hits = iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK, hit);
+    for (size_t h = 0; h < hits; h++) {
+        const size_t n = hit[h];
+
+        pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
     }
 }
 
@@ -156,18 +182,18 @@ static void pass_some_mixed(struct iwi_flow *flow, const struct iwi_span *span, 
                             size_t k, const iw_time *now, const iw_time *from,
                             const struct block_costs *costs, struct block *block, struct kind kind)
 {
-    if (flow->job->noise != NULL) {
-        iwi_noise_seek_all(flow->job->noise, span->next_detour + k,
-                           kind.has_receive ? block->served : block->start, BLOCK);
-    }
-    for (size_t n = 0; n < BLOCK; n++) {
-        if (span->next_detour[k + n] < block->done[n] + pass->touch) {
-            struct iwi_pass own = *pass;
+    uint8_t hit[BLOCK];
+    size_t hits;
 
-            own.in = pass->levels->in[costs->in[n]];
-            own.out = pass->levels->out[costs->out[n]];
-            pass_element(flow, span, &own, k + n, now[n], from[n], block, n, kind);
-        }
+    iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
+    hits = iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK, hit);
+    for (size_t h = 0; h < hits; h++) {
+        const size_t n = hit[h];
+        struct iwi_pass own = *pass;
+
+        own.in = pass->levels->in[costs->in[n]];
+        own.out = pass->levels->out[costs->out[n]];
+        pass_element(flow, span, &own, k + n, now[n], from[n], block, n, kind);
     }
 }
 

@@ -83,6 +83,10 @@ struct iwi_level_run {
 struct iwi_level_run iwi_level_run_at(const struct iwi_flow *flow, const struct iwi_span *span,
                                       const struct iwi_pass *pass, size_t k, size_t end);
 
+/* As iwi_flow_seek(), of elements k ... k + count - 1 of the span. */
+void iwi_span_seek(struct iwi_flow *flow, const struct iwi_span *span, size_t k, const iw_time *ts,
+                   size_t count);
+
 /* Work of d on element k of the span from t on, as rule 1 has it; `touch` as in struct iwi_cost. */
 iw_time iwi_span_work(struct iwi_flow *flow, const struct iwi_span *span, size_t k, iw_time t, iw_time d,
                       iw_time touch);

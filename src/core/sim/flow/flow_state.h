@@ -46,10 +46,10 @@ struct iwi_flow {
                                         begun ahead */
     uint64_t begun_trial, begun_count; /* the first of them; how many: 0 or all */
     /* made when first used: */
-    iw_time *posted_other;               /* rendezvous in streaming rounds: what `posted` becomes */
-    iw_time *left;                       /* streaming rounds on a network with noise: when messages left */
-    iw_time *other;                      /* streaming rounds: what `cpu` becomes in this pass */
-    struct iwi_stream *stream;           /* the same: room for working in the cache */
+    iw_time *posted_other; /* rendezvous in streaming rounds: what `posted` becomes */
+    iw_time *left;         /* streaming rounds on a network with noise: when messages left */
+    iw_time *other;        /* streaming rounds: what `cpu` becomes in a pass that cannot be made in place */
+    struct iwi_stream *stream;           /* streaming rounds: room for working in the cache */
     struct iwi_pass_levels *pass_levels; /* the same, on networks with levels: IWI_PASS_LEVELS of them */
     /* traces with restart points: values of messages that cross the end of a segment, kept_bytes for each
      * replica of kept_base ranks; `kept` while a point is written, kept_found (owned) what one held */
@@ -93,7 +93,7 @@ struct iwi_flow {
     struct iwi_cost costs[IW_NET_INNER_MAX + 1];
 };
 
-/* What a streaming round keeps per rank and lane: cpu, other, next_detour, and mostly both gaps. */
+/* What a streaming round keeps per rank and lane at most: cpu, other, next_detour and both gaps. */
 enum { IWI_FLOW_BYTES = 5 * sizeof(iw_time) };
 _Static_assert(IWI_FLOW_BYTES <= 64, "2^28 ranks must fit into 24 GiB");
 
@@ -121,6 +121,13 @@ IW_NODISCARD iw_status iwi_flow_reserve_scratch(struct iwi_flow *flow, uint32_t 
  * `path` goes on with what noise takes, unless NULL. */
 iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_time *next, iw_time t,
                            iw_time d, uint32_t *path);
+
+/* Elements i ... i + count - 1, which work from ts[n] on: detours that are over by then are not next any
+ * more. `nexts` are their next_detour, or copies. */
+void iwi_flow_seek(struct iwi_flow *flow, size_t i, iw_time *nexts, const iw_time *ts, size_t count);
+
+/* Asks for what iwi_flow_seek() needs to bring these elements through their next `later` of time. */
+void iwi_flow_fetch(struct iwi_flow *flow, size_t i, iw_time later, size_t count);
 
 /* By how much the network delays the eager message that element i of `rank` has sent to `peer` just now. */
 iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,

@@ -35,6 +35,7 @@ struct iwi_stream {
     iw_time kept[IWI_COPIES][IWI_EDGES],
         first[IWI_COPIES][IWI_EDGES]; /* what parts need and others changed */
     int64_t *kept_words;
+    iw_time lasted; /* about as long as the passes of a stretch take; for what is fetched ahead */
     iw_time copies[IWI_COPIES][IWI_COPIED];
 };
 

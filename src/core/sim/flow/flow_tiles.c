@@ -5,6 +5,7 @@
  * that the stretch before has left. The first stretch follows the last one, whose edges are computed ahead on
  * a copy: on a partition, that of the member before, which sends them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
@@ -168,7 +169,10 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
     struct iwi_stream *stream = flow->stream;
     const struct iwi_span span = stretch_of(flow, first, count);
     const iw_time *now = flow->cpu + first;
+    const iw_time begun = *now;
     iw_time *edge = stream->edges;
+
+    iwi_flow_fetch(flow, first, stream->lasted, count);
 
     for (size_t p = 0; p < pass_count; p++) {
         iw_time *out = p + 1 < pass_count ? stream->now[p & 1] + IWI_EDGES : flow->cpu + first;
@@ -189,6 +193,7 @@ static void pass_stretch(struct iwi_flow *flow, const struct iwi_pass *passes, s
         }
         now = out;
     }
+    stream->lasted = *now - begun;
 }
 
 /* What a stretch changes, to and fro. */
@@ -323,8 +328,54 @@ static void delay_all(struct iwi_flow *flow)
     }
 }
 
+/* A pass can be made in place, stretch after stretch, where what a stretch was before is kept until those who
+ * receive from it have been passed. Returns how many elements are kept: 0 where it cannot. */
+static size_t kept_in_place(const struct iwi_flow *flow, const struct iwi_pass *pass)
+{
+    const size_t shift = pass->has_receive ? pass->shift : IWI_TILE;
+
+    if (flow->partition != NULL || flow->left != NULL || pass->is_rendezvous ||
+        (pass->has_receive && pass->is_flip) || flow->count <= IWI_WINDOW || shift > flow->count / 2) {
+        return 0;
+    }
+    return shift % IWI_TILE == 0 ? shift : 0;
+}
+
+/* kept[k mod shift] is what element k - shift was before the pass. */
+static void pass_in_place(struct iwi_flow *flow, const struct iwi_pass *pass, iw_time *kept, size_t shift)
+{
+    memcpy(kept, flow->cpu + flow->count - shift, shift * sizeof *kept);
+    for (size_t first = 0; first < flow->count; first += IWI_TILE) {
+        const size_t count = flow->count - first < IWI_TILE ? flow->count - first : IWI_TILE;
+        const struct iwi_span span = stretch_of(flow, first, count);
+        iw_time *now = flow->stream->now[0], *from = kept + first % shift;
+
+        memcpy(now, flow->cpu + first, count * sizeof *now);
+        iwi_pass_run(flow, &span, pass, 0, count, now, from, flow->cpu + first);
+        memcpy(from, now, count * sizeof *now);
+    }
+}
+
 static iw_status plain_pass(struct iwi_flow *flow, const struct iwi_pass *pass)
 {
+    const size_t kept = kept_in_place(flow, pass);
+
+    if (kept > 0) {
+        iw_time *room = iwi_new_array(flow->log, kept, sizeof *room);
+
+        if (room == NULL) {
+            return IW_ERR_NOMEM;
+        }
+        pass_in_place(flow, pass, room, kept);
+        free(room);
+        return IW_OK;
+    }
+    if (flow->other == NULL) {
+        flow->other = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
+        if (flow->other == NULL) {
+            return IW_ERR_NOMEM;
+        }
+    }
     const struct iwi_span all = {.count = flow->count,
                                  .send_gap = flow->send_gap,
                                  .recv_gap = flow->recv_gap,
@@ -372,17 +423,13 @@ static iw_status reserve(struct iwi_flow *flow, bool is_rendezvous)
             return IW_ERR_NOMEM;
         }
     }
-    if (flow->other == NULL) {
-        flow->other = iwi_rank_array_new(flow->log, flow->count, sizeof(iw_time));
-    }
     if (flow->stream == NULL) {
         flow->stream = iwi_new_array(flow->log, 1, sizeof *flow->stream);
         if (flow->stream != NULL && flow->words > 0) {
             flow->stream->kept_words = iwi_new_array(flow->log, IWI_EDGES * flow->words, sizeof(int64_t));
         }
     }
-    return flow->other == NULL || flow->stream == NULL ||
-                   (flow->words > 0 && flow->stream->kept_words == NULL) ||
+    return flow->stream == NULL || (flow->words > 0 && flow->stream->kept_words == NULL) ||
                    (is_rendezvous && (flow->posted == NULL || flow->posted_other == NULL))
                ? IW_ERR_NOMEM
                : IW_OK;

@@ -71,6 +71,37 @@ iw_time iwi_flow_work_slow(struct iwi_flow *flow, uint32_t rank, size_t i, iw_ti
     return end;
 }
 
+static struct iwi_stream_row row_at(const struct iwi_flow *flow, size_t i)
+{
+    const struct iwi_job *job = flow->job;
+
+    return (struct iwi_stream_row){
+        .id = {job->seed, job->first_trial,
+               (flow->first_rank + (uint32_t)(i >> flow->lane_shift)) * flow->cores},
+        .lane_shift = flow->lane_shift,
+        .lane = (uint32_t)(i & (flow->lanes - 1)),
+        .cores = flow->cores,
+        .state = flow->noise_words + i * flow->words};
+}
+
+void iwi_flow_seek(struct iwi_flow *flow, size_t i, iw_time *nexts, const iw_time *ts, size_t count)
+{
+    const struct iwi_stream_row row = row_at(flow, i);
+
+    if (flow->job->noise != NULL) {
+        iwi_noise_seek_all(flow->job->noise, &row, nexts, ts, count);
+    }
+}
+
+void iwi_flow_fetch(struct iwi_flow *flow, size_t i, iw_time later, size_t count)
+{
+    const struct iwi_stream_row row = row_at(flow, i);
+
+    if (flow->words > 0) {
+        iwi_noise_fetch_all(flow->job->noise, &row, flow->next_detour + i, flow->cpu + i, later, count);
+    }
+}
+
 iw_time iwi_flow_delay(struct iwi_flow *flow, uint32_t rank, uint32_t peer, size_t i,
                        const struct iwi_cost *cost)
 {

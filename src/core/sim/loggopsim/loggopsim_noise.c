@@ -24,7 +24,7 @@ static iw_status sum_durations(const iw_log *log, struct iwi_lgs_noise *lgs)
         return IW_ERR_NOMEM;
     }
     for (size_t i = 0; i < trace->count; i++) {
-        lgs->lost_before_ps[i + 1] = lgs->lost_before_ps[i] + trace->duration_ps[i];
+        lgs->lost_before_ps[i + 1] = lgs->lost_before_ps[i] + trace->pieces[i].duration_ps;
     }
     return IW_OK;
 }
@@ -43,7 +43,7 @@ iw_status iwi_lgs_noise_init(const iw_log *log, struct iwi_lgs_noise *lgs, const
                         "LogGOPSim's rules need noise as one file of one CPU: make it with 'idlewave noise "
                         "synth SPEC -o FILE' or 'idlewave noise cut', or use `rules` idlewave");
     }
-    lgs->period_ps = lgs->trace.count == 0 ? 0 : lgs->trace.start_ps[lgs->trace.count - 1];
+    lgs->period_ps = lgs->trace.count == 0 ? 0 : lgs->trace.pieces[lgs->trace.count - 1].start_ps;
     if (lgs->period_ps <= 0) {
         return iwi_fail(log, IW_ERR_RANGE,
                         "LogGOPSim's rules repeat a noise trace after the start of its last detour, but no "
@@ -74,7 +74,7 @@ static size_t count_before(const struct iwi_detour_trace_view *trace, iw_time ti
 {
     size_t at;
 
-    IWI_FIRST_NOT(at, 0, trace->count, trace->start_ps[at] < time_ps);
+    IWI_FIRST_NOT(at, 0, trace->count, trace->pieces[at].start_ps < time_ps);
     return at;
 }
 
@@ -86,9 +86,10 @@ static iw_time lost_within(const struct iwi_lgs_noise *lgs, iw_time from_ps, iw_
     const size_t end = count_before(trace, to_ps);
     iw_time rest_ps = 0;
 
-    if (from_ps > trace->start_ps[0]) {
+    if (from_ps > trace->pieces[0].start_ps) {
         first = count_before(trace, from_ps + 1);
-        rest_ps = iwi_max(0, trace->start_ps[first - 1] + trace->duration_ps[first - 1] - from_ps);
+        rest_ps =
+            iwi_max(0, trace->pieces[first - 1].start_ps + trace->pieces[first - 1].duration_ps - from_ps);
     }
     return rest_ps + (end > first ? lgs->lost_before_ps[end] - lgs->lost_before_ps[first] : 0);
 }

@@ -125,8 +125,8 @@ static void add_trace(struct iwi_hash *digest, const struct iwi_detour_trace *tr
     add(digest, "length", (uint64_t)trace->length_ps);
     add(digest, "detours", trace->count);
     for (size_t i = 0; i < trace->count; i++) {
-        iwi_hash_add_u64(digest, (uint64_t)trace->start_ps[i]);
-        iwi_hash_add_u64(digest, (uint64_t)trace->duration_ps[i]);
+        iwi_hash_add_u64(digest, (uint64_t)trace->pieces[i].start_ps);
+        iwi_hash_add_u64(digest, (uint64_t)trace->pieces[i].duration_ps);
     }
 }
 

@@ -45,7 +45,7 @@ static iw_time forward_end(const iw_training *spec, uint64_t seed, iw_time *deto
     assert_ok(iwi_train_run_new(NULL, spec, plan, jitter, &run));
     *detour_p = run->walks[0].next != NULL ? run->walks[0].next[0] : 0;
     (void)iwi_train_step(run);
-    end = run->ends[OPS - 1];
+    end = run->team.ends[OPS - 1];
     iwi_train_run_free(run);
     iwi_train_jitter_free(jitter);
     iwi_train_plan_free(plan);
@@ -367,6 +367,117 @@ static void random_pauses_add_up_and_synchronised_ones_do_not(void **state)
     iw_training_release(&spec);
 }
 
+/* ---- units of ranks that are alike ---- */
+
+struct rig {
+    struct iwi_train_plan *plan;
+    struct iwi_train_jitter *jitter;
+    struct iwi_train_run *run;
+};
+
+static struct rig rig_new(const iw_training *spec)
+{
+    const iw_training_opts opts = IW_TRAINING_OPTS_INIT;
+    struct rig rig;
+
+    assert_ok(iwi_train_plan_new(NULL, spec, &rig.plan));
+    assert_ok(iwi_train_jitter_new(NULL, spec, &opts, &rig.jitter));
+    assert_ok(iwi_train_run_new(NULL, spec, rig.plan, rig.jitter, &rig.run));
+    return rig;
+}
+
+static void rig_release(struct rig *rig)
+{
+    iwi_train_run_free(rig->run);
+    iwi_train_jitter_free(rig->jitter);
+    iwi_train_plan_free(rig->plan);
+}
+
+/* Twelve steps of some trials with all their ranks, in variants that leave out one source or synchronise it.
+ */
+static void assert_same_steps(struct iwi_train_run *a, struct iwi_train_run *b)
+{
+    static const struct iwi_train_change changes[] = {
+        {0}, {.without = 1}, {.together = 1}, {.moved = 1}, {.replaces_slow = true}};
+    const size_t bytes = (size_t)a->plan->pp * a->width * sizeof *a->host;
+
+    for (uint64_t job = 0; job < 15; job++) {
+        assert_ok(iwi_train_begin(NULL, a, job % 3, changes[job / 3]));
+        assert_ok(iwi_train_begin(NULL, b, job % 3, changes[job / 3]));
+        for (int step = 0; step < 12; step++) {
+            assert_int_equal(iwi_train_step(a), iwi_train_step(b));
+            assert_memory_equal(a->host, b->host, bytes);
+            assert_memory_equal(a->lanes[IWI_LANE_COMPUTE], b->lanes[IWI_LANE_COMPUTE], bytes);
+            assert_memory_equal(a->gathered, b->gathered, bytes * a->plan->most_buckets);
+        }
+    }
+}
+
+static void add_rare_jitter(iw_training *spec)
+{
+    add_noise(spec, "bernoulli:0.05,300ms", "host", NULL);
+    add_noise(spec, "bernoulli:0.02,3s", "loader", "node");
+    assert_ok(iw_training_set(NULL, spec, "load", "100ms"));
+    assert_ok(iw_training_set(NULL, spec, "slow", "slow:3,1.2"));
+}
+
+/* Units that began like others before are not evaluated again, unless a detour is in the way. */
+static void what_is_remembered_is_what_would_be_computed(void **state)
+{
+    static const char *const rare[] = {"none", "poisson:0.02Hz,exp:40ms", "periodic:0.1Hz,20ms"};
+    static const char *const wheres[] = {"device", "network", "host"};
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        struct iwi_train_past *past;
+        struct rig recalls, computes;
+        iw_training spec;
+
+        init_program(&spec);
+        assert_ok(iw_training_set(NULL, &spec, "detail", "chunk"));
+        assert_ok(iw_training_set(NULL, &spec, "node-gpus", "1"));
+        assert_ok(iw_training_set(NULL, &spec, "launch", i % 2 == 0 ? "5us" : "0s"));
+        add_rare_jitter(&spec);
+        spec.tp = i % 4 < 2 ? 2 : 4;
+        spec.cp = 4 / spec.tp;
+        assert_ok(iw_training_set(NULL, &spec, "slow", i % 4 < 2 ? "slow:3,1.2" : "slow:20,1.2"));
+        add_noise(&spec, rare[i / 3], wheres[i % 3], NULL);
+        recalls = rig_new(&spec);
+        computes = rig_new(&spec);
+        past = computes.run->past;
+        assert_non_null(past);
+        computes.run->past = NULL;
+        assert_same_steps(recalls.run, computes.run);
+        computes.run->past = past;
+        rig_release(&recalls);
+        rig_release(&computes);
+        iw_training_release(&spec);
+    }
+}
+
+/* Beside a source that hits nobody in these steps, all replicas are evaluated. */
+static void replicas_that_are_coupled_and_alike_are_evaluated_once(void **state)
+{
+    struct rig shares, computes;
+    iw_training spec;
+
+    (void)state;
+    init_program(&spec);
+    spec.pp = spec.chunks = 1;
+    assert_ok(iw_training_set(NULL, &spec, "sharding", "fsdp"));
+    assert_ok(iw_training_set(NULL, &spec, "detail", "chunk"));
+    add_rare_jitter(&spec);
+    shares = rig_new(&spec);
+    add_noise(&spec, "periodic:0.000002Hz,1us", "device", NULL);
+    computes = rig_new(&spec);
+    assert_same_steps(shares.run, computes.run);
+    assert_true(shares.run->team.columns < shares.run->width);
+    assert_int_equal(computes.run->team.columns, computes.run->width);
+    rig_release(&shares);
+    rig_release(&computes);
+    iw_training_release(&spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +491,8 @@ int main(void)
         cmocka_unit_test(less_jitter_never_costs_more),
         cmocka_unit_test(a_slow_loader_sets_the_pace),
         cmocka_unit_test(random_pauses_add_up_and_synchronised_ones_do_not),
+        cmocka_unit_test(what_is_remembered_is_what_would_be_computed),
+        cmocka_unit_test(replicas_that_are_coupled_and_alike_are_evaluated_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
