@@ -472,8 +472,8 @@ IWI_STEP void turn_receive(struct turn_run *run, const struct turn_here *here,
     for (uint32_t lane = 0; lane < flow->lanes; lane++) {
         const iw_time arrival = arrival_of(run, here, recv, lane, &cost);
 
-        step_receive(flow, here->number, ((size_t)here->number << flow->lane_shift) + lane, cost, arrival,
-                     NULL, false);
+        step_receive(flow, here->number, ((size_t)here->number << flow->lane_shift) + lane, cost, arrival, 0,
+                     false);
     }
 }
 
@@ -494,7 +494,7 @@ static void receive_all(struct turn_run *run, const struct turn_here *here,
             const iw_time arrival = arrival_of(run, here, &receives[arrivals[k].index], lane, &cost);
 
             step_receive(flow, here->number, ((size_t)here->number << flow->lane_shift) + lane, cost, arrival,
-                         NULL, false);
+                         0, false);
         }
     }
 }
