@@ -128,6 +128,11 @@ IW_API IW_NODISCARD iw_status iw_digest_file_open(const iw_log *log, const char 
 IW_API IW_NODISCARD iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file,
                                                   iw_digest **digest_p);
 
+/** From now on only what sources took of the CPUs with numbers from `first` on, but before `end`, is wanted
+ * of digests that were read before: the cells of others and attributes are left out, and checksums are not
+ * looked at again. From 0 up to IW_CPU_SET_MOST: all, and checked. */
+IW_API void iw_digest_file_want(iw_digest_file *file, uint32_t first, uint32_t end);
+
 /** The byte at which the next one begins, or the size of the file. */
 IW_API size_t iw_digest_file_at(const iw_digest_file *file);
 

@@ -176,6 +176,9 @@ typedef struct iw_digest_stream {
     /* Behind the first reading: whether others are this process's own than were read, so that all is read
      * again. Then it is asked again. NULL: they never are. */
     iw_status (*settle)(const iw_log *log, void *arg, bool *is_other_p);
+    /* Of what is read next, only cells of CPUs with these numbers are needed (iw_digest_file_want()), so
+     * reading again is cheap. NULL: it is not, and all are given. */
+    void (*want)(void *arg, uint32_t first_cpu, uint32_t end_cpu);
 } iw_digest_stream;
 
 /** Adds all of them to a new fleet; of several digests of a node the latest. The fleet reads them again, for

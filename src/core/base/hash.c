@@ -48,18 +48,44 @@ void iwi_hash_init(struct iwi_hash *hash, const uint64_t key[2])
               key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)}};
 }
 
+static void add_byte(struct iwi_hash *hash, unsigned char byte)
+{
+    const unsigned place = (unsigned)(hash->length++ % WORD_BYTES);
+
+    hash->word |= (uint64_t)byte << (8 * place);
+    if (place == WORD_BYTES - 1) {
+        add_word(hash->v, hash->word);
+        hash->word = 0;
+    }
+}
+
+/* The lowest byte first, whatever the machine's order. */
+static uint64_t word_at(const unsigned char *bytes)
+{
+    uint64_t word = 0;
+
+    for (unsigned place = 0; place < WORD_BYTES; place++) {
+        word |= (uint64_t)bytes[place] << (8 * place);
+    }
+    return word;
+}
+
 void iwi_hash_add(struct iwi_hash *hash, const void *data, size_t size)
 {
-    const unsigned char *bytes = data;
+    const unsigned char *bytes = data, *const end = bytes + size;
+    uint64_t v[4]; /* apart from the bytes, with which `hash` might overlap for all that the compiler knows */
 
-    for (size_t i = 0; i < size; i++) {
-        const unsigned place = (unsigned)(hash->length++ % WORD_BYTES);
-
-        hash->word |= (uint64_t)bytes[i] << (8 * place);
-        if (place == WORD_BYTES - 1) {
-            add_word(hash->v, hash->word);
-            hash->word = 0;
-        }
+    while (bytes < end && hash->length % WORD_BYTES != 0) {
+        add_byte(hash, *bytes++);
+    }
+    memcpy(v, hash->v, sizeof v);
+    for (; end - bytes >= WORD_BYTES; bytes += WORD_BYTES) {
+        add_word(v, word_at(bytes));
+        hash->length += WORD_BYTES;
+    }
+    memcpy(hash->v, v, sizeof v);
+    while (bytes < end) {
+        add_byte(hash, *bytes++);
     }
 }
 

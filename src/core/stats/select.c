@@ -19,7 +19,7 @@ double iwi_select_quantile(double *values, size_t count, double q)
         return low;
     }
     for (size_t i = index + 1; i < count; i++) { /* what is not smaller stands behind what was selected */
-        high = fmin(high, values[i]);
+        high = values[i] < high ? values[i] : high;
     }
     return low + (position - (double)index) * (high - low);
 }

@@ -211,17 +211,41 @@ iw_status iw_digest_writer_close(iw_digest_writer *writer, bool is_whole)
 
 /* ======== reading ======== */
 
+/* Where the next code of a sum is in the payload, and what it continues. */
+struct sum_mark {
+    uint32_t at;
+    uint16_t all, steady;
+};
+
+/* Where reading a source goes on with the CPUs behind those that were wanted. */
+struct source_mark {
+    uint32_t name_at, cell_at;
+    uint32_t next_number, left; /* of the cells: the least number of a CPU, and how many there are */
+    struct sum_mark sums[IW_DIGEST_SUMS];
+};
+
 struct iw_digest_file {
     struct iwi_input input;
     size_t at, forgotten;
     char *path;
+    size_t checked_end;          /* digests before it were read and are whole */
+    uint32_t first_cpu, end_cpu; /* iw_digest_file_want() */
+    size_t begin;                /* of the first digest that has marks */
+    size_t mark_count, mark_capacity, next_mark;
+    struct source_mark *marks;     /* of each source of each digest, if parts of them were read */
+    uint32_t read_cpu, marked_cpu; /* up to which now, and before the reading at hand; 0: not all of them */
 };
 
 /* A payload while it is read. What is wrong with it is noticed at once, and asked for at the end. */
 struct cursor {
     const iw_log *log;
-    const uint8_t *at, *end;
+    const uint8_t *begin, *at, *end;
     const char *fault; /* or NULL */
+    bool is_again;     /* it was read before: what is not wanted is left out */
+    bool is_marked;    /* parts behind those that were wanted before */
+    uint32_t first_cpu, end_cpu;
+    size_t first_number, end_number; /* the numbers of these in the digest's list of CPUs */
+    struct iw_digest_file *file;
 };
 
 static void refuse(struct cursor *c, const char *fault)
@@ -230,7 +254,21 @@ static void refuse(struct cursor *c, const char *fault)
     c->at = c->end;
 }
 
-static uint64_t take_number(struct cursor *c)
+static uint32_t place_of(const struct cursor *c)
+{
+    return (uint32_t)(c->at - c->begin);
+}
+
+static void go_to(struct cursor *c, uint32_t place)
+{
+    if (place > (size_t)(c->end - c->begin)) {
+        refuse(c, "it is shorter than before");
+    } else if (c->fault == NULL) {
+        c->at = c->begin + place;
+    }
+}
+
+static uint64_t take_long_number(struct cursor *c)
 {
     uint64_t value = 0;
 
@@ -245,6 +283,35 @@ static uint64_t take_number(struct cursor *c)
     }
     refuse(c, "a number has no end");
     return 0;
+}
+
+/* Most take one byte, most others two. */
+static inline uint64_t take_number(struct cursor *c)
+{
+    const uint8_t *at = c->at;
+
+    if (at != c->end && at[0] < 0x80) {
+        c->at = at + 1;
+        return at[0];
+    }
+    if (c->end - at >= 2 && at[1] < 0x80) {
+        c->at = at + 2;
+        return (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+    }
+    return take_long_number(c);
+}
+
+static void skip_numbers(struct cursor *c, size_t count)
+{
+    const uint8_t *at = c->at;
+
+    while (count > 0 && at != c->end) {
+        count -= *at++ < 0x80;
+    }
+    c->at = at;
+    if (count > 0) {
+        refuse(c, "a number has no end");
+    }
 }
 
 /* At most `most`. */
@@ -316,6 +383,9 @@ static iw_status take_head(struct cursor *c, iw_digest **digest_p)
     for (size_t i = 0; i < count && c->fault == NULL; i++) {
         take_text(c, name, sizeof name);
         take_text(c, value, sizeof value);
+        if (c->is_again) {
+            continue;
+        }
         IW_TRY(iwi_digest_set(c->log, digest, name, value));
     }
     return IW_OK;
@@ -337,6 +407,8 @@ static iw_status take_cpus(struct cursor *c, iw_digest *digest)
             break;
         }
         IW_TRY(iwi_digest_add_cpu(c->log, digest, (uint32_t)cpu, length_ns));
+        c->first_number += cpu < c->first_cpu;
+        c->end_number += cpu < c->end_cpu;
         next = cpu + 1;
     }
     return IW_OK;
@@ -352,36 +424,54 @@ static void take_lengths(struct cursor *c, iw_digest_source *source)
     }
 }
 
-static uint16_t take_code(struct cursor *c, int64_t near)
-{
-    const int64_t step = take_signed(c), most = UINT16_MAX; /* near is between -most and 2 most */
+/* Of a source's cells in the file those before the ones that are wanted, these, and those behind them. */
+struct parts {
+    size_t before, wanted, behind;
+};
 
-    if (step < -2 * most || step > 2 * most || near + step < 0 || near + step > most) {
-        refuse(c, "a sum is out of range");
-        return 0;
+/* What is out of range is noticed at the end: codes of two bytes are kept, whatever they are. */
+static void take_sum(struct cursor *c, const struct parts *parts, const iw_digest_source *source,
+                     iw_digest_sum sum, struct source_mark *mark)
+{
+    struct sum_mark *place = &mark->sums[sum];
+    struct cursor own = *c; /* which nothing else points to */
+    uint64_t all = 0, lag = 0, most = 0;
+
+    if (c->is_marked) {
+        go_to(&own, place->at);
+        all = place->all;
+        lag = (uint64_t)place->steady - all;
     }
-    return (uint16_t)(near + step);
+    for (size_t i = 0; i < parts->before + parts->wanted; i++) {
+        uint64_t steady;
+
+        all += (uint64_t)take_signed(&own);
+        lag += (uint64_t)take_signed(&own);
+        steady = all + lag;
+        most |= all | steady; /* negative numbers are the largest */
+        if (i >= parts->before) {
+            source->cells[i - parts->before].all[sum] = (uint16_t)all;
+            source->cells[i - parts->before].steady[sum] = (uint16_t)steady;
+        }
+    }
+    if (most > UINT16_MAX) {
+        refuse(&own, "a sum is out of range");
+    }
+    *place = (struct sum_mark){place_of(&own), (uint16_t)all, (uint16_t)(all + lag)};
+    skip_numbers(&own, 2 * parts->behind);
+    c->at = own.at;
+    c->fault = own.fault;
 }
 
-static void take_sum(struct cursor *c, const iw_digest_source *source, iw_digest_sum sum)
+/* The CPUs of a source's cells, up to those that are wanted or, the first time, of all. */
+static struct parts take_numbers(struct cursor *c, const iw_digest *digest, iw_digest_source *source,
+                                 struct source_mark *mark)
 {
-    struct iwi_digest_column column = {0, 0};
+    const size_t count = mark->left;
+    struct parts parts = {0, 0, 0};
+    uint64_t next = mark->next_number;
 
-    for (size_t i = 0; i < source->cell_count && c->fault == NULL; i++) {
-        iw_digest_cell *cell = &source->cells[i];
-
-        cell->all[sum] = take_code(c, column.all);
-        cell->steady[sum] = take_code(c, cell->all[sum] + column.lag);
-        column = (struct iwi_digest_column){cell->all[sum], cell->steady[sum] - cell->all[sum]};
-    }
-}
-
-static iw_status take_cells(struct cursor *c, const iw_digest *digest, iw_digest_source *source)
-{
-    const size_t count = (size_t)take_up_to(c, digest->cpu_count, "a source has more cells than CPUs");
-    uint64_t next = 0;
-
-    for (size_t i = 0; i < count && c->fault == NULL; i++) {
+    for (size_t i = 0; i < count && c->fault == NULL && !(c->is_marked && parts.behind > 0); i++) {
         iw_digest_cell cell = {.cpu =
                                    (uint32_t)(next + take_up_to(c, digest->cpu_count, "a cell has no CPU"))};
 
@@ -391,30 +481,88 @@ static iw_status take_cells(struct cursor *c, const iw_digest *digest, iw_digest
             refuse(c, "a cell has no CPU");
             break;
         }
-        IW_TRY(iwi_digest_add_cell(c->log, source, &cell));
         next = cell.cpu + 1U;
+        if (cell.cpu >= c->end_number) {
+            parts.behind++;
+            continue;
+        }
+        if (cell.cpu < c->first_number) {
+            parts.before++;
+        } else {
+            source->cells[parts.wanted++] = cell;
+        }
+        mark->cell_at = place_of(c);
+        mark->next_number = (uint32_t)next;
+        mark->left = (uint32_t)(count - i - 1);
     }
+    return parts;
+}
+
+static iw_status take_cells(struct cursor *c, const iw_digest *digest, iw_digest_source *source,
+                            struct source_mark *mark)
+{
+    const size_t wanted = c->end_number - c->first_number;
+    struct parts parts;
+
+    if (c->is_marked) {
+        go_to(c, mark->cell_at);
+    } else {
+        mark->left = (uint32_t)take_up_to(c, digest->cpu_count, "a source has more cells than CPUs");
+        mark->next_number = 0;
+        mark->cell_at = place_of(c);
+    }
+    IW_TRY(iwi_digest_reserve_cells(c->log, source, mark->left < wanted ? mark->left : wanted));
+    parts = take_numbers(c, digest, source, mark);
+    source->cell_count = parts.wanted;
+    parts.behind = c->is_marked ? 0 : parts.behind;
     for (iw_digest_sum sum = IW_DIGEST_COUNT; sum < IW_DIGEST_SUMS; sum++) {
-        take_sum(c, source, sum);
+        take_sum(c, &parts, source, sum, mark);
     }
+    return IW_OK;
+}
+
+/* The mark of the next source; `scratch` where none is kept. */
+static iw_status next_mark(struct cursor *c, struct source_mark *scratch, struct source_mark **mark_p)
+{
+    struct iw_digest_file *file = c->file;
+
+    *mark_p = scratch;
+    if (!c->is_again) {
+        return IW_OK;
+    }
+    if (file->next_mark == file->mark_count) {
+        IW_TRY(iwi_grow(c->log, (void **)&file->marks, &file->mark_capacity, file->mark_count + 1,
+                        sizeof *file->marks));
+        file->mark_count++;
+    }
+    *mark_p = &file->marks[file->next_mark++];
     return IW_OK;
 }
 
 static iw_status take_source(struct cursor *c, iw_digest *digest, size_t number)
 {
-    iw_source named = {.kind = (iw_class)take_up_to(c, IW_CLASSES - 1, "a source's class is unknown")};
+    struct source_mark scratch, *mark;
+    iw_source named = {.name = ""};
     iw_digest_source *source;
 
+    IW_TRY(next_mark(c, &scratch, &mark));
+    if (c->is_marked) {
+        go_to(c, mark->name_at);
+    }
+    mark->name_at = place_of(c);
+    named.kind = (iw_class)take_up_to(c, IW_CLASSES - 1, "a source's class is unknown");
     take_text(c, named.name, sizeof named.name);
     if (number > 0) {
         IW_TRY(iwi_digest_add_source(c->log, digest, &named));
     }
     source = &digest->sources[number];
-    source->count = take_number(c);
-    source->busy_ns = take_positive(c);
-    source->longest_ns = take_positive(c);
-    take_lengths(c, source);
-    return take_cells(c, digest, source);
+    if (!c->is_marked) {
+        source->count = take_number(c);
+        source->busy_ns = take_positive(c);
+        source->longest_ns = take_positive(c);
+        take_lengths(c, source);
+    }
+    return take_cells(c, digest, source, mark);
 }
 
 static iw_status take_sources(struct cursor *c, iw_digest *digest)
@@ -435,7 +583,7 @@ static iw_status take_digest(struct cursor *c, iw_digest **digest_p)
     IW_TRY(take_head(c, digest_p));
     IW_TRY(take_cpus(c, *digest_p));
     IW_TRY(take_sources(c, *digest_p));
-    if (c->at != c->end) {
+    if (c->at != c->end && !c->is_marked) {
         refuse(c, "data follows its end");
     }
     return IW_OK;
@@ -459,8 +607,15 @@ iw_status iw_digest_file_open(const iw_log *log, const char *path, iw_digest_fil
         free(file);
         return status;
     }
+    iw_digest_file_want(file, 0, IW_CPU_SET_MOST);
     *file_p = file;
     return IW_OK;
+}
+
+void iw_digest_file_want(iw_digest_file *file, uint32_t first, uint32_t end)
+{
+    file->first_cpu = first;
+    file->end_cpu = end;
 }
 
 size_t iw_digest_file_at(const iw_digest_file *file)
@@ -471,6 +626,14 @@ size_t iw_digest_file_at(const iw_digest_file *file)
 void iw_digest_file_seek(iw_digest_file *file, size_t at)
 {
     file->at = file->forgotten = at < file->input.size ? at : file->input.size;
+    file->marked_cpu = 0;
+    if (file->at != file->begin || file->next_mark < file->mark_count) {
+        file->mark_count = 0;
+    } else if (file->mark_count > 0) {
+        file->marked_cpu = file->read_cpu;
+    }
+    file->begin = file->at;
+    file->next_mark = 0;
 }
 
 void iw_digest_file_find(iw_digest_file *file, size_t at)
@@ -489,6 +652,7 @@ void iw_digest_file_close(iw_digest_file *file)
     if (file != NULL) {
         iwi_input_close(&file->input);
         free(file->path);
+        free(file->marks);
         free(file);
     }
 }
@@ -527,18 +691,25 @@ static iw_status find_payload(const iw_log *log, const iw_digest_file *file, str
         return fail_at(log, file, "it is cut off");
     }
     iwi_hash_init(&hash, iwi_hash_key);
-    iwi_hash_add(&hash, head + IWI_DIGEST_HEAD_BYTES, size);
-    if (iwi_hash_value(&hash) != fixed_at(head + IWI_DIGEST_HEAD_BYTES + size, IWI_DIGEST_HASH_BYTES)) {
+    if (!c->is_again) {
+        iwi_hash_add(&hash, head + IWI_DIGEST_HEAD_BYTES, size);
+    }
+    if (!c->is_again &&
+        iwi_hash_value(&hash) != fixed_at(head + IWI_DIGEST_HEAD_BYTES + size, IWI_DIGEST_HASH_BYTES)) {
         return fail_at(log, file, "it is damaged: the checksum does not match");
     }
-    c->at = (const uint8_t *)head + IWI_DIGEST_HEAD_BYTES;
+    c->begin = c->at = (const uint8_t *)head + IWI_DIGEST_HEAD_BYTES;
     c->end = c->at + size;
     return IW_OK;
 }
 
 iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file, iw_digest **digest_p)
 {
-    struct cursor c = {.log = log};
+    const bool is_part = file->first_cpu > 0 || file->end_cpu < IW_CPU_SET_MOST;
+    struct cursor c = {.log = log,
+                       .is_again = is_part && file->at < file->checked_end,
+                       .end_cpu = IW_CPU_SET_MOST,
+                       .file = file};
     iw_digest *digest = NULL;
     const uint8_t *end;
     iw_status status;
@@ -546,6 +717,12 @@ iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file, iw_digest
     *digest_p = NULL;
     if (file->at == file->input.size) {
         return IW_OK;
+    }
+    if (c.is_again) {
+        c.first_cpu = file->first_cpu;
+        c.end_cpu = file->end_cpu;
+        c.is_marked =
+            file->marked_cpu > 0 && file->marked_cpu == file->first_cpu && file->next_mark < file->mark_count;
     }
     IW_TRY(find_payload(log, file, &c));
     end = c.end + IWI_DIGEST_HASH_BYTES;
@@ -557,7 +734,9 @@ iw_status iw_digest_file_next(const iw_log *log, iw_digest_file *file, iw_digest
         iw_digest_free(digest);
         return status;
     }
+    file->read_cpu = c.end_cpu;
     file->at = (size_t)((const char *)end - file->input.data);
+    file->checked_end = file->at > file->checked_end ? file->at : file->checked_end;
     iwi_input_forget(&file->input, (const char *)end, &file->forgotten);
     *digest_p = digest;
     return IW_OK;

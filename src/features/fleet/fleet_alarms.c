@@ -60,12 +60,13 @@ static void add_node_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_no
     }
 }
 
-static void add_column_cell(struct iwi_fleet_unit *unit, const struct iwi_fleet_cell *cell)
+static void add_column_cell(const struct iwi_digest_octave *octave, struct iwi_fleet_unit *unit,
+                            const struct iwi_fleet_cell *cell)
 {
     unit->stretches = cell->stretches;
     for (size_t i = 0; i < IW_DIGEST_SUMS; i++) {
-        unit->all.of[i] = iw_digest_value(cell->all[i]);
-        unit->steady.of[i] = iw_digest_value(cell->steady[i]);
+        unit->all.of[i] = iwi_digest_value_in(octave, cell->all[i]);
+        unit->steady.of[i] = iwi_digest_value_in(octave, cell->steady[i]);
     }
 }
 
@@ -73,7 +74,9 @@ void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
 {
     const struct iwi_fleet_place *place = &judge->place;
 
-    for (size_t node = 0; node < judge->node_count; node++) {
+    const bool have_all = judge->first_entry[family + 1] - judge->first_entry[family] == judge->node_count;
+
+    for (size_t node = 0; node < judge->node_count && !have_all; node++) {
         struct iwi_fleet_unit *unit = &place->units[node];
 
         *unit = (struct iwi_fleet_unit){.node = unit->node, .length_ns = unit->length_ns};
@@ -84,7 +87,7 @@ void iwi_fleet_gather(struct iwi_fleet_trial *judge, uint32_t family)
         if (place->column != NULL) {
             const struct iwi_fleet_cell *cell = &place->column->cells[number];
 
-            add_column_cell(&place->units[cell->node], cell);
+            add_column_cell(&judge->fleet->cells->octave, &place->units[cell->node], cell);
         } else {
             const struct iwi_fleet_node_cell *cell = &judge->fleet->cells->cells[number];
 
@@ -269,7 +272,6 @@ struct law {
     iw_fleet_metric metric;
     struct iwi_fleet_tail tail;
     double median;          /* of the values */
-    double median_share;    /* steady */
     double median_variance; /* by chance */
     double median_length_ns;
 };
@@ -327,7 +329,6 @@ static struct law law_of(struct iwi_fleet_trial *judge, const struct iwi_fleet_u
 {
     struct law law = {.metric = metric,
                       .median = median_of(judge, units, count, fleet_steady_value, metric),
-                      .median_share = median_of(judge, units, count, fleet_steady_value, IW_FLEET_SHARE),
                       .median_variance = median_of(judge, units, count, fleet_chance, metric),
                       .median_length_ns = median_of(judge, units, count, length_of, metric)};
 
@@ -361,25 +362,42 @@ static bool fleet_matters(const struct iwi_fleet_trial *judge, const struct iwi_
     return fleet_steady_value(unit, IW_FLEET_SHARE) - median_share >= judge->fleet->opts.matters;
 }
 
+/* Few nodes are worth an alarm, and on most places none: the law of the others is asked for only then. */
+static iw_status test_value(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units, size_t count,
+                            uint32_t family, iw_fleet_metric metric, double median_share)
+{
+    const double worth = LEAST_FACTOR[metric] *
+                         median_of(judge, units, count, iwi_fleet_unit_value, metric); /* as is printed */
+    struct law law = {.median = NAN};
+
+    for (size_t i = 0; i < count; i++) {
+        double limit;
+
+        if (!(iwi_fleet_unit_value(&units[i], metric) > worth &&
+              fleet_matters(judge, &units[i], metric, median_share))) {
+            continue;
+        }
+        if (isnan(law.median)) {
+            law = law_of(judge, units, count, metric, family == 0 ? SHAPE_OF_SUMS : 1.0);
+        }
+        if (!(law.median > 0.0)) {
+            break;
+        }
+        limit = limit_of(&law, &units[i], judge->p);
+        if (fleet_steady_value(&units[i], metric) > limit) {
+            IW_TRY(fleet_raise(judge, units[i].node, family, metric, limit));
+        }
+    }
+    return IW_OK;
+}
+
 static iw_status test_values(struct iwi_fleet_trial *judge, const struct iwi_fleet_unit *units, size_t count,
                              uint32_t family)
 {
+    const double median_share = fleet_steady_median(judge, units, count, IW_FLEET_SHARE);
+
     for (iw_fleet_metric metric = IW_FLEET_SHARE; metric < IW_FLEET_METRICS; metric++) {
-        const double median = median_of(judge, units, count, iwi_fleet_unit_value, metric);
-        const struct law law = law_of(judge, units, count, metric, family == 0 ? SHAPE_OF_SUMS : 1.0);
-
-        if (!(law.median > 0.0)) {
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            const double limit = limit_of(&law, &units[i], judge->p);
-
-            if (fleet_steady_value(&units[i], metric) > limit &&
-                iwi_fleet_unit_value(&units[i], metric) > LEAST_FACTOR[metric] * median && /* as is printed */
-                fleet_matters(judge, &units[i], metric, law.median_share)) {
-                IW_TRY(fleet_raise(judge, units[i].node, family, metric, limit));
-            }
-        }
+        IW_TRY(test_value(judge, units, count, family, metric, median_share));
     }
     return IW_OK;
 }
@@ -530,16 +548,33 @@ static iw_status fleet_test_few(struct iwi_fleet_trial *judge, const struct iwi_
 
 /* ======== many nodes ======== */
 
-iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
+/* The units of nodes that have the place. */
+static const struct iwi_fleet_unit *list_units(struct iwi_fleet_trial *judge, size_t *count_p)
 {
-    struct iwi_fleet_unit *units = judge->having;
-    size_t count = 0, having = 0;
+    const struct iwi_fleet_unit *units = judge->place.units;
+    size_t count = 0;
 
     for (size_t node = 0; node < judge->node_count; node++) {
-        if (judge->place.units[node].length_ns > 0.0) {
-            units[count++] = judge->place.units[node];
+        count += units[node].length_ns > 0.0;
+    }
+    *count_p = count;
+    if (count == judge->node_count) {
+        return units;
+    }
+    count = 0;
+    for (size_t node = 0; node < judge->node_count; node++) {
+        if (units[node].length_ns > 0.0) {
+            judge->having[count++] = units[node];
         }
     }
+    return judge->having;
+}
+
+iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
+{
+    size_t count, having = 0;
+    const struct iwi_fleet_unit *units = list_units(judge, &count);
+
     if (judge->node_count < IW_FLEET_LEAST_NODES) {
         return count >= IW_FLEET_FEW_NODES ? fleet_test_few(judge, units, count, family) : IW_OK;
     }
@@ -554,8 +589,8 @@ iw_status iwi_fleet_test(struct iwi_fleet_trial *judge, uint32_t family)
     }
     for (size_t i = 0; i < count; i++) {
         if (stretches_of(&units[i], IW_FLEET_SHARE) >= STEADY_STRETCHES) {
-            units[having++] = units[i];
+            judge->having[having++] = units[i];
         }
     }
-    return having >= LEAST_HAVING ? test_values(judge, units, having, family) : IW_OK;
+    return having >= LEAST_HAVING ? test_values(judge, judge->having, having, family) : IW_OK;
 }

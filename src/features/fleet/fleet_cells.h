@@ -82,7 +82,9 @@ struct iwi_fleet_cells {
     size_t first_capacity;
     size_t column_count, column_capacity;
     struct iwi_fleet_column *columns; /* ascending by CPU */
-    size_t column_bytes, most_bytes;  /* of all columns */
+    size_t next_column;               /* where the CPU that comes next may be */
+    size_t column_bytes, most_bytes;  /* of all columns: what is used of them */
+    size_t room;                      /* for so many cells in a new column: growing leaves holes */
     uint32_t first_cpu, end_cpu;      /* CPUs from the first on, but before the end, are in columns */
     uint32_t *nodes_with;             /* CPU number: IW_CPU_SET_MOST elements */
     size_t name_count, name_capacity;
@@ -94,6 +96,7 @@ struct iwi_fleet_cells {
     size_t node_capacity, unreadable_capacity, difference_capacity, group_capacity;
     struct iwi_fleet_known_facts facts;
     struct iwi_fleet_scratch *scratch;
+    struct iwi_digest_octave octave;
     const iw_digest_stream *stream; /* where nodes come from, or NULL: all is in columns */
     struct iwi_fleet_older older;
     struct iwi_fleet_share *share; /* with other processes (fleet_share.h), or NULL */

@@ -95,8 +95,9 @@ iw_status iwi_fleet_find_name(const iw_log *log, struct iwi_fleet_cells *cells, 
 
 /* ======== cells ======== */
 
-/* Columns may take so much before those of the largest CPU numbers are put off. */
-static const size_t MOST_COLUMN_BYTES = (size_t)512 << 20;
+/* Columns may take so much before those of the largest CPU numbers are put off: where parts of nodes can be
+ * read again at little cost, and elsewhere. */
+static const size_t MOST_PART_BYTES = (size_t)80 << 20, MOST_COLUMN_BYTES = (size_t)512 << 20;
 
 /* A source of a digest and the family that it belongs to. */
 struct member {
@@ -131,7 +132,9 @@ const struct iwi_fleet_column *iwi_fleet_column_of(const struct iwi_fleet_cells 
 iw_status iwi_fleet_add_column(const iw_log *log, struct iwi_fleet_cells *cells, uint32_t cpu,
                                struct iwi_fleet_column **column_p)
 {
-    const size_t place = place_of(cells, cpu);
+    const size_t next = cells->next_column; /* CPUs come in order */
+    const size_t place =
+        next < cells->column_count && cells->columns[next].cpu == cpu ? next : place_of(cells, cpu);
 
     if (place == cells->column_count || cells->columns[place].cpu != cpu) {
         IW_TRY(iwi_grow(log, (void **)&cells->columns, &cells->column_capacity, cells->column_count + 1,
@@ -140,14 +143,17 @@ iw_status iwi_fleet_add_column(const iw_log *log, struct iwi_fleet_cells *cells,
                 (cells->column_count - place) * sizeof *cells->columns);
         cells->columns[place] = (struct iwi_fleet_column){.cpu = cpu};
         cells->column_count++;
+        IW_TRY(iwi_grow(log, (void **)&cells->columns[place].cells, &cells->columns[place].capacity,
+                        cells->room, sizeof *cells->columns->cells));
     }
+    cells->next_column = place + 1;
     *column_p = &cells->columns[place];
     return IW_OK;
 }
 
 static size_t bytes_of(const struct iwi_fleet_column *column)
 {
-    return column->capacity * sizeof *column->cells + column->length_capacity * sizeof *column->lengths;
+    return column->count * sizeof *column->cells + column->length_count * sizeof *column->lengths;
 }
 
 void iwi_fleet_empty_column(struct iwi_fleet_cells *cells, struct iwi_fleet_column *column)
@@ -169,12 +175,11 @@ void iwi_fleet_drop_last_column(struct iwi_fleet_cells *cells)
 iw_status iwi_fleet_fill_column(const iw_log *log, struct iwi_fleet_cells *cells,
                                 struct iwi_fleet_column *column, const struct iwi_fleet_column *more)
 {
-    cells->column_bytes -= bytes_of(column);
     IW_TRY(iwi_grow(log, (void **)&column->lengths, &column->length_capacity,
                     column->length_count + more->length_count, sizeof *column->lengths));
     IW_TRY(iwi_grow(log, (void **)&column->cells, &column->capacity, column->count + more->count,
                     sizeof *column->cells));
-    cells->column_bytes += bytes_of(column);
+    cells->column_bytes += bytes_of(more);
     if (more->length_count > 0) {
         memcpy(&column->lengths[column->length_count], more->lengths,
                more->length_count * sizeof *more->lengths);
@@ -204,12 +209,14 @@ static bool is_in_columns(const struct iwi_fleet_cells *cells, uint32_t cpu)
 /* ---- one family of a node ---- */
 
 /* Sums of two sources of a family on the same CPU. */
-static void merge(iw_digest_cell *to, const iw_digest_cell *from)
+static void merge(const struct iwi_digest_octave *octave, iw_digest_cell *to, const iw_digest_cell *from)
 {
     to->stretches |= from->stretches;
     for (size_t i = 0; i < IW_DIGEST_LONGEST; i++) {
-        to->all[i] = iwi_digest_code(iw_digest_value(to->all[i]) + iw_digest_value(from->all[i]));
-        to->steady[i] = iwi_digest_code(iw_digest_value(to->steady[i]) + iw_digest_value(from->steady[i]));
+        to->all[i] = iwi_digest_code(iwi_digest_value_in(octave, to->all[i]) +
+                                     iwi_digest_value_in(octave, from->all[i]));
+        to->steady[i] = iwi_digest_code(iwi_digest_value_in(octave, to->steady[i]) +
+                                        iwi_digest_value_in(octave, from->steady[i]));
     }
     to->all[IW_DIGEST_LONGEST] = from->all[IW_DIGEST_LONGEST] > to->all[IW_DIGEST_LONGEST]
                                      ? from->all[IW_DIGEST_LONGEST]
@@ -220,8 +227,10 @@ static void merge(iw_digest_cell *to, const iw_digest_cell *from)
 }
 
 /* Sums by CPU of the family's members [begin, end). */
-static void sum_family(struct iwi_fleet_scratch *scratch, const iw_digest *digest, size_t begin, size_t end)
+static void sum_family(const struct iwi_fleet_cells *cells, const iw_digest *digest, size_t begin, size_t end)
 {
+    struct iwi_fleet_scratch *scratch = cells->scratch;
+
     memset(scratch->sums, 0, digest->cpu_count * sizeof *scratch->sums);
     for (size_t m = begin; m < end; m++) {
         const iw_digest_source *source = &digest->sources[scratch->members[m].source];
@@ -232,7 +241,7 @@ static void sum_family(struct iwi_fleet_scratch *scratch, const iw_digest *diges
             if (sum->stretches == 0) {
                 *sum = source->cells[i];
             } else {
-                merge(sum, &source->cells[i]);
+                merge(&cells->octave, sum, &source->cells[i]);
             }
         }
     }
@@ -273,14 +282,14 @@ static iw_status add_node_cell(const iw_log *log, struct iwi_fleet_cells *cells,
 
     for (size_t i = 0; i < digest->cpu_count; i++) {
         const iw_digest_cell *sum = &cells->scratch->sums[i];
-        const double busy_ns = iw_digest_value(sum->all[IW_DIGEST_BUSY]);
+        const double busy_ns = iwi_digest_value_in(&cells->octave, sum->all[IW_DIGEST_BUSY]);
         struct iwi_digest_sums own;
 
         if (sum->stretches == 0) {
             continue;
         }
         for (size_t k = 0; k < IW_DIGEST_SUMS; k++) {
-            own.of[k] = iw_digest_value(sum->steady[k]);
+            own.of[k] = iwi_digest_value_in(&cells->octave, sum->steady[k]);
         }
         iwi_digest_sums_add(&steady, &own);
         cell.stretches |= sum->stretches;
@@ -315,8 +324,10 @@ static iw_status add_column_cells(const iw_log *log, struct iwi_fleet_cells *cel
         memcpy(cell.all, sum->all, sizeof cell.all);
         memcpy(cell.steady, sum->steady, sizeof cell.steady);
         IW_TRY(iwi_fleet_add_column(log, cells, digest->cpus[i].cpu, &column));
-        IW_TRY(iwi_fleet_fill_column(log, cells, column,
-                                     &(struct iwi_fleet_column){.count = 1, .cells = &cell}));
+        IW_TRY(iwi_grow(log, (void **)&column->cells, &column->capacity, column->count + 1,
+                        sizeof *column->cells));
+        column->cells[column->count++] = cell;
+        cells->column_bytes += sizeof cell;
     }
     return IW_OK;
 }
@@ -359,8 +370,10 @@ static iw_status add_lengths(const iw_log *log, struct iwi_fleet_cells *cells, u
             continue;
         }
         IW_TRY(iwi_fleet_add_column(log, cells, cpu->cpu, &column));
-        IW_TRY(iwi_fleet_fill_column(log, cells, column,
-                                     &(struct iwi_fleet_column){.length_count = 1, .lengths = &length}));
+        IW_TRY(iwi_grow(log, (void **)&column->lengths, &column->length_capacity, column->length_count + 1,
+                        sizeof *column->lengths));
+        column->lengths[column->length_count++] = length;
+        cells->column_bytes += sizeof length;
     }
     return IW_OK;
 }
@@ -383,7 +396,7 @@ iw_status iwi_fleet_add_cells(const iw_log *log, struct iwi_fleet_cells *cells, 
         for (end = begin + 1; end < digest->source_count && cells->scratch->members[end].family == family;
              end++) {
         }
-        sum_family(cells->scratch, digest, begin, end);
+        sum_family(cells, digest, begin, end);
         if (is_new) {
             IW_TRY(add_node_cell(log, cells, node, digest, begin, end));
         }
@@ -391,6 +404,11 @@ iw_status iwi_fleet_add_cells(const iw_log *log, struct iwi_fleet_cells *cells, 
     }
     if (is_new) {
         cells->first_cell[node + 1] = cells->count;
+    }
+    if (is_new && cells->stream != NULL && cells->stream->want != NULL &&
+        cells->column_bytes > cells->most_bytes) { /* when all nodes are known, it is known what fits */
+        iwi_fleet_drop_columns(cells, 0);
+        cells->end_cpu = 0;
     }
     while (cells->stream != NULL && cells->column_bytes > cells->most_bytes && cells->column_count > 1) {
         iwi_fleet_drop_last_column(cells);
@@ -410,6 +428,7 @@ iw_status iwi_fleet_cells_new(const iw_log *log, struct iwi_fleet_cells **cells_
     *cells_p = cells;
     cells->most_bytes = MOST_COLUMN_BYTES;
     cells->end_cpu = IW_CPU_SET_MOST;
+    iwi_digest_octave_fill(&cells->octave);
     cells->scratch = iwi_new_array(log, 1, sizeof *cells->scratch);
     cells->nodes_with = iwi_new_array(log, IW_CPU_SET_MOST, sizeof *cells->nodes_with);
     if (cells->scratch == NULL || cells->nodes_with == NULL) {
@@ -429,6 +448,9 @@ void iwi_fleet_set_stream(struct iwi_fleet_cells *cells, const iw_digest_stream 
 {
     cells->stream = stream;
     cells->share = share;
+    if (stream->want != NULL && cells->most_bytes > MOST_PART_BYTES) {
+        cells->most_bytes = MOST_PART_BYTES;
+    }
     cells->most_bytes /= share != NULL ? 2 : 1;
 }
 

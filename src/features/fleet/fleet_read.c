@@ -1,6 +1,7 @@
 /* Reading nodes from a stream; which digests are older ones of a node that has several.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -424,11 +425,46 @@ static iw_status take_columns(const iw_log *log, iw_fleet *fleet, uint32_t node,
     return iwi_fleet_add_cells(log, fleet->cells, node, digest, false);
 }
 
+/* Of this process's nodes, by the columns that there are; if there are none, as if each node's sources came
+ * on all of its CPUs. */
+static double usual_column_bytes(const iw_fleet *fleet)
+{
+    const struct iwi_fleet_cells *cells = fleet->cells;
+    const size_t nodes = own_count(fleet), parts = cells->share != NULL ? cells->share->member.count : 1;
+
+    if (cells->column_count > 0) {
+        return (double)cells->column_bytes / (double)cells->column_count / (double)parts;
+    }
+    return nodes > 0 ? (double)cells->first_cell[nodes] * sizeof(struct iwi_fleet_cell) +
+                           (double)nodes * sizeof(struct iwi_fleet_length)
+                     : 0.0;
+}
+
+/* As many as fit, at least one; CPU numbers that no node has go along. */
+static void want_columns(struct iwi_fleet_cells *cells, uint32_t first_cpu, double column_bytes)
+{
+    double bytes = 0.0;
+    uint32_t end = first_cpu;
+
+    while (end < IW_CPU_SET_MOST && (cells->nodes_with[end] == 0 || bytes == 0.0 ||
+                                     bytes + column_bytes <= (double)cells->most_bytes)) {
+        bytes += cells->nodes_with[end++] > 0 ? fmax(column_bytes, 1.0) : 0.0;
+    }
+    cells->end_cpu = end;
+    cells->room = (size_t)(column_bytes / sizeof(struct iwi_fleet_cell));
+    cells->stream->want(cells->stream->arg, first_cpu, end);
+}
+
 iw_status iwi_fleet_read_columns(const iw_log *log, iw_fleet *fleet, uint32_t first_cpu)
 {
+    const iw_digest_stream *stream = fleet->cells->stream;
+    const double column_bytes = usual_column_bytes(fleet);
     size_t count;
 
     iwi_fleet_drop_columns(fleet->cells, first_cpu);
+    if (stream->want != NULL) {
+        want_columns(fleet->cells, first_cpu, column_bytes);
+    }
     IW_TRY(read_all(log, fleet, take_columns, &count));
     if (count != own_count(fleet)) {
         return fail_changed(log, fleet);

@@ -16,17 +16,21 @@
 
 /* ======== in memory ======== */
 
-/* Steps of the logarithm in an octave: values are right to 2^(1/1024), 0.07 %. */
-enum { STEPS = 512 };
-
 uint16_t iwi_digest_code(double value)
 {
-    return value >= 1.0 ? (uint16_t)(1 + lround(fmin(log2(value), 127.0) * STEPS)) : 0;
+    return value >= 1.0 ? (uint16_t)(1 + lround(fmin(log2(value), 127.0) * IWI_DIGEST_STEPS)) : 0;
 }
 
 double iw_digest_value(uint16_t code)
 {
-    return code > 0 ? exp2((double)(code - 1) / STEPS) : 0.0;
+    return code > 0 ? exp2((double)(code - 1) / IWI_DIGEST_STEPS) : 0.0;
+}
+
+void iwi_digest_octave_fill(struct iwi_digest_octave *octave)
+{
+    for (unsigned step = 0; step < IWI_DIGEST_STEPS; step++) {
+        octave->value[step] = iw_digest_value((uint16_t)(step + 1));
+    }
 }
 
 iw_status iwi_digest_new(const iw_log *log, const char *node, iw_digest **digest_p)
@@ -88,6 +92,11 @@ iw_status iwi_digest_add_cell(const iw_log *log, iw_digest_source *source, const
                     sizeof *source->cells));
     source->cells[source->cell_count++] = *cell;
     return IW_OK;
+}
+
+iw_status iwi_digest_reserve_cells(const iw_log *log, iw_digest_source *source, size_t count)
+{
+    return iwi_grow(log, (void **)&source->cells, &source->cell_capacity, count, sizeof *source->cells);
 }
 
 iw_status iwi_digest_set(const iw_log *log, iw_digest *digest, const char *name, const char *value)

@@ -10,6 +10,29 @@
 /* The logarithm that stands for a value; 0 below 1. */
 uint16_t iwi_digest_code(double value);
 
+/* Steps of the logarithm in an octave: values are right to 2^(1/1024), 0.07 %. */
+enum { IWI_DIGEST_STEPS = 512 };
+
+/* Values of an octave, for whoever asks for many: other octaves differ by a power of 2, which is exact. */
+struct iwi_digest_octave {
+    double value[IWI_DIGEST_STEPS];
+};
+
+void iwi_digest_octave_fill(struct iwi_digest_octave *octave);
+
+/* iw_digest_value() */
+static inline double iwi_digest_value_in(const struct iwi_digest_octave *octave, uint16_t code)
+{
+    const unsigned step = (unsigned)code - 1;
+    const uint64_t exponent = UINT64_C(1023) + step / IWI_DIGEST_STEPS;
+    union {
+        uint64_t bits;
+        double value;
+    } power = {.bits = exponent << 52};
+
+    return code > 0 ? octave->value[step % IWI_DIGEST_STEPS] * power.value : 0.0;
+}
+
 /* The attribute of a node that was recorded while programs of users ran. */
 #define IWI_DIGEST_BUSY_KEY "busy"
 
@@ -20,6 +43,8 @@ IW_NODISCARD iw_status iwi_digest_add_cpu(const iw_log *log, iw_digest *digest, 
 IW_NODISCARD iw_status iwi_digest_add_source(const iw_log *log, iw_digest *digest, const iw_source *source);
 IW_NODISCARD iw_status iwi_digest_add_cell(const iw_log *log, iw_digest_source *source,
                                            const iw_digest_cell *cell);
+/* Room for so many, so that they are there when they are counted. */
+IW_NODISCARD iw_status iwi_digest_reserve_cells(const iw_log *log, iw_digest_source *source, size_t count);
 IW_NODISCARD iw_status iwi_digest_set(const iw_log *log, iw_digest *digest, const char *name,
                                       const char *value);
 

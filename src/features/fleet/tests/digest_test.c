@@ -126,6 +126,72 @@ static void what_is_written_is_read_again_as_often_as_wanted(void **state)
     iw_digest_file_close(file);
 }
 
+/* Of a part of the whole's CPUs. */
+static void assert_same_part(const iw_digest *part, const iw_digest *whole, uint32_t first, uint32_t end)
+{
+    assert_string_equal(part->node, whole->node);
+    assert_int_equal(part->source_count, whole->source_count);
+    for (size_t i = 0; i < whole->source_count; i++) {
+        const iw_digest_source *source = &whole->sources[i];
+        size_t count = 0;
+
+        assert_string_equal(part->sources[i].source.name, source->source.name);
+        for (size_t k = 0; k < source->cell_count; k++) {
+            const uint32_t cpu = whole->cpus[source->cells[k].cpu].cpu;
+
+            if (cpu >= first && cpu < end) {
+                assert_true(count < part->sources[i].cell_count);
+                assert_memory_equal(&part->sources[i].cells[count++], &source->cells[k],
+                                    sizeof *source->cells);
+            }
+        }
+        assert_int_equal(part->sources[i].cell_count, count);
+    }
+}
+
+/* CPUs one after the other, a gap, back, overlapping, all again, and after reading was broken off. */
+static void parts_are_the_cells_of_these_cpus_in_any_order(void **state)
+{
+    static const char *const nodes[] = {"n0", "n1", "n2"};
+    static const struct {
+        uint32_t first, end;
+        size_t count; /* of digests that are read */
+    } parts[] = {{0, IW_CPU_SET_MOST, 3},
+                 {0, 1, 3},
+                 {1, 3, 3},
+                 {3, 8000, 3},
+                 {8000, IW_CPU_SET_MOST, 3},
+                 {0, 1, 3},
+                 {2, 4, 3},
+                 {1, 3, 3},
+                 {3, 4, 1},
+                 {4, IW_CPU_SET_MOST, 3},
+                 {0, IW_CPU_SET_MOST, 3}};
+    const struct iwt_folder *folder = *state;
+    iw_digest *whole = made("n0");
+    iw_digest_file *file = NULL;
+
+    save_nodes(folder->file, nodes, 3);
+    assert_ok(iw_digest_file_open(NULL, folder->file, &file));
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        iw_digest_file_seek(file, 0);
+        iw_digest_file_want(file, parts[p].first, parts[p].end);
+        for (size_t i = 0; i < parts[p].count; i++) {
+            iw_digest *digest = NULL;
+
+            assert_ok(iw_digest_file_next(NULL, file, &digest));
+            whole->node[1] = nodes[i][1];
+            assert_same_part(digest, whole, parts[p].first, parts[p].end);
+            if (parts[p].end - parts[p].first == IW_CPU_SET_MOST) {
+                assert_same(digest, whole);
+            }
+            iw_digest_free(digest);
+        }
+    }
+    iw_digest_free(whole);
+    iw_digest_file_close(file);
+}
+
 static void reading_may_begin_in_the_middle(void **state)
 {
     static const char *const nodes[] = {"n0", "n1"};
@@ -291,6 +357,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_written_is_read_again_as_often_as_wanted, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(a_file_that_is_given_up_leaves_the_older_one, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(parts_are_the_cells_of_these_cpus_in_any_order, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(reading_may_begin_in_the_middle, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(damage_is_told_wherever_it_is, open_folder, close_folder),

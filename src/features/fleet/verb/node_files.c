@@ -314,6 +314,7 @@ void node_files_close(struct node_files *nodes)
     forget_unread(nodes);
     free(nodes->unread);
     iw_digest_file_close(nodes->open);
+    iw_digest_file_close(nodes->only);
     iw_folder_free(nodes->folder);
 }
 
@@ -351,10 +352,28 @@ static iw_status digest_recording(const iw_log *log, const char *path, bool is_b
 
 static iw_status open_digests(const iw_log *log, struct node_files *nodes, size_t file, const char *path)
 {
-    const iw_status status = iw_digest_file_open(log, path, &nodes->open);
+    iw_status status = IW_OK;
 
+    nodes->open = nodes->only;
+    nodes->only = NULL;
+    if (nodes->open != NULL && share_has_begin(&nodes->share, file)) {
+        iw_digest_file_seek(nodes->open, 0);
+    } else if (nodes->open == NULL) {
+        status = iw_digest_file_open(log, path, &nodes->open);
+    }
     share_begin_file(&nodes->share, file, status == IW_OK ? nodes->open : NULL);
     return status;
+}
+
+/* The only file of a stream is read again. */
+static void close_file(struct node_files *nodes)
+{
+    if (nodes->open != NULL && nodes->folder->count == 1) {
+        nodes->only = nodes->open;
+    } else {
+        iw_digest_file_close(nodes->open);
+    }
+    nodes->open = NULL;
 }
 
 /* The next digest of the file that is open, or of the next file; none where one ends. */
@@ -381,8 +400,7 @@ static iw_status step(const iw_log *log, struct node_files *nodes, iw_digest **d
     }
     if (status != IW_OK || *digest_p == NULL) {
         share_end_file(&nodes->share, file, nodes->open, status == IW_OK);
-        iw_digest_file_close(nodes->open);
-        nodes->open = NULL;
+        close_file(nodes);
     }
     return status;
 }
@@ -426,10 +444,19 @@ static iw_status go_back(const iw_log *log, void *arg)
     struct node_files *nodes = arg;
 
     (void)log;
-    iw_digest_file_close(nodes->open);
-    nodes->open = NULL;
+    close_file(nodes);
     nodes->file = nodes->share.begin.file;
     return IW_OK;
+}
+
+static void want(void *arg, uint32_t first_cpu, uint32_t end_cpu)
+{
+    const struct node_files *nodes = arg;
+    iw_digest_file *file = nodes->open != NULL ? nodes->open : nodes->only;
+
+    if (file != NULL) {
+        iw_digest_file_want(file, first_cpu, end_cpu);
+    }
 }
 
 /* Of a file that two processes read, the second knows where it begins once the first has read its part. */
@@ -447,11 +474,13 @@ static iw_status settle(const iw_log *log, void *arg, bool *is_other_p)
 
 iw_digest_stream node_files_stream(struct node_files *nodes)
 {
-    const bool is_share = nodes->share.mpi_run != NULL;
+    const bool is_share = nodes->share.mpi_run != NULL,
+               is_one_file = nodes->folder->count == 1 && iw_is_digest_file(nodes->folder->paths[0]);
 
     return (iw_digest_stream){.arg = nodes,
                               .rewind = go_back,
                               .next = next,
                               .link = is_share ? nodes->share.mpi_run->link : NULL,
-                              .settle = is_share ? settle : NULL};
+                              .settle = is_share ? settle : NULL,
+                              .want = is_one_file ? want : NULL};
 }

@@ -44,6 +44,7 @@ struct node_files {
     iw_digest_file *open;      /* the one before it, or NULL */
     bool is_again;             /* all have been read once */
     bool is_by_host;           /* recordings go by the node that they name, not by their files */
+    iw_digest_file *only;      /* the only one there is, between two readings */
     struct file_share share;   /* of them that are read */
     size_t unread_count;
     struct unread_file *unread;
