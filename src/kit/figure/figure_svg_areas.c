@@ -175,8 +175,9 @@ static void draw_cell_row(const struct iwi_svg *svg, const struct iwi_mark *mark
 
 static void draw_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
 {
+    (void)fputs("<g shape-rendering=\"crispEdges\">\n", svg->out);
     for (size_t i = 0; i < mark->layer_count; i++) {
-        (void)fputs("<g shape-rendering=\"crispEdges\"", svg->out);
+        (void)fputs("<g", svg->out);
         iwi_svg_colour(svg, "fill", mark->layers[i].ink);
         (void)fputs(">\n", svg->out);
         for (uint32_t row = 0; row < mark->rows; row++) {
@@ -184,6 +185,7 @@ static void draw_cells(const struct iwi_svg *svg, const struct iwi_mark *mark)
         }
         (void)fputs("</g>\n", svg->out);
     }
+    (void)fputs("</g>\n", svg->out);
 }
 
 /* ---- frames ---- */
