@@ -415,8 +415,9 @@ void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_
 /* What the next detours of a source are drawn with; recorded ones are not, and divisions take long. */
 static struct iwi_draw_id walk_draw(const iw_noise *noise, uint32_t number, struct iwi_stream_id id)
 {
-    return noise->sources[number].ops->is_recorded ? (struct iwi_draw_id){0}
-                                                   : iwi_source_draw(noise, number, id);
+    const struct iwi_draw_id none = {0};
+
+    return noise->sources[number].ops->is_recorded ? none : iwi_source_draw(noise, number, id);
 }
 
 /* Moves every source on to its first detour that ends after t, in the state and in `cursors`. */
