@@ -541,7 +541,7 @@ static iw_status next_mark(struct cursor *c, struct source_mark *scratch, struct
 
 static iw_status take_source(struct cursor *c, iw_digest *digest, size_t number)
 {
-    struct source_mark scratch, *mark;
+    struct source_mark scratch = {.name_at = 0}, *mark;
     iw_source named = {.name = ""};
     iw_digest_source *source;
 
