@@ -45,7 +45,7 @@ static inline iw_time iwi_trace_compute(const struct iwi_trace_program *program,
 {
     const struct iwi_trace_resample *r = program->resample;
 
-    if (r == NULL || rank < program->base) {
+    if (r == NULL || program->base == 0 || rank < program->base) {
         return traced_ps;
     }
     if (rank / program->base > r->kept) {

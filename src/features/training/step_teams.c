@@ -220,11 +220,11 @@ static bool began_so(const struct iwi_train_run *run, const int64_t *entry)
     for (size_t i = 0; i < past->times; i++) {
         differs |= entry[i] ^ (run->team.times[i] - run->begun);
     }
-    for (size_t i = 0; i < past->ranks; i++) {
-        const uint32_t columns = run->team.columns;
-
-        differs |= entry[past->times + i] ^
-                   iwi_train_factor(run, member(run, (uint32_t)(i / columns), (uint32_t)(i % columns)));
+    entry += past->times;
+    for (uint32_t stage = 0; past->ranks > 0 && stage < run->plan->pp; stage++) {
+        for (uint32_t column = 0; column < run->team.columns; column++) {
+            differs |= *entry++ ^ iwi_train_factor(run, member(run, stage, column));
+        }
     }
     return differs == 0;
 }
@@ -270,11 +270,11 @@ static void keep_beginning(struct iwi_train_run *run, int64_t *entry)
     for (size_t i = 0; i < run->past->times; i++) {
         entry[i] = run->team.times[i] - run->begun;
     }
-    for (size_t i = 0; i < run->past->ranks; i++) {
-        const uint32_t columns = run->team.columns;
-
-        entry[run->past->times + i] =
-            iwi_train_factor(run, member(run, (uint32_t)(i / columns), (uint32_t)(i % columns)));
+    entry += run->past->times;
+    for (uint32_t stage = 0; run->past->ranks > 0 && stage < run->plan->pp; stage++) {
+        for (uint32_t column = 0; column < run->team.columns; column++) {
+            *entry++ = iwi_train_factor(run, member(run, stage, column));
+        }
     }
 }
 
@@ -499,7 +499,8 @@ static iw_status new_past(const iw_log *log, struct iwi_train_run *run)
     past->ranks = run->jitter->speeds != NULL ? ranks : 0;
     past->entry_words = 2 * times + past->ranks + run->plan->pp;
     past->sets = MOST_SETS;
-    while (past->sets > 1 && past->sets * WAYS * past->entry_words * sizeof *past->entries > PAST_BYTES) {
+    while (past->sets > 1 &&
+           (size_t)past->sets * WAYS * past->entry_words * sizeof *past->entries > PAST_BYTES) {
         past->sets /= 2;
     }
     past->slots = iwi_new_array(log, (size_t)past->sets * WAYS, sizeof *past->slots);
@@ -525,7 +526,7 @@ iw_status iwi_train_teams_new(const iw_log *log, struct iwi_train_run *run)
         return IW_ERR_NOMEM;
     }
     if (plan->couples_dp) {
-        run->alike = iwi_new_array(log, run->width / run->unit, sizeof *run->alike);
+        run->alike = iwi_new_array(log, run->width, sizeof *run->alike);
         return run->alike != NULL ? IW_OK : IW_ERR_NOMEM;
     }
     return run->jitter != NULL && is_bounded(plan) ? new_past(log, run) : IW_OK;

@@ -560,7 +560,7 @@ static void turn_run_rank(struct turn_run *run, uint32_t rank)
     const struct iwi_turn_plan *turns = run->turns;
     const struct turn_here here = {&run->ranks[rank], rank,
                                    turns->send_of + turns->schedule->first_node[rank]};
-    const uint32_t *word = turns->words + here.rank->next, *next = word;
+    const uint32_t *word = turns->words + here.rank->next, *next;
     const uint32_t *const end = turns->words + turns->first_word[rank + 1];
 
     while (word < end && (next = turn_step(run, &here, word)) != NULL) {
