@@ -34,6 +34,37 @@ static void write_file(int fd, const uint8_t *data, size_t size)
     write_fixed(fd, iwi_hash_value(&hash), IWI_DIGEST_HASH_BYTES);
 }
 
+/* How many cells of the file's digest are of these CPUs; SIZE_MAX: it cannot be read any more. */
+static size_t cells_of(iw_digest_file *file, uint32_t first, uint32_t end)
+{
+    iw_digest *digest = NULL;
+    size_t count = 0;
+
+    iw_digest_file_seek(file, 0);
+    iw_digest_file_want(file, first, end);
+    if (iw_digest_file_next(NULL, file, &digest) != IW_OK || digest == NULL) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i < digest->source_count; i++) {
+        count += digest->sources[i].cell_count;
+    }
+    iw_digest_free(digest);
+    return count;
+}
+
+/* Parts are the whole; a file that changes meanwhile does no harm. */
+static void read_parts(iw_digest_file *file, int fd, const uint8_t *data, size_t size)
+{
+    const uint32_t border = data[size / 2];
+    const size_t whole = cells_of(file, 0, IW_CPU_SET_MOST), low = cells_of(file, 0, border);
+    const uint8_t changed = (uint8_t)~data[size / 3];
+
+    iwt_fuzz_require(low + cells_of(file, border, IW_CPU_SET_MOST) == whole);
+    iwt_fuzz_require(pwrite(fd, &changed, 1, (off_t)(IWI_DIGEST_HEAD_BYTES + size / 3)) == 1);
+    (void)cells_of(file, 0, border);
+    (void)cells_of(file, border, IW_CPU_SET_MOST);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -58,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             }
         }
         iw_digest_free(digest);
+        read_parts(file, fd, data, size);
     }
     iw_digest_file_close(file);
     (void)close(fd);
