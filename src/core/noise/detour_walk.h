@@ -125,12 +125,9 @@ static inline iw_time iwi_detour_trace_step(const struct iwi_detour_trace *trace
 }
 
 /* Has what iwi_detour_trace_seek() reads brought into the cache. */
-static inline void iwi_detour_trace_fetch(const struct iwi_detour_trace *trace, const int64_t *walk,
-                                          iw_time t)
+static inline void iwi_detour_trace_fetch(const struct iwi_detour_trace *trace, const int64_t *walk)
 {
-    if (walk[IWI_WALK_END] <= t) {
-        __builtin_prefetch(&trace->pieces[iwi_detour_trace_behind(trace, walk[IWI_WALK_PIECE])]);
-    }
+    __builtin_prefetch(&trace->pieces[iwi_detour_trace_behind(trace, walk[IWI_WALK_PIECE])]);
 }
 
 static inline iw_time iwi_detour_trace_seek(const struct iwi_detour_trace *trace, int64_t *walk,

@@ -130,8 +130,8 @@ struct iwi_source_ops {
     void (*seek_all)(const struct iwi_noise_source *source, iw_time *starts, const iw_time *ts, size_t count);
     /* NULL, or where step() leads: known without it, which waits for memory. */
     iw_time (*following)(const int64_t *words);
-    /* NULL, or seek() to t waits for memory, which this call asks for. */
-    void (*fetch)(const struct iwi_noise_source *source, const int64_t *words, iw_time t);
+    /* NULL, or seek() waits for memory, which this call asks for. */
+    void (*fetch)(const struct iwi_noise_source *source, const int64_t *words);
     iw_time (*end)(const struct iwi_noise_source *source, const int64_t *words, iw_time start);
     /* NULL, or whose the detour is: added to the number of the source. */
     size_t (*label)(const struct iwi_noise_source *source, const int64_t *words);

@@ -177,9 +177,9 @@ static iw_time following(const int64_t *words)
     return words[WALK + IWI_WALK_FOLLOWING];
 }
 
-static void fetch(const struct iwi_noise_source *source, const int64_t *words, iw_time t)
+static void fetch(const struct iwi_noise_source *source, const int64_t *words)
 {
-    iwi_detour_trace_fetch(&cpu_of(source, words)->trace, &words[WALK], t);
+    iwi_detour_trace_fetch(&cpu_of(source, words)->trace, &words[WALK]);
 }
 
 static size_t label(const struct iwi_noise_source *source, const int64_t *words)

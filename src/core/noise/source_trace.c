@@ -63,9 +63,9 @@ static iw_time following(const int64_t *words)
     return words[IWI_WALK_FOLLOWING];
 }
 
-static void fetch(const struct iwi_noise_source *source, const int64_t *words, iw_time t)
+static void fetch(const struct iwi_noise_source *source, const int64_t *words)
 {
-    iwi_detour_trace_fetch(&source->u.trace, words, t);
+    iwi_detour_trace_fetch(&source->u.trace, words);
 }
 
 static iw_time finish(const struct iwi_noise_source *source, int64_t *words, iw_time *next, iw_time t,

@@ -565,16 +565,16 @@ static void seek_state(const iw_noise *noise, struct iwi_stream_id id, int64_t *
 }
 
 /* Asks for the memory that seek_state() waits for. */
-static void fetch_state(const iw_noise *noise, const int64_t *state, iw_time next, iw_time t)
+static void fetch_state(const iw_noise *noise, const int64_t *state)
 {
-    const bool is_alone = noise->clocked_count == 1;
+    const size_t starts = noise->clocked_count == 1 ? 0 : 1; /* before the words of each source */
 
     for (size_t i = 0; i < noise->clocked_count; i++) {
         const struct iwi_noise_source *source = &noise->sources[noise->clocked[i]];
-        const iw_time start = is_alone ? next : *state++;
 
-        if (start <= t && source->ops->fetch != NULL) {
-            source->ops->fetch(source, state, t);
+        state += starts;
+        if (source->ops->fetch != NULL) {
+            source->ops->fetch(source, state);
         }
         state += source->ops->words;
     }
@@ -602,14 +602,13 @@ IWI_VECTOR_VERSIONS size_t iwi_pick_behind(const iw_time *nexts, const iw_time *
     return picked_count;
 }
 
-static void fetch_picked(const iw_noise *noise, const int64_t *state, const uint8_t *picked, size_t count,
-                         const iw_time *nexts, iw_time t)
+static void fetch_picked(const iw_noise *noise, const int64_t *state, const uint8_t *picked, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         __builtin_prefetch(state + picked[k] * noise->words);
     }
     for (size_t k = 0; k < count; k++) {
-        fetch_state(noise, state + picked[k] * noise->words, nexts[picked[k]], t);
+        fetch_state(noise, state + picked[k] * noise->words);
     }
 }
 
@@ -622,7 +621,7 @@ static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row
     uint8_t behind[IWI_PICKED_MOST];
     const size_t behind_count = iwi_pick_behind(nexts, ts, 0, count, behind);
 
-    fetch_picked(noise, state, behind, behind_count, nexts, IWI_LATEST);
+    fetch_picked(noise, state, behind, behind_count);
     for (size_t k = 0; k < behind_count; k++) {
         const size_t n = behind[k], place = row->lane + first + n;
         const struct iwi_stream_id id = {row->id.seed,
@@ -643,7 +642,7 @@ void iwi_noise_fetch_all(const iw_noise *noise, const struct iwi_stream_row *row
         uint8_t picked[IWI_PICKED_MOST];
         const size_t picked_count = iwi_pick_behind(nexts + n, ts + n, later, now, picked);
 
-        fetch_picked(noise, state, picked, picked_count, nexts + n, IWI_LATEST);
+        fetch_picked(noise, state, picked, picked_count);
     }
 }
 
