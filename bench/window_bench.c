@@ -111,7 +111,7 @@ static struct figures run(const iw_program *program, const iw_net *net, const ch
 static void print(const char *name, const char *noise, uint32_t threads, const struct figures *f,
                   const struct figures *event)
 {
-    printf("%-7s %7u %-22s %8.2f %8.2f %10.2f %8.1f %9.0f %13.3f\n", name, threads,
+    printf("%-7s %7u %-22s %8.4f %8.4f %10.2f %8.1f %9.0f %13.3f\n", name, threads,
            noise == NULL ? "none" : noise, f->seconds, f->cpu_s, (double)f->messages / f->seconds / 1e6,
            event->seconds / f->seconds, (f->all_bytes - f->graph_bytes) / (double)f->nodes,
            (double)f->makespan_ps / 1e9);

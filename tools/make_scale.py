@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Remakes the measured tables of docs/explanation/scale.md, which are in docs/validation/data: what a rank, a message and an
-exchange cost, from 2^10 to 2^28 ranks and by 1 and 2 processes.
+"""Remakes the measured tables of docs/explanation/scale.md, which are in docs/validation/data: what an exchange costs, by 1 and 2
+threads and processes.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_scale.py BUILD_DIR [--largest BITS] [--data DIR] [--only NAME]
-    BUILD_DIR is a release build without sanitizers. Needs Open MPI and MPICH, two cores that nobody else uses and, for 2^28
-    ranks, 12 GiB; root for the two network namespaces (that row is left out otherwise). Takes about 10 minutes.
+Usage: make_scale.py BUILD_DIR [--data DIR] [--only NAME]
+    BUILD_DIR is a release build without sanitizers. Needs Open MPI and MPICH, two cores that nobody else uses, and
+    root for the two network namespaces (that row is left out otherwise). Takes about 10 minutes.
 """
 
 import argparse
@@ -43,22 +43,6 @@ def simulate(arguments, *words, before=()):
 def best(arguments, *words, before=(), repeats=REPEATS):
     """Engine seconds of the fastest of some runs: whatever else goes on only adds."""
     return min((simulate(arguments, *words, before=before) for _ in range(repeats)), key=lambda result: result["engine_seconds"])
-
-
-def size_table(arguments):
-    rows = []
-    base = None
-    for bits in range(10, arguments.largest + 1, 2):
-        trials = 2 if bits <= 24 else 1
-        result = best(arguments, *COLLECTIVE, "--ranks", str(1 << bits), "--trials", str(max(trials, 1 << max(0, 20 - bits))),
-                      "--threads", "1", "--lanes", "1", "--parallel", "trials", repeats=3 if bits <= 24 else 1)
-        messages = result["messages"] * result["trials"]
-        nanoseconds = 1e9 * result["engine_seconds"] / messages
-        base = nanoseconds if bits == 20 else base
-        rows.append((f"2^{bits}", result["trials"], f"{result['engine_seconds']:.3g}", f"{nanoseconds:.2f}",
-                     f"{nanoseconds / base:.2f}" if base else "", f"{result['peak_rss_bytes'] / 2**20:.0f}",
-                     f"{result['peak_rss_bytes'] / (1 << bits):.1f}" if bits >= 20 else ""))
-    return data_page.table(("ranks", "trials", "engine, s", "ns per message", "to 2^20", "memory, MiB", "bytes per rank"), rows)
 
 
 WORK = {
@@ -124,7 +108,6 @@ def host_table(arguments):
 
 
 TABLES = {
-    "sizes": ("Cost of simulations by number of ranks", size_table),
     "processes": ("Cost of simulations by threads and processes", process_table),
     "hosts": ("Cost of simulations between two hosts", host_table),
 }
@@ -133,7 +116,6 @@ TABLES = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--largest", type=int, default=28, metavar="BITS")
     parser.add_argument("--only", choices=TABLES)
     data_page.add_option(parser)
     arguments = parser.parse_args()

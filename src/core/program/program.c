@@ -155,15 +155,3 @@ iw_status iw_program_set_delays(const iw_log *log, iw_program *program, const iw
     }
     return iwi_delays_set(log, program, delays, count);
 }
-
-iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes)
-{
-    const unsigned __int128 fs = (unsigned __int128)per_byte * bytes + 500; /* per_byte >= 0 */
-    unsigned __int128 ps;
-
-    if (fs <= UINT64_MAX) {
-        return (iw_time)((uint64_t)fs / 1000);
-    }
-    ps = fs / 1000;
-    return ps > INT64_MAX ? INT64_MAX : (iw_time)ps;
-}

@@ -329,7 +329,17 @@ IW_NODISCARD iw_status iwi_algorithm_find(const iw_log *log, const char *name, s
 const struct iwi_algorithm *iwi_algorithm_default(enum iwi_op_kind kind);
 
 /* CPU time of `bytes` at a cost per byte, rounded to the nearest picosecond. */
-iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes);
+static inline iw_time iwi_bytes_cost(iw_fs_per_byte per_byte, uint64_t bytes)
+{
+    const unsigned __int128 fs = (unsigned __int128)per_byte * bytes + 500; /* per_byte >= 0 */
+    unsigned __int128 ps;
+
+    if (fs <= UINT64_MAX) {
+        return (iw_time)((uint64_t)fs / 1000);
+    }
+    ps = fs / 1000;
+    return ps > INT64_MAX ? INT64_MAX : (iw_time)ps;
+}
 
 /* Replaces the zeros among `count` dims so that the product is `ranks`, as square as possible, larger first
  * (what MPI_Dims_create promises). IW_ERR_RANGE, logged with the name `op`, if no such grid exists. */

@@ -127,8 +127,7 @@ static iw_time finish_phase(struct window_run *run, const struct window_place *p
                             size_t cpu, iw_time t)
 {
     const struct iwi_job *job = run->job;
-    const uint64_t first = run->schedule->first_node[place->rank];
-    const uint32_t phase = iwi_window_phases(run->plan, first + node) - iwi_window_phases(run->plan, first);
+    const uint32_t phase = place->nodes[node].tag;
     const iw_time delay =
         job->has_delays ? iwi_program_delay(job->program, place->rank, phase + UINT64_C(1)) : 0;
     const iw_time amount = iwi_job_work(job, place->rank, (iw_time)place->nodes[node].amount);

@@ -88,16 +88,22 @@ static void begin_rank(struct window_run *run, uint32_t local)
     begin_cpus(run, local);
 }
 
-static enum iwi_window_kind kind_of(const struct iwi_node *node)
+static bool is_phase(const struct iwi_node *node)
 {
-    switch (node->kind) {
-    case IWI_SEND: return IWI_WINDOW_SEND;
-    case IWI_RECV: return IWI_WINDOW_RECV;
-    default: return (node->flags & IWI_NODE_PHASE) != 0 ? IWI_WINDOW_PHASE : IWI_WINDOW_CALC;
-    }
+    return node->kind == IWI_CALC && (node->flags & IWI_NODE_PHASE) != 0;
 }
 
-static void begin_node(const struct window_run *run, const struct window_place *place, uint32_t node)
+static enum iwi_window_kind kind_of(const struct iwi_node *node)
+{
+    static const uint8_t kinds[] = {
+        [IWI_SEND] = IWI_WINDOW_SEND, [IWI_RECV] = IWI_WINDOW_RECV, [IWI_CALC] = IWI_WINDOW_CALC};
+
+    return (enum iwi_window_kind)(kinds[node->kind] + is_phase(node)); /* calc + 1 is a phase */
+}
+
+/* `phases`: of its rank before it. */
+static void begin_node(const struct window_run *run, const struct window_place *place, uint32_t node,
+                       uint32_t phases)
 {
     const uint64_t number = run->schedule->first_node[place->rank] + node;
     const struct iwi_node *from = &run->schedule->nodes[number];
@@ -108,7 +114,7 @@ static void begin_node(const struct window_run *run, const struct window_place *
         (struct window_node){.amount = from->amount,
                              .open = (uint32_t)(first_dep[1] - first_dep[0]),
                              .peer = from->peer,
-                             .tag = from->tag,
+                             .tag = from->kind == IWI_CALC ? phases : from->tag,
                              .first_successor = run->plan->first_successor[number],
                              .kind = (uint8_t)kind_of(from),
                              .cpu = from->cpu,
@@ -121,17 +127,16 @@ static void begin_node(const struct window_run *run, const struct window_place *
 }
 
 /* Receives whose posting lets others go. */
-static void find_posts(const struct window_run *run, const struct window_place *place, uint32_t node)
+static void find_posts(const struct window_run *run, const struct window_place *place, uint32_t count)
 {
-    const uint64_t number = run->schedule->first_node[place->rank] + node;
-    const uint64_t *first_dep = run->schedule->first_dep + number;
+    const uint64_t *first_dep = run->schedule->first_dep + run->schedule->first_node[place->rank];
 
-    for (uint64_t d = first_dep[0]; d < first_dep[1]; d++) {
+    for (uint64_t d = first_dep[0]; d < first_dep[count]; d++) {
         const struct iwi_dep *dep = &run->schedule->deps[d];
+        struct window_node *required = &place->nodes[dep->node];
+        const bool is_post = dep->is_start & (required->kind == IWI_WINDOW_RECV);
 
-        if (dep->is_start && place->nodes[dep->node].kind == IWI_WINDOW_RECV) {
-            place->nodes[dep->node].flags |= WINDOW_POSTS;
-        }
+        required->flags |= (uint8_t)(is_post * WINDOW_POSTS);
     }
 }
 
@@ -163,12 +168,13 @@ static iw_status begin_nodes(struct window_run *run, uint32_t local)
     const uint64_t *first_node = run->schedule->first_node + place.rank;
     const uint32_t count = (uint32_t)(first_node[1] - first_node[0]);
 
+    uint32_t phases = 0;
+
     for (uint32_t node = 0; node < count; node++) {
-        begin_node(run, &place, node);
+        begin_node(run, &place, node, phases);
+        phases += is_phase(&run->schedule->nodes[*first_node + node]);
     }
-    for (uint32_t node = 0; node < count; node++) {
-        find_posts(run, &place, node);
-    }
+    find_posts(run, &place, count);
     for (uint32_t node = 0; node < count; node++) {
         find_tellers(run, &place, node);
         if (place.nodes[node].open == 0) {
@@ -619,9 +625,7 @@ static void describe(struct iwi_window_plan *plan, const iw_net *net, uint32_t r
 
     for (uint64_t node = schedule->first_node[rank]; node < schedule->first_node[rank + 1]; node++) {
         const struct iwi_node *op = &schedule->nodes[node];
-        const bool is_phase = op->kind == IWI_CALC && (op->flags & IWI_NODE_PHASE) != 0;
 
-        plan->phase_bits[node / 64] |= (uint64_t)is_phase << node % 64;
         plan->has_rendezvous |= op->kind == IWI_SEND && is_rendezvous(net, op);
         if (op->kind == IWI_RECV) {
             note_look(&plan->looks[rank], op->peer, op->tag);
@@ -638,8 +642,6 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
 
     if (plan == NULL ||
         (plan->first_successor = iwi_new_array(log, nodes + 1, sizeof *plan->first_successor)) == NULL ||
-        (plan->phase_bits = iwi_new_array(log, nodes / 64 + 1, sizeof *plan->phase_bits)) == NULL ||
-        (plan->phase_counts = iwi_new_array(log, nodes / 64 + 1, sizeof *plan->phase_counts)) == NULL ||
         (plan->looks = iwi_new_array(log, schedule->ranks, sizeof *plan->looks)) == NULL ||
         (plan->partners = iwi_new_array(log, nodes, sizeof *plan->partners)) == NULL ||
         (plan->successors =
@@ -659,10 +661,6 @@ iw_status iwi_window_plan_new(const iw_log *log, const struct iwi_schedule *sche
         list_successors(plan, rank);
     }
     plan->first_successor[nodes] = (uint32_t)schedule->first_dep[nodes];
-    for (size_t i = 1; i <= nodes / 64; i++) {
-        plan->phase_counts[i] =
-            plan->phase_counts[i - 1] + (uint32_t)__builtin_popcountll(plan->phase_bits[i - 1]);
-    }
     if (find_partners(log, plan) != IW_OK) {
         iwi_window_plan_free(plan);
         return IW_ERR_NOMEM;
@@ -675,8 +673,6 @@ void iwi_window_plan_free(struct iwi_window_plan *plan)
 {
     if (plan != NULL) {
         free(plan->first_successor);
-        free(plan->phase_bits);
-        free(plan->phase_counts);
         free(plan->looks);
         free(plan->successors);
         free(plan->partners);

@@ -61,21 +61,11 @@ struct iwi_window_plan {
     uint64_t immediate_node;   /* the first send of which that is so */
     bool has_rendezvous;       /* messages may be answered */
     uint32_t *first_successor; /* of each node, modulo 2^32; those of node n end where those of n + 1 begin */
-    uint32_t *successors;   /* as many as dependences; 2 * node within the rank, + 1 if a start is enough */
-    uint64_t *phase_bits;   /* of each node one: it is a compute phase */
-    uint32_t *phase_counts; /* for each 64 nodes: compute phases before them */
+    uint32_t *successors; /* as many as dependences; 2 * node within the rank, + 1 if a start is enough */
     struct iwi_window_looks *looks; /* of each rank */
     uint32_t *partners; /* of each node: if it is known before the run whom a send or a receive meets, the
                            number of that one within its rank; else IWI_WINDOW_NO_PARTNER */
 };
-
-/* Compute phases before a node, of all ranks, modulo 2^32. */
-static inline uint32_t iwi_window_phases(const struct iwi_window_plan *plan, uint64_t node)
-{
-    const uint64_t before = plan->phase_bits[node / 64] & ((UINT64_C(1) << node % 64) - 1);
-
-    return plan->phase_counts[node / 64] + (uint32_t)__builtin_popcountll(before);
-}
 
 /* NULL if the engine can run the schedule on this network, else why not; *node_p is the first operation of
  * which that is so, UINT64_MAX if it is none of them. */

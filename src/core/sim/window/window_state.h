@@ -72,7 +72,7 @@ struct window_node {
     uint32_t link; /* the next that waits for the CPU, or that is posted. Fixed receive: bytes of its message,
                       until it is ready */
     uint32_t peer;
-    uint32_t tag;             /* or, if fixed, its partner in the other rank */
+    uint32_t tag; /* or, if fixed, its partner in the other rank; of a phase: how many its rank has before */
     uint32_t first_successor; /* as in struct iwi_window_plan */
     uint8_t kind, cpu, nic;   /* enum iwi_window_kind */
     uint8_t flags;            /* enum window_flag */
