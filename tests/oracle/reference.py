@@ -286,7 +286,7 @@ class Graph(Rank):
         self.left, self.is_busy = len(self.ops), {op["cpu"]: False for op in self.ops}
         self.missing = [len(op["requires"]) + len(op["irequires"]) for op in self.ops]
         self.queues = {cpu: [] for cpu in self.is_busy}  # of a CPU, by (ready time, program order)
-        self.arrived, self.choices, self.cause = {}, 0, ()  # why receives are reached now, in the order of matching
+        self.arrived, self.cause = {}, ()  # why receives are reached now, in the order of matching
         self.causes = {}  # of operations that something has let go: when, and the last of those at that instant
         for index in range(len(self.ops)):
             if self.missing[index] == 0:
@@ -331,7 +331,7 @@ class Graph(Rank):
         for cpu, queue in sorted(self.queues.items()):
             if queue and not self.is_busy[cpu]:
                 self.is_busy[cpu] = True
-                self.choices += 1
+                self.simulation.choices += 1
                 self.start(heapq.heappop(queue)[1])
                 return self.clock.at(self.clock.now, self.choose, SERVE, (self.number,))
 
@@ -348,7 +348,7 @@ class Graph(Rank):
             self.clock.at(cpu_end, lambda: self.leave(index, message.is_rendezvous))
 
     def started(self, index):
-        self.cause = (self.choices,)
+        self.cause = (self.simulation.choices,)
         self.let_go("irequires", index)
 
     def leave(self, index, is_waiting=False):
@@ -359,7 +359,7 @@ class Graph(Rank):
 
     def ended(self, index):
         self.end, self.left = max(self.end, self.clock.now), self.left - 1
-        self.cause = (self.choices, index) if self.ops[index]["kind"] == "send" else (self.choices,)
+        self.cause = (self.simulation.choices, index) if self.ops[index]["kind"] == "send" else (self.simulation.choices,)
         self.let_go("requires", index)
 
 
@@ -381,6 +381,7 @@ class Clock:
 class Simulation:
     def __init__(self, case):
         self.clock, self.net = Clock(), Net(case)
+        self.choices = 0  # of CPUs of all ranks: one after the other, so their number orders what they cause
         self.mails = [Mail(self.clock, ops) for ops in case["ops"]]
         self.ranks = [(Program if case["in_order"] else Graph)(self, rank, case) for rank in range(case["ranks"])]
 
