@@ -399,29 +399,31 @@ STEP iw_status on_event(struct window_run *run, const struct window_place *place
     }
 }
 
-iw_status iwi_window_step(struct window_run *run, const struct window_place *place)
+static iw_status see_message(struct window_run *run, const struct window_place *place)
 {
-    struct window_rank *rank = place->state;
+    const struct iwi_window_message message = iwi_window_inbox_take(&place->state->inbox);
 
-    if (iwi_window_sees_message(rank)) {
-        const struct iwi_window_message message = iwi_window_inbox_take(&rank->inbox);
-
-        run->now = message.notice;
-        return iwi_window_notice(run, place, &message);
-    }
-    const struct iwi_window_event event = iwi_window_queue_take(&rank->queue);
-
-    run->now = event.time;
-    return on_event(run, place, event.what);
+    run->now = message.notice;
+    return iwi_window_notice(run, place, &message);
 }
 
-iw_status iwi_window_advance(struct window_run *run, uint32_t local)
+iw_status iwi_window_advance(struct window_run *run, const struct window_place *place, iw_time end,
+                             iw_time *next_p)
 {
-    const struct window_place place = iwi_window_place(run, local);
+    struct window_rank *rank = place->state;
+    iw_time next;
 
-    while (iwi_window_next(place.state) < run->window_end) {
-        IW_TRY(iwi_window_step(run, &place));
-    }
-    iwi_calendar_note(&run->calendar, local, iwi_window_next(place.state));
+    do {
+        const iw_time event_time = iwi_window_first(rank);
+
+        if (rank->inbox.count > 0 && rank->inbox.messages[0].notice <= event_time) {
+            IW_TRY(see_message(run, place));
+        } else {
+            run->now = event_time;
+            IW_TRY(on_event(run, place, iwi_window_queue_take(&rank->queue).what));
+        }
+        next = iwi_window_next(rank);
+    } while (next < end);
+    *next_p = next;
     return IW_OK;
 }

@@ -167,7 +167,6 @@ static iw_status begin_nodes(struct window_run *run, uint32_t local)
     const struct window_place place = iwi_window_place(run, local);
     const uint64_t *first_node = run->schedule->first_node + place.rank;
     const uint32_t count = (uint32_t)(first_node[1] - first_node[0]);
-
     uint32_t phases = 0;
 
     for (uint32_t node = 0; node < count; node++) {

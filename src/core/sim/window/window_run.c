@@ -142,9 +142,10 @@ static void forget_turn(struct window_order *order, uint32_t local)
 static iw_status take_turn(struct window_run *run, uint32_t local)
 {
     const struct window_place place = iwi_window_place(run, local);
+    iw_time next;
 
     forget_turn(run->order, local);
-    IW_TRY(iwi_window_step(run, &place));
+    IW_TRY(iwi_window_advance(run, &place, INT64_MIN, &next));
     while (run->outboxes[run->own_outbox].count > 0) {
         IW_TRY(window_deliver_own(run));
     }
@@ -285,6 +286,19 @@ static iw_status exchange(struct window_run *run, struct iwi_transfer *transfers
 
 /* ---- windows ---- */
 
+/* All events of a rank up to the end of the window: messages of others may have left it nothing to do. */
+static iw_status advance(struct window_run *run, uint32_t local)
+{
+    const struct window_place place = iwi_window_place(run, local);
+    iw_time next = iwi_window_next(place.state);
+
+    if (next < run->window_end) {
+        IW_TRY(iwi_window_advance(run, &place, run->window_end, &next));
+    }
+    iwi_calendar_note(&run->calendar, local, next);
+    return IW_OK;
+}
+
 static iw_status run_window(struct window_run *run, int64_t stretch)
 {
     const uint32_t *active = run->calendar.active;
@@ -293,7 +307,7 @@ static iw_status run_window(struct window_run *run, int64_t stretch)
     run->window_end = (stretch << run->calendar.shift) + run->plan->lookahead;
     for (uint32_t i = 0; i < count; i++) {
         iwi_window_fetch(run, active + i, count - i);
-        IW_TRY(iwi_window_advance(run, active[i]));
+        IW_TRY(advance(run, active[i]));
     }
     run->turns += count;
     if (run->turns >= TURNS_OF_A_TICK) {

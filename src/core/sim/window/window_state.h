@@ -304,11 +304,10 @@ void iwi_window_restart_posting(struct window_run *run, size_t cpu, iw_time t);
 IW_NODISCARD iw_status iwi_window_become_ready(struct window_run *run, const struct window_place *place,
                                                uint32_t node);
 
-/* The first event of a rank, which has one. */
-IW_NODISCARD iw_status iwi_window_step(struct window_run *run, const struct window_place *place);
-
-/* All events of a rank up to the end of the window. */
-IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, uint32_t local);
+/* The first event of a rank, which has one, and all that are before `end`; *next_p is the time of the one
+ * after these. */
+IW_NODISCARD iw_status iwi_window_advance(struct window_run *run, const struct window_place *place,
+                                          iw_time end, iw_time *next_p);
 
 /* ---- window_match.c: messages ---- */
 
