@@ -513,7 +513,7 @@ static void say_mean(struct iwi_document *doc, const char *name, const iw_bench_
 
     iwi_row(doc, name, iwi_ns(doc, times->qt.mean_ns.value), iwi_ns(doc, times->bt.mean_ns.value),
             iwi_ns(doc, both.value),
-            isnan(both.low) ? "" : iwi_brackets(doc, iwi_ns(doc, both.low), iwi_ns(doc, both.high)));
+            isnan(both.low) ? "" : iwi_from_to(doc, iwi_ns(doc, both.low), iwi_ns(doc, both.high)));
 }
 
 static void say_means(struct iwi_document *doc, const iw_bench_result *result)

@@ -183,7 +183,7 @@ static const char *interval_text(struct iwi_document *doc, const iw_check_job *j
 {
     const double high = iwi_has_most(job) ? job->most_slowdown : job->slowdown.high;
 
-    return isfinite(high) ? iwi_brackets(doc, percent_text(doc, job->slowdown.low), percent_text(doc, high))
+    return isfinite(high) ? iwi_from_to(doc, percent_text(doc, job->slowdown.low), percent_text(doc, high))
                           : "lower bound";
 }
 
@@ -243,7 +243,8 @@ static void say_sensitivity(struct iwi_document *doc, const iw_check *check)
     }
     if (worst != NULL) {
         iwi_append_sensitivity(text, &worst->sensitivity);
-        iwi_item(doc, "%s on %" PRIu32 " ranks: %s", worst->name, worst->ranks, text);
+        iwi_item(doc, "%s on %s ranks: %s", worst->name,
+                 iwi_ranks_text(worst->ranks, (char[IWI_NUMBER_SIZE]){0}), text);
     }
 }
 

@@ -143,8 +143,8 @@ static iw_requirement *add_slowdown(const char *job, uint32_t ranks, double most
 
     requirement->ranks = ranks;
     requirement->limit = most_slowdown;
-    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %% slower on %" PRIu32 " ranks",
-             iwi_short_percent(most_slowdown, 3).text, ranks);
+    snprintf(requirement->wanted, sizeof requirement->wanted, "at most %s %% slower on %s ranks",
+             iwi_short_percent(most_slowdown, 3).text, iwi_ranks_text(ranks, (char[IWI_NUMBER_SIZE]){0}));
     return requirement;
 }
 
@@ -220,8 +220,8 @@ static void require_profile_job(const iw_profile_job *wanted, iw_check *check)
     } else {
         iw_requirement *requirement = add_slowdown(wanted->name, wanted->ranks, wanted->most_slowdown, check);
 
-        snprintf(requirement->found, sizeof requirement->found, "not simulated on %" PRIu32 " ranks",
-                 wanted->ranks);
+        snprintf(requirement->found, sizeof requirement->found, "not simulated on %s ranks",
+                 iwi_ranks_text(wanted->ranks, (char[IWI_NUMBER_SIZE]){0}));
     }
 }
 
@@ -425,12 +425,12 @@ static void say_net(iw_check *check, const iw_check_job *job)
     }
 }
 
-/* "barrier on 1024 ranks of chic 76.1 % slower (limit 10 %)" */
+/* "barrier on 1,024 ranks of chic 76.1 % slower (limit 10 %)" */
 static void say_slower(iw_check *check, const iw_check_job *job, double limit)
 {
     const bool is_bound = iwi_is_bound(job->slowdown);
 
-    say(check, "%s on %" PRIu32 " ranks", job->name, job->ranks);
+    say(check, "%s on %s ranks", job->name, iwi_ranks_text(job->ranks, (char[IWI_NUMBER_SIZE]){0}));
     say_net(check, job);
     say(check, " %s%s %% slower (limit %s %%)", is_bound ? "at least " : "",
         iwi_short_percent(is_bound ? job->slowdown.low : job->slowdown.value, 3).text,
@@ -578,7 +578,7 @@ static void say_good(iw_check *check)
         const bool is_bound = iwi_has_most(job);
 
         if (job->is_done) {
-            say(check, "; %s on %" PRIu32 " ranks", job->name, job->ranks);
+            say(check, "; %s on %s ranks", job->name, iwi_ranks_text(job->ranks, (char[IWI_NUMBER_SIZE]){0}));
             if (is_first) { /* the network is that of all */
                 say_net(check, job);
             }

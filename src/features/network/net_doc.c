@@ -284,7 +284,7 @@ static void say_value(struct iwi_document *doc, const char *name, const iw_estim
 {
     if (value->value > 0) {
         iwi_row(doc, name, iwi_ns(doc, value->value),
-                iwi_brackets(doc, iwi_ns(doc, value->low), iwi_ns(doc, value->high)), meaning);
+                iwi_from_to(doc, iwi_ns(doc, value->low), iwi_ns(doc, value->high)), meaning);
     } else {
         iwi_row(doc, name, "unknown", "", meaning);
     }

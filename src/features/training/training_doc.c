@@ -241,7 +241,7 @@ static void training_say_certainty(struct iwi_document *doc, const iw_training_r
 
 static const char *interval(struct iwi_document *doc, iw_estimate value)
 {
-    return iwi_brackets(doc, training_time(doc, value.low), training_time(doc, value.high));
+    return iwi_from_to(doc, training_time(doc, value.low), training_time(doc, value.high));
 }
 
 /* No sign in front of what is printed as nothing. */

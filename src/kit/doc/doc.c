@@ -296,18 +296,14 @@ const char *iwi_count(struct iwi_document *doc, uint64_t count)
     return iwi_doc_printf(doc, "%s", iwi_count_text(count, (char[IWI_NUMBER_SIZE]){0}));
 }
 
-const char *iwi_brackets(struct iwi_document *doc, const char *low, const char *high)
-{
-    return strcmp(low, high) == 0 ? "-" : iwi_doc_printf(doc, "[%s, %s]", low, high);
-}
-
 const char *iwi_from_to(struct iwi_document *doc, const char *low, const char *high)
 {
-    const size_t shown = strchr(low, '%') != NULL ? strcspn(low, " ") : strlen(low);
+    const size_t shown = strcspn(low, " ");
+    const bool is_shared = strcmp(low + shown, high + strcspn(high, " ")) == 0; /* the unit */
 
     return strcmp(low, high) == 0 || strcmp(low, "-") == 0
                ? "-"
-               : iwi_doc_printf(doc, "%.*s to %s", (int)shown, low, high);
+               : iwi_doc_printf(doc, "%.*s to %s", (int)(is_shared ? shown : strlen(low)), low, high);
 }
 
 const char *iwi_seconds(struct iwi_document *doc, double seconds)

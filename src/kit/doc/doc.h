@@ -193,8 +193,6 @@ const char *iwi_slower(struct iwi_document *doc, double slowdown);     /* "41.0 
 const char *iwi_slowdown_percent(struct iwi_document *doc, double slowdown); /* "143 %": behind the word */
 /* The same where others stand beside it, the largest of which chooses the notation of all. */
 const char *iwi_slower_in_column(struct iwi_document *doc, double slowdown, double largest);
-const char *iwi_brackets(struct iwi_document *doc, const char *low,
-                         const char *high); /* "[low, high]"; "-": a point */
 const char *iwi_from_to(struct iwi_document *doc, const char *low,
                         const char *high); /* "1.20 to 3.10 %", "2 s to 1 min"; "-": a point, or unknown */
 

@@ -29,8 +29,9 @@ static void a_quiet_node_is_good_and_says_so_in_one_line(void **state)
     struct findings *f = *state;
 
     assert_outcome(f, IW_CHECK_GOOD);
-    assert_string_equal(f->check.line, "GOOD node07: loses 0.2 % of its CPUs to noise; barrier on 1024 ranks "
-                                       "2 % slower; halo on 1024 ranks 20 % slower");
+    assert_string_equal(f->check.line,
+                        "GOOD node07: loses 0.2 % of its CPUs to noise; barrier on 1,024 ranks "
+                        "2 % slower; halo on 1,024 ranks 20 % slower");
     assert_int_equal(iw_check_exit_code(f->check.outcome), 0);
 }
 
@@ -57,7 +58,7 @@ static void an_upper_end_below_the_limit_meets_it(void **state)
     f->jobs[0].most_slowdown = 0.0999;
     assert_outcome(f, IW_CHECK_GOOD);
     assert_string_equal(requirement(f, "barrier")->found, "at least 1.5 %, at most 9.99 %");
-    assert_non_null(strstr(f->check.line, "; barrier on 1024 ranks at most 10 % slower;"));
+    assert_non_null(strstr(f->check.line, "; barrier on 1,024 ranks at most 10 % slower;"));
     f->jobs[0].most_slowdown = 0.1001;
     assert_outcome(f, IW_CHECK_UNKNOWN);
     assert_string_equal(f->check.line,
@@ -146,7 +147,7 @@ static void large_numbers_are_written_out(void **state)
     assert_outcome(f, IW_CHECK_NOISY);
     assert_string_equal(
         f->check.line,
-        "NOISY node07: CPU time lost 99.9 % (limit 1 %); barrier on 1024 ranks 1230 % slower (limit 10 %)");
+        "NOISY node07: CPU time lost 99.9 % (limit 1 %); barrier on 1,024 ranks 1230 % slower (limit 10 %)");
     f->check.noise.facts.load = (iw_load){.is_known = true, .is_busy = true, .users = 0.999};
     assert_outcome(f, IW_CHECK_BUSY);
     assert_non_null(strstr(f->check.line, "take 100 % of its CPUs"));

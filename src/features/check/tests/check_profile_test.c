@@ -94,7 +94,7 @@ static void settings_that_cannot_be_read_and_jobs_that_did_not_run_leave_a_doubt
     f->jobs[0].ranks = 64;
     judge(f, profile);
     assert_int_equal(f->check.outcome, IW_CHECK_UNKNOWN);
-    assert_string_equal(f->check.line, "UNKNOWN node07: barrier: not simulated on 1024 ranks");
+    assert_string_equal(f->check.line, "UNKNOWN node07: barrier: not simulated on 1,024 ranks");
     iw_profile_free(profile);
 }
 
@@ -113,7 +113,7 @@ static void of_one_job_on_two_sizes_the_one_that_misses_is_named(void **state)
     profile->jobs[1].most_slowdown = 0.1;
     judge(f, profile);
     assert_string_equal(f->check.line,
-                        "NOISY node07: barrier on 1024 ranks of chic 20 % slower (limit 10 %)");
+                        "NOISY node07: barrier on 1,024 ranks of chic 20 % slower (limit 10 %)");
     iw_profile_free(profile);
 }
 

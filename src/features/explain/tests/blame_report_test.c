@@ -169,7 +169,7 @@ static void sources_calls_and_hits_have_a_row_each(void **state)
     (void)state;
     init(&s);
     assert_says(
-        &s, "thread/cron 2.00 ms 1.50 ms to 2.40 ms 2.50 ms 3.00 ms 7 irq/timer -2.00 us - 100 us 400 us 9 ");
+        &s, "thread/cron 2.00 ms 1.50 to 2.40 ms 2.50 ms 3.00 ms 7 irq/timer -2.00 us - 100 us 400 us 9 ");
     assert_says(&s, "MPI_Allreduce world 5 2.40 ms thread/cron MPI_Bcast rows (2 ranks) 1 200 us irq/timer ");
     assert_says(&s, "3.00 ms 900 us thread/cron 1 before MPI_Allreduce 12 rank 2 in MPI_Recv 8 "
                     "5.00 ms 200 us irq/timer 3 in MPI_Bcast 1 itself ");

@@ -385,8 +385,7 @@ static void warn_synchronous(const iw_log *log, const struct iwi_schedule *sched
         count += (schedule->nodes[node].flags & IWI_NODE_SYNCHRONOUS) != 0;
     }
     if (count > 0) {
-        iwi_warn(log, "'%s': %" PRIu64 " synchronous sends became ordinary sends, the only ones in GOAL",
-                 path, count);
+        iwi_warn(log, "'%s': GOAL has no synchronous sends; made ordinary: %" PRIu64, path, count);
     }
 }
 
