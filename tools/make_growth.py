@@ -9,7 +9,7 @@ Usage: make_growth.py BUILD [--largest BITS] [--only NAME] [--data DIR] [--pictu
     --largest 20 ends at 2^20 ranks, and the other series at a tenth of their largest size.
 
 Seconds are CPU time of whole commands, less that of `idlewave --version`, and the least of some runs; of patterns they are the
-engine's own, which start and end do not hide.
+engine's own, without making the result of a trial.
 """
 
 import argparse
