@@ -10,8 +10,8 @@ Usage: run.py [--build BUILD] [--against COMMIT] [--loggopsim PROGRAM] [--tries 
   --large      also the rows that take minutes or gigabytes
   ROW          only rows that begin so (--list names them)
 
-A figure is the least user time of N tries of the whole command, or what a row derives from several commands; memory is the largest
-resident set. Times depend on the machine: compare columns of one run.
+A figure is the least user time of N tries of the whole command, or what a row derives from several commands or from what they print;
+memory is the largest resident set. Times depend on the machine: compare columns of one run.
 """
 
 import argparse
@@ -27,10 +27,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", IDLEWAVE_CONFIG="")
 TARGETS = ("cli/idlewave", "bench/window_bench")
+MPIS = ("openmpi", "mpich")
 
-# Commands are one text each: {idlewave}, {window_bench}, {iw_make_digests}, {heat} and {loggopsim} are programs. A row's value is
-# derived from the user seconds of its commands, in their order; `other` is what LogGOPSim does in place of the last command.
-Row = collections.namedtuple("Row", "name work prepare commands unit derive other large", defaults=(False,))
+# Commands are one text each: {idlewave}, {window_bench}, {iw_make_digests}, {heat}, {ring_openmpi}, {ring_mpich} and {loggopsim} are
+# programs. A row's value is derived from the user seconds of its commands, in their order, or, if it is `printed`, from the first number
+# that each of them prints; `other` is what LogGOPSim does in place of the last command.
+Row = collections.namedtuple("Row", "name work prepare commands unit derive other large printed", defaults=(False, False))
 
 NODE = ("{idlewave} noise synth irq/local_timer=periodic:250Hz,3us irq/eno1=poisson:40Hz,exp:25us thread/collectd=poisson:1Hz,fixed:1ms "
         "--cpus 4 --duration 10min -o node.h5")
@@ -70,6 +72,19 @@ def noise_per_message(name, noise, prepare):
     return Row(f"noise-{name}", f"a message under {name} noise", prepare, commands, "ns", per_message(messages_of(ranks, 20) * trials), None)
 
 
+def tracing(mpi, kind, calls_per_step):
+    """What a traced call of a ring of 8-byte messages costs: while two ranks run; with writing the archive, of one rank, which waits
+    for no other; and on the disk."""
+    steps = 200000
+    calls = steps * calls_per_step
+    plain = f"{{ring_{mpi}}} {kind} {steps}"
+    traced = f"{{idlewave}} trace --overwrite --mpi {mpi} -o ring -- {plain}"
+    name, work = f"call-{mpi}-{kind}", f"tracing a call, {mpi}, {'MPI_Irecv, Isend, Wait, Wait' if kind == 'isend' else 'MPI_Sendrecv'}"
+    return [Row(f"{name}-ns", f"{work}: added while it runs", [], [f"mpirun.{mpi} -n 2 {traced} compare"], "ns", whole, None, printed=True),
+            Row(f"{name}-cpu", f"{work}: with writing the archive", [], [plain, traced], "ns", per_message(calls), None),
+            Row(f"{name}-bytes", f"{work}: the archive", [], [traced, "du -sb ring"], "B", lambda printed: printed[-1] / calls, None, printed=True)]
+
+
 ROWS = [
     schedule("dissemination", "--pattern barrier:dissemination --ranks 65536"),
     schedule("binomial", "--pattern bcast:binomial --ranks 65536"),
@@ -105,19 +120,22 @@ ROWS = [
     Row("hour", "`noise show` of an hour on 128 CPUs", ["{idlewave} noise synth irq/local_timer=poisson:10Hz,exp:3us "
         "thread/daemon=poisson:1Hz,exp:300us --cpus 128 --duration 1h -o hour.h5"],
         ["{idlewave} noise show hour.h5"], "s", whole, None, True),
+    *[row for mpi in MPIS for kind, calls in (("isend", 4), ("sendrecv", 1)) for row in tracing(mpi, kind, calls)],
 ]
 
 
 def run(command, folder):
-    """(user seconds, MiB) of a command, which must pass or give a verdict (exit codes 2 to 5)."""
-    with open(os.devnull, "w", encoding="ascii") as nowhere:
-        child = subprocess.Popen(shlex.split(command), cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=nowhere, stderr=subprocess.PIPE)
+    """(user seconds, MiB, what it prints) of a command, which must pass or give a verdict (exit codes 2 to 5)."""
+    with tempfile.TemporaryFile(mode="w+", errors="replace") as printed:
+        child = subprocess.Popen(shlex.split(command), cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE)
         message = child.stderr.read()
         _, status, usage = os.wait4(child.pid, 0)
+        printed.seek(0)
+        text = printed.read(1000)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 2, 3, 4, 5):
         raise SystemExit(f"'{command}' ends with {child.returncode}: {message.decode(errors='replace')}")
-    return usage.ru_utime, usage.ru_maxrss / 1024
+    return usage.ru_utime, usage.ru_maxrss / 1024, text
 
 
 def measure(row, sides, folder, tries):
@@ -128,13 +146,14 @@ def measure(row, sides, folder, tries):
         for side, programs in sides.items():
             commands = [*row.commands[:-1], row.other] if side == "LogGOPSim" else row.commands
             for number, command in enumerate(commands):
-                seconds, mebibytes = run(command.format(**programs), folder)
-                best[side][number] = min(best[side][number], seconds)
+                seconds, mebibytes, text = run(command.format(**programs), folder)
+                value = float(text.split()[0]) if row.printed and text else seconds
+                best[side][number] = min(best[side][number], value)
                 memory[side] = max(memory[side], mebibytes)
     return {side: (row.derive(best[side]), memory[side]) for side in sides}
 
 
-def build_of(commit):
+def build_of(commit, targets):
     """A release build of another commit, kept for the next time."""
     name = subprocess.run(["git", "rev-parse", "--short=10", f"{commit}^{{commit}}"], cwd=ROOT, capture_output=True, text=True,
                           check=True).stdout.strip()
@@ -142,7 +161,7 @@ def build_of(commit):
     if not source.exists():
         subprocess.run(["git", "worktree", "add", "--detach", source, name], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--preset", "release"], cwd=source, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", *TARGETS], cwd=source, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=source, check=True, stdout=subprocess.DEVNULL)
     return name, source / "build" / "release"
 
 
@@ -187,9 +206,11 @@ def main(arguments):
         inputs = {"iw_make_digests": build / "cli" / "iw_make_digests"}
         if "heat" in needed:
             inputs["heat"] = compiled_heat(folder)
+        traced = [mpi for mpi in MPIS if f"ring_{mpi}" in needed]
+        inputs.update((f"ring_{mpi}", build / "tests" / "mpi" / "bin" / mpi / "trace_ring") for mpi in traced)
         sides = {"this": programs_of(build, inputs)}
         if options.against:
-            name, other = build_of(options.against)
+            name, other = build_of(options.against, [*TARGETS, *(f"iw_plugin_trace_{mpi}" for mpi in traced)])
             sides[name] = programs_of(other, inputs)
         if options.loggopsim:
             sides["LogGOPSim"] = {"loggopsim": options.loggopsim.resolve()}

@@ -33,6 +33,16 @@ static void the_end_and_unknown_kinds_have_none(void **state)
     assert_int_equal(size_of_kind(255, 128), 0);
 }
 
+static void likenesses_beyond_those_there_are_have_none(void **state)
+{
+    uint64_t word = iwi_record_word(IWI_RECORD_LEAVE_LIKE, IWI_LIKENESSES - 1);
+
+    (void)state;
+    assert_int_equal(iwi_record_size(&word, sizeof word), sizeof word);
+    word = iwi_record_word(IWI_RECORD_LEAVE_LIKE, IWI_LIKENESSES);
+    assert_int_equal(iwi_record_size(&word, sizeof word), 0);
+}
+
 static void records_that_are_cut_off_have_none(void **state)
 {
     (void)state;
@@ -72,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_a_size_that_is_a_multiple_of_8),
         cmocka_unit_test(the_end_and_unknown_kinds_have_none),
+        cmocka_unit_test(likenesses_beyond_those_there_are_have_none),
         cmocka_unit_test(records_that_are_cut_off_have_none),
         cmocka_unit_test(communicators_have_the_size_of_their_members),
         cmocka_unit_test(words_keep_kind_and_value),

@@ -7,9 +7,13 @@
 
 static void add(struct iwi_requests *requests, uint64_t handle, uint64_t number)
 {
-    const struct iwi_op op = {.handle = handle, .request = number, .kind = IWI_OP_SEND};
+    struct iwi_op *op = iwi_requests_new(requests);
 
-    assert_non_null(iwi_requests_add(requests, &op));
+    assert_non_null(op);
+    op->handle = handle;
+    op->request = number;
+    op->kind = IWI_OP_SEND;
+    iwi_requests_add(requests, op);
 }
 
 static uint64_t take(struct iwi_requests *requests, uint64_t handle)

@@ -9,14 +9,26 @@
 
 #include "kit/files/otf2/otf2_callbacks.h"
 
-static const OTF2_FlushCallbacks FLUSH = {.otf2_pre_flush = iwi_otf2_flush, .otf2_post_flush = NULL};
+/* OTF2 keeps events in memory until it gets no more: of event files it gets one chunk. Smaller ones than of 4 MiB go
+ * through a buffer of that size, which libotf2 3.0.2 frees when a write fails, and uses again. Who reads a file clears
+ * a chunk first: where no file becomes so large they are small. 16 bytes of records become at most 600 of events. */
+#define EVENT_CHUNKS ((size_t)1)
+#define LARGE_CHUNK_BYTES (UINT64_C(4) << 20)
+#define LARGE_SPOOL_BYTES (LARGE_CHUNK_BYTES / 64)
 
-/* OTF2 keeps everything in memory until it gets no more: of event files it gets so many chunks. */
-#define EVENT_CHUNKS 4
+/* After a write that failed it is given nothing more. */
+static OTF2_FlushType flush_unless_failed(void *has_failed, OTF2_FileType type, OTF2_LocationRef location, void *caller,
+                                          bool is_final)
+{
+    return *(const bool *)has_failed ? OTF2_NO_FLUSH : iwi_otf2_flush(NULL, type, location, caller, is_final);
+}
 
+static const OTF2_FlushCallbacks FLUSH = {.otf2_pre_flush = flush_unless_failed, .otf2_post_flush = NULL};
+
+/* Chunks that are given back are the next ones. */
 struct chunk_list {
     void **chunks;
-    size_t count, capacity;
+    size_t count, made, capacity; /* count: in use */
 };
 
 static void *give_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **list_p,
@@ -32,7 +44,7 @@ static void *give_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location
     if (list == NULL || (type == OTF2_FILETYPE_EVENTS && list->count >= EVENT_CHUNKS)) {
         return NULL;
     }
-    if (list->count == list->capacity) {
+    if (list->made == list->capacity) {
         size_t capacity = list->capacity * 2 + EVENT_CHUNKS;
         void **grown = realloc(list->chunks, capacity * sizeof *grown);
         if (grown == NULL) {
@@ -41,11 +53,14 @@ static void *give_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location
         list->chunks = grown;
         list->capacity = capacity;
     }
-    void *chunk = malloc(bytes);
-    if (chunk != NULL) {
-        list->chunks[list->count++] = chunk;
+    if (list->count == list->made) {
+        void *chunk = malloc(bytes); /* those of a list are all of one size */
+        if (chunk == NULL) {
+            return NULL;
+        }
+        list->chunks[list->made++] = chunk;
     }
-    return chunk;
+    return list->chunks[list->count++];
 }
 
 static void take_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **list_p,
@@ -59,11 +74,11 @@ static void take_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location
     if (list == NULL) {
         return;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->chunks[i]);
-    }
     list->count = 0;
     if (is_final) {
+        for (size_t i = 0; i < list->made; i++) {
+            free(list->chunks[i]);
+        }
         free(list->chunks);
         free(list);
         *list_p = NULL;
@@ -72,14 +87,17 @@ static void take_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location
 
 static const OTF2_MemoryCallbacks MEMORY = {.otf2_allocate = give_chunk, .otf2_free_all = take_chunks};
 
-OTF2_Archive *iwi_archive_open(const char *folder)
+OTF2_Archive *iwi_archive_open(const char *folder, uint64_t spool_bytes, bool *has_failed_p)
 {
+    uint64_t chunk_bytes = spool_bytes < LARGE_SPOOL_BYTES ? OTF2_CHUNK_SIZE_EVENTS_DEFAULT : LARGE_CHUNK_BYTES;
+
+    *has_failed_p = false;
     (void)OTF2_Error_RegisterCallback(iwi_otf2_quiet, NULL);
     OTF2_Archive *archive =
-        OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
+        OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, chunk_bytes,
                           OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (archive != NULL) {
-        (void)OTF2_Archive_SetFlushCallbacks(archive, &FLUSH, NULL);
+        (void)OTF2_Archive_SetFlushCallbacks(archive, &FLUSH, has_failed_p);
         (void)OTF2_Archive_SetMemoryCallbacks(archive, &MEMORY, NULL);
     }
     return archive;
@@ -89,7 +107,7 @@ bool iwi_archive_set_properties(OTF2_Archive *archive, const struct iwi_archive_
 {
     bool is_fine = OTF2_Archive_SetCreator(archive, "idlewave " IW_VERSION) == OTF2_SUCCESS;
 
-    is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::FORMAT", "2", true) == OTF2_SUCCESS && is_fine;
+    is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::FORMAT", "3", true) == OTF2_SUCCESS && is_fine;
     is_fine =
         OTF2_Archive_SetProperty(archive, "IDLEWAVE::MPI", definitions->mpi, true) == OTF2_SUCCESS && is_fine;
     is_fine = OTF2_Archive_SetProperty(archive, "IDLEWAVE::CPU_CLOCK", definitions->cpu_clock, true) ==
@@ -132,7 +150,7 @@ static const struct {
     const char *name, *description;
     OTF2_Type type;
 } ATTRIBUTES[IWI_ATTRIBUTES] = {
-    [IWI_ATTRIBUTE_CPU_NS] = {"idlewave.cpu_ns", "CPU time since the Leave before", OTF2_TYPE_UINT64},
+    [IWI_ATTRIBUTE_CPU_NS] = {"idlewave.cpu_ns", "CPU time since the Leave before; absent: all but polls", OTF2_TYPE_UINT64},
     [IWI_ATTRIBUTE_POLLS] = {"idlewave.polls", "failed polls since the Leave before", OTF2_TYPE_UINT64},
     [IWI_ATTRIBUTE_POLL_NS] = {"idlewave.poll_ns", "wall time inside those polls", OTF2_TYPE_UINT64},
     [IWI_ATTRIBUTE_POSTED_SOURCE] = {"idlewave.posted_source", "source asked for; -1: any", OTF2_TYPE_INT32},

@@ -55,14 +55,17 @@ struct iwi_comm_map {
     uint32_t count;
 };
 
-/* Makes FOLDER/traces.*; NULL: failed. Collective callbacks are to be set next. */
-OTF2_Archive *iwi_archive_open(const char *folder);
+/* Makes FOLDER/traces.*; NULL: failed. Collective callbacks are to be set next. spool_bytes: of the largest spool file of
+ * all processes. *has_failed_p, which must live until the archive is closed: something could not be written, and nothing
+ * more will be. */
+OTF2_Archive *iwi_archive_open(const char *folder, uint64_t spool_bytes, bool *has_failed_p);
 bool iwi_archive_set_properties(OTF2_Archive *archive, const struct iwi_archive_definitions *definitions);
 
 /* Writes the events of the spool file at `path`, and the definitions of its location; false: some could not be
  * written. What the file holds up to a damaged place is written. */
 bool iwi_archive_write_thread(OTF2_Archive *archive, const char *path, struct iwi_comm_map map,
-                              const struct iwi_clock_model *clock, struct iwi_archive_place *place);
+                              const struct iwi_clock_model *clock, struct iwi_archive_place *place,
+                              bool *has_failed_p);
 
 /* Only in one process. */
 bool iwi_archive_write_definitions(OTF2_Archive *archive, const struct iwi_archive_definitions *definitions);

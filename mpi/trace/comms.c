@@ -270,19 +270,16 @@ static struct iwi_traced_comm *look_up(struct iwi_thread *thread, MPI_Comm handl
     return adopt(thread, 3, true, handle);
 }
 
-struct iwi_traced_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
+struct iwi_traced_comm *iwi_comm_find_slowly(struct iwi_thread *thread, MPI_Comm handle)
 {
-    size_t slot = (size_t)((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> 40) % IWI_COMM_CACHE;
     uint64_t generation = atomic_load_explicit(&iwi_tracer.comm_generation, memory_order_relaxed);
 
     if (thread->comm_generation != generation) {
         memset(thread->cached_comms, 0, sizeof thread->cached_comms);
         thread->comm_generation = generation;
     }
-    if (thread->cached_comms[slot] != NULL && thread->cached_handles[slot] == handle) {
-        return thread->cached_comms[slot];
-    }
     struct iwi_traced_comm *comm = look_up(thread, handle);
+    size_t slot = iwi_slot_of((uint64_t)(uintptr_t)handle, IWI_COMM_CACHE);
     thread->cached_handles[slot] = handle;
     thread->cached_comms[slot] = comm;
     return comm;

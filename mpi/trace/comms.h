@@ -27,8 +27,19 @@ struct iwi_traced_comm {
 bool iwi_comms_init(void);
 void iwi_comms_release(void);
 
+struct iwi_traced_comm *iwi_comm_find_slowly(struct iwi_thread *thread, MPI_Comm handle);
+
 /* NULL: no memory (the recording has ended). An unknown one is made known. */
-struct iwi_traced_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle);
+static inline struct iwi_traced_comm *iwi_comm_find(struct iwi_thread *thread, MPI_Comm handle)
+{
+    size_t slot = iwi_slot_of((uint64_t)(uintptr_t)handle, IWI_COMM_CACHE);
+
+    if (thread->comm_generation == atomic_load_explicit(&iwi_tracer.comm_generation, memory_order_relaxed) &&
+        thread->cached_handles[slot] == handle && thread->cached_comms[slot] != NULL) {
+        return thread->cached_comms[slot];
+    }
+    return iwi_comm_find_slowly(thread, handle);
+}
 
 /* After a communicator was made, by the members. */
 struct iwi_traced_comm *iwi_comm_made(struct iwi_thread *thread, enum iwi_makers makers, MPI_Comm parent, int tag,

@@ -36,6 +36,7 @@ struct ending {
     struct iwi_archive_place *places; /* of this process, by thread */
     uint32_t place_count;
     bool is_fine;
+    bool has_failed; /* to write a file */
     bool has_begun; /* files of the archive may be there, and are ours */
     /* process 0: what to tell at the end */
     uint64_t calls, opaque_calls;
@@ -82,7 +83,8 @@ static void write_events(struct ending *ending, OTF2_Archive *archive)
         struct iwi_archive_place *place = &ending->places[i];
         *place = (struct iwi_archive_place){.rank = (uint32_t)iwi_tracer.rank, .thread = i};
         is_fine = thread != NULL &&
-                  iwi_archive_write_thread(archive, thread->path, ending->map, &ending->clock, place) &&
+                  iwi_archive_write_thread(archive, thread->path, ending->map, &ending->clock, place,
+                                           &ending->has_failed) &&
                   is_fine;
     }
     is_fine = OTF2_Archive_CloseEvtFiles(archive) == OTF2_SUCCESS && is_fine;
@@ -159,7 +161,7 @@ static bool write_definitions(struct ending *ending, OTF2_Archive *archive, cons
     (void)clock_gettime(CLOCK_REALTIME, &now);
     const struct iwi_archive_definitions defs = {
         .mpi = IW_MPI_NAME,
-        .cpu_clock = iwi_self != NULL ? iwi_cpu_clock_name(&iwi_self->cpu) : "syscall",
+        .cpu_clock = iwi_self != NULL ? iwi_cpu_clock_name(&iwi_self->clock) : "syscall",
         .lost = ending->has_lost ? ending->lost : NULL,
         .rank_count = (uint32_t)size,
         .ranks = ranks,
@@ -175,6 +177,19 @@ static bool write_definitions(struct ending *ending, OTF2_Archive *archive, cons
     return is_fine;
 }
 
+static uint64_t largest_spool(MPI_Comm over)
+{
+    uint64_t mine = 0;
+    uint64_t largest = 0;
+
+    for (const struct iwi_thread *thread = iwi_tracer.threads; thread != NULL; thread = thread->next) {
+        uint64_t used = iwi_spool_used(&thread->writer.spool);
+        mine = used > mine ? used : mine;
+    }
+    (void)PMPI_Allreduce(&mine, &largest, 1, MPI_UINT64_T, MPI_MAX, over);
+    return largest;
+}
+
 static void write_archive(struct ending *ending, struct iwi_archive_comm *comms, uint32_t comm_count)
 {
     char text[sizeof iwi_tracer.folder + 256];
@@ -187,7 +202,7 @@ static void write_archive(struct ending *ending, struct iwi_archive_comm *comms,
         ending->is_fine = false;
         return;
     }
-    OTF2_Archive *archive = iwi_archive_open(iwi_tracer.folder);
+    OTF2_Archive *archive = iwi_archive_open(iwi_tracer.folder, largest_spool(ending->over), &ending->has_failed);
     if (!iwi_all_true(ending->over, archive != NULL)) {
         ending->is_fine = false;
         return;
@@ -314,7 +329,7 @@ static void close_threads(void)
     for (struct iwi_thread *thread = iwi_tracer.threads; thread != NULL; thread = thread->next) {
         thread->is_inside = true; /* nothing is traced any more, from wherever it is called */
         thread->below = UINTPTR_MAX;
-        iwi_spool_close(&thread->spool);
+        iwi_writer_close(&thread->writer);
     }
     (void)pthread_mutex_unlock(&iwi_tracer.mutex);
 }

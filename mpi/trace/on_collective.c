@@ -19,16 +19,6 @@ struct iwi_amounts {
 
 /* Lists of what goes to whom: told once, then by their number. */
 
-/* MPI would end the program for what is no datatype. */
-static uint64_t size_of(MPI_Datatype type)
-{
-    MPI_Count size = 0;
-
-    return type != MPI_DATATYPE_NULL && PMPI_Type_size_x(type, &size) == MPI_SUCCESS && size > 0
-               ? (uint64_t)size
-               : 0;
-}
-
 static MPI_Count amount_count(const struct iwi_amounts *amounts, int i)
 {
     return amounts->counts.large != NULL  ? amounts->counts.large[i]
@@ -43,7 +33,7 @@ static uint64_t amount(const struct iwi_amounts *amounts, int i)
                         : amounts->types.c != NULL ? amounts->types.c[i]
                                                    : amounts->type;
 
-    return count > 0 ? (uint64_t)count * size_of(type) : 0;
+    return iwi_bytes_of(count, type);
 }
 
 /* ---- neighbours ---- */
@@ -196,11 +186,6 @@ struct volume {
     uint32_t sizes;
 };
 
-static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
-{
-    return count > 0 ? (uint64_t)count * size_of(type) : 0;
-}
-
 static uint64_t count_at(struct iwi_counts counts, int i)
 {
     MPI_Count count = counts.large != NULL ? counts.large[i] : counts.ints != NULL ? counts.ints[i] : 0;
@@ -210,9 +195,7 @@ static uint64_t count_at(struct iwi_counts counts, int i)
 
 static uint64_t bytes_at(struct iwi_counts counts, int i, MPI_Datatype type)
 {
-    uint64_t count = count_at(counts, i);
-
-    return count > 0 ? count * size_of(type) : 0;
+    return iwi_bytes_of((MPI_Count)count_at(counts, i), type);
 }
 
 static uint64_t sum_of(struct iwi_counts counts, int n, MPI_Datatype type)
@@ -222,7 +205,7 @@ static uint64_t sum_of(struct iwi_counts counts, int n, MPI_Datatype type)
     for (int i = 0; i < n; i++) {
         sum += count_at(counts, i);
     }
-    return sum > 0 ? sum * size_of(type) : 0;
+    return iwi_bytes_of((MPI_Count)sum, type);
 }
 
 static uint64_t sum_of_each(struct iwi_counts counts, struct iwi_types types, int n)
@@ -251,7 +234,7 @@ static struct parts parts_of_root(bool is_v, MPI_Count count, struct iwi_counts 
                                   const struct iwi_traced_comm *comm, int n)
 {
     if (!is_v) {
-        uint64_t each = bytes_of(count, type);
+        uint64_t each = iwi_bytes_of(count, type);
         return (struct parts){(uint64_t)n * each, comm->is_inter ? 0 : each};
     }
     return (struct parts){sum_of(counts, n, type), comm->is_inter ? 0 : bytes_at(counts, comm->rank, type)};
@@ -263,11 +246,11 @@ static struct volume of_gather(const struct iwi_collective_args *args, const str
     bool is_v = args->form == IWI_FORM_gatherv;
 
     if (!is_root) {
-        uint64_t own = bytes_of(args->count, args->type);
+        uint64_t own = iwi_bytes_of(args->count, args->type);
         return (struct volume){.sent = own, .bytes = own};
     }
     struct parts parts = parts_of_root(is_v, args->rcount, args->rcounts, args->rtype, comm, n);
-    uint64_t sent = comm->is_inter || args->is_sbuf_in_place ? parts.own : bytes_of(args->count, args->type);
+    uint64_t sent = comm->is_inter || args->is_sbuf_in_place ? parts.own : iwi_bytes_of(args->count, args->type);
     return (struct volume){
         .sent = sent, .received = parts.all, .bytes = comm->is_inter ? mean(parts.all, n) : sent};
 }
@@ -278,12 +261,12 @@ static struct volume of_scatter(const struct iwi_collective_args *args, const st
     bool is_v = args->form == IWI_FORM_scatterv;
 
     if (!is_root) {
-        uint64_t own = bytes_of(args->rcount, args->rtype);
+        uint64_t own = iwi_bytes_of(args->rcount, args->rtype);
         return (struct volume){.received = own, .bytes = own};
     }
     struct parts parts = parts_of_root(is_v, args->count, args->counts, args->type, comm, n);
     uint64_t received =
-        comm->is_inter || args->is_rbuf_in_place ? parts.own : bytes_of(args->rcount, args->rtype);
+        comm->is_inter || args->is_rbuf_in_place ? parts.own : iwi_bytes_of(args->rcount, args->rtype);
     return (struct volume){
         .sent = parts.all, .received = received, .bytes = comm->is_inter ? mean(parts.all, n) : received};
 }
@@ -294,12 +277,12 @@ static struct volume of_allgather(const struct iwi_collective_args *args, const 
     struct volume volume = {.sent = 0};
 
     volume.received =
-        is_v ? sum_of(args->rcounts, n, args->rtype) : (uint64_t)n * bytes_of(args->rcount, args->rtype);
+        is_v ? sum_of(args->rcounts, n, args->rtype) : (uint64_t)n * iwi_bytes_of(args->rcount, args->rtype);
     if (!args->is_sbuf_in_place) {
-        volume.sent = bytes_of(args->count, args->type);
+        volume.sent = iwi_bytes_of(args->count, args->type);
     } else {
         volume.sent =
-            is_v ? bytes_at(args->rcounts, comm->rank, args->rtype) : bytes_of(args->rcount, args->rtype);
+            is_v ? bytes_at(args->rcounts, comm->rank, args->rtype) : iwi_bytes_of(args->rcount, args->rtype);
     }
     volume.bytes = volume.sent;
     return volume;
@@ -312,9 +295,9 @@ static struct volume of_alltoall(const struct iwi_collective_args *args, int n_t
     switch (args->form) {
     case IWI_FORM_alltoall:
     case IWI_FORM_neighbor_alltoall:
-        volume.received = (uint64_t)n_from * bytes_of(args->rcount, args->rtype);
+        volume.received = (uint64_t)n_from * iwi_bytes_of(args->rcount, args->rtype);
         volume.sent =
-            args->is_sbuf_in_place ? volume.received : (uint64_t)n_to * bytes_of(args->count, args->type);
+            args->is_sbuf_in_place ? volume.received : (uint64_t)n_to * iwi_bytes_of(args->count, args->type);
         break;
     case IWI_FORM_alltoallv:
     case IWI_FORM_neighbor_alltoallv:
@@ -333,7 +316,7 @@ static struct volume of_alltoall(const struct iwi_collective_args *args, int n_t
 static struct volume of_reduction(const struct iwi_collective_args *args, const struct iwi_traced_comm *comm,
                                   bool is_root, int n)
 {
-    uint64_t bytes = bytes_of(args->count, args->type);
+    uint64_t bytes = iwi_bytes_of(args->count, args->type);
 
     switch (args->form) {
     case IWI_FORM_bcast: return (struct volume){is_root ? (uint64_t)n * bytes : 0, bytes, bytes, 0};
@@ -449,7 +432,7 @@ static uint32_t root_of(const struct iwi_collective_args *args)
 
 static void write_collective(struct iwi_thread *thread, const struct iwi_record_collective *collective)
 {
-    struct iwi_record_collective *room = iwi_record(thread, sizeof *room);
+    struct iwi_record_collective *room = iwi_item(thread, sizeof *room);
 
     if (room != NULL) {
         *room = *collective;
@@ -476,7 +459,7 @@ void iwi_on_collective(struct iwi_thread *thread, const struct iwi_collective_ar
     write_collective(thread, &collective);
 }
 
-struct iwi_record_collective iwi_started_collective(const struct iwi_op *op)
+struct iwi_record_collective iwi_started_collective(struct iwi_thread *thread, const struct iwi_op *op)
 {
     return (struct iwi_record_collective){.kind = IWI_RECORD_ICOLLECTIVE,
                                           .op = op->collective,
@@ -487,7 +470,7 @@ struct iwi_record_collective iwi_started_collective(const struct iwi_op *op)
                                           .sent = op->sent,
                                           .received = op->received,
                                           .bytes = op->bytes,
-                                          .request = op->request,
+                                          .request = iwi_writer_started(&thread->writer, op->request),
                                           .sizes = op->sizes};
 }
 
@@ -495,13 +478,17 @@ struct iwi_record_collective iwi_started_collective(const struct iwi_op *op)
 static void begin(struct iwi_thread *thread, struct iwi_op *op, MPI_Request request)
 {
     if (thread->is_writing && !op->is_persistent) {
-        op->request = atomic_fetch_add_explicit(&iwi_tracer.request_count, 1, memory_order_relaxed) + 1;
-        const struct iwi_record_collective collective = iwi_started_collective(op);
+        op->request = iwi_next_request();
+        const struct iwi_record_collective collective = iwi_started_collective(thread, op);
         write_collective(thread, &collective);
     }
     op->is_active = !op->is_persistent;
     op->handle = iwi_request_key(request);
-    if (request != MPI_REQUEST_NULL && iwi_requests_add(&iwi_tracer.requests, op) == NULL) {
+    struct iwi_op *followed = request != MPI_REQUEST_NULL ? iwi_requests_new(&iwi_tracer.requests) : NULL;
+    if (followed != NULL) {
+        *followed = *op;
+        iwi_requests_add(&iwi_tracer.requests, followed);
+    } else if (request != MPI_REQUEST_NULL) {
         iwi_tracer_fail(ENOMEM, "following a request");
     }
 }

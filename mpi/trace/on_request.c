@@ -7,11 +7,8 @@
 #include "mpi/trace/comms.h"
 #include "mpi/trace/tracer.h"
 
-static bool make_room(struct iwi_request_batch *batch, size_t count)
+static bool grow(struct iwi_request_batch *batch, size_t count)
 {
-    if (count <= batch->capacity) {
-        return true;
-    }
     size_t capacity = count > 2 * batch->capacity ? count : 2 * batch->capacity;
     free(batch->ops);
     free(batch->are_unknown);
@@ -27,6 +24,11 @@ static bool make_room(struct iwi_request_batch *batch, size_t count)
         return false;
     }
     return true;
+}
+
+static bool make_room(struct iwi_request_batch *batch, size_t count)
+{
+    return count <= batch->capacity || grow(batch, count);
 }
 
 void iwi_request_batch_take(struct iwi_thread *thread, int count, const MPI_Request *requests)
@@ -80,25 +82,21 @@ static void write_irecv(struct iwi_thread *thread, const struct iwi_op *op, uint
                                          .peer = status->MPI_SOURCE,
                                          .tag = status->MPI_TAG,
                                          .bytes = op->bytes,
-                                         .request = request};
+                                         .request = iwi_writer_ended(&thread->writer, request)};
     bool is_it = (op->peer < 0 || op->peer == message.peer) && (op->tag < 0 || op->tag == message.tag);
-    MPI_Count bytes = 0;
 
     if (!is_it) { /* MPICH 4.0 leaves the status of MPI_Isendrecv as it was */
         message.peer = op->peer;
         message.tag = op->tag;
-    } else if (PMPI_Get_elements_x(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0) {
-        message.bytes = (uint64_t)bytes;
+    } else {
+        (void)iwi_received_bytes(status, &message.bytes);
     }
-    struct iwi_record_message *room = iwi_record(thread, sizeof *room);
-    if (room != NULL) {
-        *room = message;
-    }
+    iwi_put_message(thread, &message);
 }
 
 static void write_collective(struct iwi_thread *thread, const struct iwi_op *op, uint32_t new_comm)
 {
-    struct iwi_record_collective *room = iwi_record(thread, sizeof *room);
+    struct iwi_record_collective *room = iwi_item(thread, sizeof *room);
 
     if (room != NULL) {
         *room = (struct iwi_record_collective){.kind = IWI_RECORD_ICOLLECTIVE_COMPLETE,
@@ -109,7 +107,7 @@ static void write_collective(struct iwi_thread *thread, const struct iwi_op *op,
                                                .sent = op->sent,
                                                .received = op->received,
                                                .bytes = op->bytes,
-                                               .request = op->request};
+                                               .request = iwi_writer_ended(&thread->writer, op->request)};
     }
 }
 
@@ -134,13 +132,13 @@ static void write_end(struct iwi_thread *thread, const struct iwi_op *op, const 
         (void)PMPI_Test_cancelled(status, &is_cancelled);
     }
     if (is_cancelled) {
-        iwi_record_one(thread, IWI_RECORD_CANCELLED, op->request);
+        iwi_item_word(thread, IWI_RECORD_CANCELLED, iwi_writer_ended(&thread->writer, op->request));
     } else if (op->kind == IWI_OP_RECV) {
         write_irecv(thread, op, op->request, status);
     } else if (op->kind == IWI_OP_COLLECTIVE || op->kind == IWI_OP_COMM) {
         write_collective(thread, op, new_comm);
     } else {
-        iwi_record_one(thread, IWI_RECORD_ISEND_COMPLETE, op->request);
+        iwi_item_word(thread, IWI_RECORD_ISEND_COMPLETE, iwi_writer_ended(&thread->writer, op->request));
     }
 }
 
@@ -148,7 +146,7 @@ static void write_end(struct iwi_thread *thread, const struct iwi_op *op, const 
 static void write_end_of_both(struct iwi_thread *thread, const struct iwi_op *op, const MPI_Status *status)
 {
     if (op->request != 0 && iwi_tracer.failure == 0) {
-        iwi_record_one(thread, IWI_RECORD_ISEND_COMPLETE, op->request);
+        iwi_item_word(thread, IWI_RECORD_ISEND_COMPLETE, iwi_writer_ended(&thread->writer, op->request));
     }
     if (op->recv_request != 0 && iwi_tracer.failure == 0) {
         write_irecv(thread, op, op->recv_request, status);
@@ -197,7 +195,7 @@ void iwi_request_batch_complete_all(struct iwi_thread *thread, struct iwi_status
 void iwi_request_batch_put_back(struct iwi_thread *thread)
 {
     if (thread->batch.unknown > 0 && thread->is_writing) {
-        iwi_record_one(thread, IWI_RECORD_UNKNOWN, thread->batch.unknown);
+        iwi_item_word(thread, IWI_RECORD_UNKNOWN, thread->batch.unknown);
     }
     for (int i = thread->batch.count - 1; i >= 0; i--) {
         if (thread->batch.ops[i] != NULL) {

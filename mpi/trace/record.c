@@ -35,6 +35,7 @@ size_t iwi_record_size(const uint64_t *word, size_t left)
     case IWI_RECORD_LEAVE:
     case IWI_RECORD_ISEND_COMPLETE:
     case IWI_RECORD_UNKNOWN:
+    case IWI_RECORD_BEGIN:
     case IWI_RECORD_CANCELLED: size = sizeof(uint64_t); break;
     case IWI_RECORD_ENTER: size = sizeof(struct iwi_record_enter); break;
     case IWI_RECORD_POLLS:
@@ -48,6 +49,10 @@ size_t iwi_record_size(const uint64_t *word, size_t left)
     case IWI_RECORD_COLLECTIVE:
     case IWI_RECORD_ICOLLECTIVE:
     case IWI_RECORD_ICOLLECTIVE_COMPLETE: size = sizeof(struct iwi_record_collective); break;
+    case IWI_RECORD_LEAVE_AS:
+    case IWI_RECORD_LEAVE_LIKE:
+        size = (iwi_record_value_of(*word) & UINT16_MAX) < IWI_LIKENESSES ? sizeof(uint64_t) : 0;
+        break;
     case IWI_RECORD_COMM: size = comm_size(word, left); break;
     case IWI_RECORD_SIZES: size = sizes_size(word, left); break;
     default: break;

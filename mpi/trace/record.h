@@ -5,10 +5,13 @@
  * longer than what is in them when a run dies. Times are CLOCK_MONOTONIC in ns. The calls of a thread do not
  * nest:
  *
- *     ENTER [POLLS] what happened ... LEAVE
+ *     ENTER or BEGIN, [POLLS] what happened ... LEAVE or LEAVE_AS
+ *     ENTER or BEGIN, [POLLS] LEAVE_LIKE                            the same happened as in the LEAVE_AS of that number
  *
- * Communicators are numbers of this process (struct iwi_record_comm tells their members), requests are
- * counted from 1 within the process.
+ * COMM and SIZES, which define something, may stand anywhere. Communicators are numbers of this process (struct
+ * iwi_record_comm tells their members), requests are counted from 1 within the process. A record that starts a
+ * request tells its number less that of the one started before in this file, one that completes it how long ago it
+ * was started, in requests (version 2: the number itself).
  */
 #ifndef IWI_TRACE_RECORD_H
 #define IWI_TRACE_RECORD_H
@@ -39,7 +42,18 @@ enum iwi_record_kind {
     IWI_RECORD_COMM, /* struct iwi_record_comm and its members */
     IWI_RECORD_SIZES, /* struct iwi_record_pair: how many partners, number; then rank and bytes of each, two words */
     IWI_RECORD_UNKNOWN, /* one word: so many requests completed that the tracer does not know */
+    IWI_RECORD_BEGIN,      /* one word: ns since the LEAVE or ON_OFF before << 16 | call; it kept the CPU but for polls */
+    IWI_RECORD_LEAVE_AS,   /* one word: ns since ENTER or BEGIN << 16 | number of this likeness from now on */
+    IWI_RECORD_LEAVE_LIKE, /* one word: the same, of an earlier likeness */
     IWI_RECORD_KINDS
+};
+
+/* ns in BEGIN and LEAVE_...: about 18 minutes */
+#define IWI_RECORD_SHORT_NS ((UINT64_C(1) << 40) - 1)
+
+enum {
+    IWI_LIKENESSES = 512,
+    IWI_ITEM_WORDS = 64 /* calls with more have no likeness */
 };
 
 /* The first word of every record: the kind and a number of up to 56 bits (2^56 ns are two years). */
@@ -111,6 +125,17 @@ struct iwi_record_comm {
     uint32_t size, remote_size;
     /* size + remote_size world ranks (int32_t, -1: outside of this MPI_COMM_WORLD), filled up to 8 bytes */
 };
+
+/* LEAVE or one of its short forms. */
+static inline bool iwi_record_is_leave(unsigned kind)
+{
+    return kind == IWI_RECORD_LEAVE || kind == IWI_RECORD_LEAVE_AS || kind == IWI_RECORD_LEAVE_LIKE;
+}
+
+static inline bool iwi_record_is_enter(unsigned kind)
+{
+    return kind == IWI_RECORD_ENTER || kind == IWI_RECORD_BEGIN;
+}
 
 /* Bytes of the record at `word`; 0: there is none (the end, or damaged). `left`: bytes from `word` on. */
 size_t iwi_record_size(const uint64_t *word, size_t left);

@@ -92,7 +92,8 @@ static bool read_head(struct listing *r, struct iwi_spool_file *file, bool *is_u
     }
     const struct iwi_spool_head *head = &file->head;
     bool is_whole = got == (ssize_t)sizeof *head;
-    *is_usable_p = is_whole && head->magic == IWI_SPOOL_MAGIC && head->version == IWI_SPOOL_VERSION;
+    *is_usable_p = is_whole && head->magic == IWI_SPOOL_MAGIC &&
+                   head->version >= IWI_SPOOL_OLDEST && head->version <= IWI_SPOOL_VERSION;
     if (!*is_usable_p) {
         skip(r, file, got == 0 || (is_whole && head->magic == 0));
         return true;
@@ -182,6 +183,8 @@ struct recovery {
     uint32_t comm_count;
     struct iwi_archive_place *places;
     struct iwi_archive_rank *ranks;
+    uint64_t largest_bytes; /* of the spool files */
+    bool has_failed;        /* to write a file */
     char *text;
     size_t text_size;
 };
@@ -230,6 +233,7 @@ static bool scan_comms(struct recovery *r, const struct iwi_spool_file *file)
         return fail(r, file->path, "cannot be read");
     }
     size_t bytes = (size_t)info.st_size;
+    r->largest_bytes = bytes > r->largest_bytes ? bytes : r->largest_bytes;
     const unsigned char *records = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     (void)close(fd);
     if (records == MAP_FAILED) {
@@ -326,7 +330,8 @@ static bool write_files(struct recovery *r, OTF2_Archive *archive)
         map.ids = ids;
         r->places[i] = (struct iwi_archive_place){.rank = head->rank, .thread = head->thread};
         is_fine = ids != NULL &&
-                  iwi_archive_write_thread(archive, r->spool.files[i].path, map, &clock, &r->places[i]) &&
+                  iwi_archive_write_thread(archive, r->spool.files[i].path, map, &clock, &r->places[i],
+                                           &r->has_failed) &&
                   is_fine;
         free(ids);
     }
@@ -364,7 +369,7 @@ static bool write_archive(struct recovery *r, uint32_t missing)
 {
     char lost[128];
     const struct iwi_spool_head *head = &r->spool.files[0].head;
-    OTF2_Archive *archive = iwi_archive_open(r->folder);
+    OTF2_Archive *archive = iwi_archive_open(r->folder, r->largest_bytes, &r->has_failed);
 
     if (archive == NULL || OTF2_Archive_SetSerialCollectiveCallbacks(archive) != OTF2_SUCCESS) {
         return fail(r, r->folder, "cannot create an archive here");

@@ -55,8 +55,11 @@ struct iwi_requests {
 bool iwi_requests_init(struct iwi_requests *requests, bool is_locked);
 void iwi_requests_release(struct iwi_requests *requests);
 
-/* Adds a copy of *op, whose handle is set; NULL: no memory. */
-struct iwi_op *iwi_requests_add(struct iwi_requests *requests, const struct iwi_op *op);
+/* An operation that no handle finds yet, all 0; NULL: no memory. To be added or dropped. */
+struct iwi_op *iwi_requests_new(struct iwi_requests *requests);
+
+/* From now on it is found by op->handle. */
+void iwi_requests_add(struct iwi_requests *requests, struct iwi_op *op);
 
 /* Takes out the oldest operation of that handle, or gives NULL. */
 struct iwi_op *iwi_requests_take(struct iwi_requests *requests, uint64_t handle);

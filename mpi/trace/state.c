@@ -79,7 +79,7 @@ static void write_head(struct iwi_thread *thread, struct iwi_spool_head *head)
     head->monotonic_ns = (int64_t)iwi_wall_ns();
     (void)gethostname(head->host, sizeof head->host - 1);
     (void)snprintf(head->mpi, sizeof head->mpi, "%s", IW_MPI_NAME);
-    (void)snprintf(head->cpu_clock, sizeof head->cpu_clock, "%s", iwi_cpu_clock_name(&thread->cpu));
+    (void)snprintf(head->cpu_clock, sizeof head->cpu_clock, "%s", iwi_cpu_clock_name(&thread->clock));
 }
 
 /* Only a thread with a file that has a head gets a number: the archive is made of all of them. Gives 0 or
@@ -89,15 +89,22 @@ static int list_thread(struct iwi_thread *thread)
     thread->index = iwi_tracer.thread_count;
     iwi_spool_path(iwi_tracer.folder, (uint32_t)iwi_tracer.rank, thread->index, thread->path,
                    sizeof thread->path);
-    int error = iwi_spool_open(&thread->spool, thread->path, iwi_tracer.window_bytes);
+    int error = iwi_writer_open(&thread->writer, thread->path, iwi_tracer.window_bytes);
     if (error != 0) {
         return error;
     }
-    write_head(thread, iwi_spool_room(&thread->spool, sizeof(struct iwi_spool_head)));
+    write_head(thread, iwi_spool_room(&thread->writer.spool, sizeof(struct iwi_spool_head)));
     thread->next = iwi_tracer.threads;
     iwi_tracer.threads = thread;
     iwi_tracer.thread_count++;
     return 0;
+}
+
+void iwi_thread_lose(struct iwi_thread *thread)
+{
+    iwi_tracer_fail(thread->writer.spool.error, "writing the trace");
+    thread->is_writing = false;
+    thread->writer.is_open = false;
 }
 
 struct iwi_thread *iwi_thread_new(void)
@@ -108,7 +115,7 @@ struct iwi_thread *iwi_thread_new(void)
         iwi_tracer_fail(ENOMEM, "a new thread");
         return NULL;
     }
-    iwi_cpu_clock_init(&thread->cpu);
+    iwi_cpu_clock_init(&thread->clock);
     (void)pthread_mutex_lock(&iwi_tracer.mutex);
     int error = list_thread(thread);
     (void)pthread_mutex_unlock(&iwi_tracer.mutex);
@@ -119,15 +126,15 @@ struct iwi_thread *iwi_thread_new(void)
     }
     thread->is_writing = iwi_tracer.is_on;
     if (!thread->is_writing) {
-        iwi_record_two(thread, IWI_RECORD_ON_OFF, iwi_wall_ns(), 0);
+        iwi_thread_check(thread, iwi_writer_switch(&thread->writer, iwi_thread_ns(&thread->clock), false));
     }
-    thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, iwi_wall_ns());
+    thread->leave_cpu_ns = iwi_cpu_ns(&thread->clock, iwi_thread_ns(&thread->clock));
     return thread;
 }
 
 void iwi_thread_free(struct iwi_thread *thread)
 {
-    iwi_spool_close(&thread->spool);
+    iwi_writer_release(&thread->writer);
     free(thread->batch.ops);
     free(thread->batch.are_unknown);
     free(thread->batch.statuses);
@@ -161,10 +168,10 @@ static struct iwi_thread *take_over(void)
     }
     (void)pthread_mutex_unlock(&iwi_tracer.mutex);
     if (thread != NULL) {
-        iwi_cpu_clock_init(&thread->cpu);
+        iwi_cpu_clock_init(&thread->clock);
         thread->is_inside = false;
         thread->gap_cpu_ns = 0;
-        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, iwi_wall_ns());
+        thread->leave_cpu_ns = iwi_cpu_ns(&thread->clock, iwi_thread_ns(&thread->clock));
     }
     return thread;
 }
@@ -188,7 +195,7 @@ void iwi_thread_switch(struct iwi_thread *thread, uint64_t now_ns)
         thread->is_writing = false;
         return;
     }
-    iwi_record_two(thread, IWI_RECORD_ON_OFF, now_ns, thread->is_writing);
+    iwi_thread_check(thread, iwi_writer_switch(&thread->writer, now_ns, thread->is_writing));
     thread->gap_cpu_ns = thread->polls = thread->poll_ns = 0;
 }
 

@@ -91,6 +91,7 @@ static bool prepare(bool has_threads)
         iwi_tracer_fail(ENOMEM, "starting");
         return false;
     }
+    iwi_try_statuses();
     iwi_threads_init();
     iwi_self = iwi_thread_new();
     return iwi_self != NULL && iwi_tracer.failure == 0;
@@ -215,9 +216,9 @@ void iwi_tracer_switch(bool is_on)
     iwi_tracer.is_on = is_on;
     struct iwi_thread *thread = iwi_self != NULL ? iwi_self : iwi_thread_begin();
     if (thread != NULL && !thread->is_inside && thread->is_writing != is_on) {
-        uint64_t now_ns = iwi_wall_ns();
+        uint64_t now_ns = iwi_thread_ns(&thread->clock);
         iwi_thread_switch(thread, now_ns);
-        thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
+        thread->leave_cpu_ns = iwi_cpu_ns(&thread->clock, now_ns);
     }
 }
 

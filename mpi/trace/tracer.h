@@ -26,7 +26,7 @@
 #include "mpi/trace/record.h"
 #include "mpi/trace/requests.h"
 #include "mpi/trace/size_table.h"
-#include "mpi/trace/spool.h"
+#include "mpi/trace/writer.h"
 #include "core/stats/clock_fit.h"
 
 struct iwi_traced_comm;
@@ -43,15 +43,27 @@ struct iwi_request_batch {
     bool wants_status;
 };
 
-#define IWI_COMM_CACHE 8
+enum { IWI_COMM_CACHE = 8, IWI_TYPE_CACHE = 8 };
+
+/* Where a cache keeps what belongs to a handle. */
+static inline size_t iwi_slot_of(uint64_t handle, size_t slots)
+{
+    return (size_t)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 40) % slots;
+}
+
+struct iwi_sized_type {
+    MPI_Datatype type;
+    uint64_t size;
+    bool is_asked;
+    bool is_named; /* MPI's own: its size never changes */
+};
 
 struct iwi_thread {
-    struct iwi_spool spool;
-    struct iwi_cpu_clock cpu;
+    struct iwi_call_writer writer;
+    struct iwi_cpu_clock clock;
     bool is_inside;  /* in a wrapper: calls from within MPI are not the program's */
     uintptr_t below; /* what that wrapper calls is below this on the stack, which grows downwards */
     bool is_writing; /* recording was on at its last call */
-    bool has_enter;  /* the ENTER of this call is written */
     uint16_t call;
     uint32_t index;
     uint64_t enter_ns, leave_cpu_ns, gap_cpu_ns;
@@ -59,6 +71,7 @@ struct iwi_thread {
     uint64_t comm_generation;
     MPI_Comm cached_handles[IWI_COMM_CACHE];
     struct iwi_traced_comm *cached_comms[IWI_COMM_CACHE];
+    struct iwi_sized_type cached_types[IWI_TYPE_CACHE];
     struct iwi_request_batch batch;
     char path[4096];
     bool is_ended; /* the next new thread goes on with it */
@@ -72,6 +85,7 @@ struct iwi_tracer {
     _Atomic bool is_on;
     _Atomic bool was_called_before_init;
     bool is_quiet, has_own_comm;
+    bool knows_statuses;   /* where they keep the bytes of a message */
     bool is_foreign;       /* the program is of another MPI: nothing but forwarding is safe */
     pthread_mutex_t mutex; /* of threads, communicators, the failure */
     pid_t pid;
@@ -133,33 +147,40 @@ void iwi_thread_free(struct iwi_thread *thread);
 void iwi_tracer_switch(bool is_on);
 void iwi_thread_switch(struct iwi_thread *thread, uint64_t now_ns);
 
+/* A record found no room: the recording of this process ends. */
+void iwi_thread_lose(struct iwi_thread *thread);
+
+static inline void iwi_thread_check(struct iwi_thread *thread, bool is_written)
+{
+    if (__builtin_expect(!is_written, 0)) {
+        iwi_thread_lose(thread);
+    }
+}
+
+/* Room for a definition, which may stand anywhere in the file. */
 static inline void *iwi_record(struct iwi_thread *thread, size_t bytes)
 {
-    void *room = iwi_spool_room(&thread->spool, bytes);
+    void *room = iwi_spool_room(&thread->writer.spool, bytes);
 
-    if (__builtin_expect(room == NULL, 0)) {
-        iwi_tracer_fail(thread->spool.error, "writing the trace");
-        thread->is_writing = false;
-    }
+    iwi_thread_check(thread, room != NULL);
     return room;
 }
 
-static inline void iwi_record_one(struct iwi_thread *thread, enum iwi_record_kind kind, uint64_t value)
+/* Room for what happened in the call. */
+static inline void *iwi_item(struct iwi_thread *thread, size_t bytes)
 {
-    uint64_t *room = iwi_record(thread, sizeof *room);
+    void *room = iwi_writer_item(&thread->writer, bytes);
+
+    iwi_thread_check(thread, room != NULL);
+    return room;
+}
+
+static inline void iwi_item_word(struct iwi_thread *thread, enum iwi_record_kind kind, uint64_t value)
+{
+    uint64_t *room = iwi_item(thread, sizeof *room);
 
     if (room != NULL) {
         *room = iwi_record_word(kind, value);
-    }
-}
-
-static inline void iwi_record_two(struct iwi_thread *thread, enum iwi_record_kind kind, uint64_t first,
-                                  uint64_t second)
-{
-    struct iwi_record_pair *room = iwi_record(thread, sizeof *room);
-
-    if (room != NULL) {
-        *room = (struct iwi_record_pair){iwi_record_word(kind, first), second};
     }
 }
 
@@ -196,13 +217,13 @@ static inline __attribute__((always_inline)) struct iwi_thread *iwi_enter(unsign
             return NULL;
         }
         atomic_fetch_add_explicit(&iwi_tracer.abandoned_calls, 1, memory_order_relaxed);
+        iwi_thread_check(thread, iwi_writer_abandon(&thread->writer));
     }
     thread->is_inside = true;
     thread->below = iwi_stack_end();
-    thread->has_enter = false;
     thread->call = (uint16_t)call;
-    thread->enter_ns = iwi_wall_ns();
-    uint64_t cpu_ns = iwi_cpu_ns(&thread->cpu, thread->enter_ns);
+    thread->enter_ns = iwi_thread_ns(&thread->clock);
+    uint64_t cpu_ns = iwi_cpu_ns(&thread->clock, thread->enter_ns);
     thread->gap_cpu_ns += cpu_ns > thread->leave_cpu_ns ? cpu_ns - thread->leave_cpu_ns : 0;
     if (__builtin_expect(thread->is_writing != atomic_load_explicit(&iwi_tracer.is_on, memory_order_relaxed),
                          0)) {
@@ -216,38 +237,45 @@ static inline void iwi_write_enter(struct iwi_thread *thread)
     if (!thread->is_writing) {
         return;
     }
-    uint64_t cpu_ns = thread->gap_cpu_ns < IWI_RECORD_CPU_MASK ? thread->gap_cpu_ns : IWI_RECORD_CPU_MASK;
-    iwi_record_two(thread, IWI_RECORD_ENTER, thread->enter_ns, (uint64_t)thread->call << 48 | cpu_ns);
-    if (thread->polls > 0 && thread->is_writing) {
-        iwi_record_two(thread, IWI_RECORD_POLLS, thread->polls, thread->poll_ns);
-    }
+    iwi_thread_check(thread, iwi_writer_enter(&thread->writer, thread->call, thread->enter_ns, thread->gap_cpu_ns,
+                                              thread->polls, thread->poll_ns));
     thread->gap_cpu_ns = thread->polls = thread->poll_ns = 0;
-    thread->has_enter = true;
 }
 
 static inline void iwi_leave(struct iwi_thread *thread)
 {
-    uint64_t now_ns = iwi_wall_ns();
+    uint64_t now_ns = iwi_thread_ns(&thread->clock);
 
-    if (thread->has_enter && thread->is_writing) {
-        iwi_record_one(thread, IWI_RECORD_LEAVE, now_ns);
+    if (thread->writer.is_open) {
+        iwi_thread_check(thread, iwi_writer_leave(&thread->writer, now_ns));
     }
-    thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
+    thread->leave_cpu_ns = iwi_cpu_ns(&thread->clock, now_ns);
     thread->is_inside = false;
 }
 
 /* Of a poll that found nothing: its ENTER was not written. */
 static inline void iwi_leave_poll(struct iwi_thread *thread)
 {
-    uint64_t now_ns = iwi_wall_ns();
+    uint64_t now_ns = iwi_thread_ns(&thread->clock);
 
     thread->polls++;
     thread->poll_ns += now_ns - thread->enter_ns;
-    thread->leave_cpu_ns = iwi_cpu_ns(&thread->cpu, now_ns);
+    thread->leave_cpu_ns = iwi_cpu_ns(&thread->clock, now_ns);
     thread->is_inside = false;
 }
 
 /* --- what happened in a call (on_*.c) */
+
+/* The next number; only where several threads call MPI at once they must not meet. */
+static inline uint64_t iwi_next_request(void)
+{
+    if (iwi_tracer.requests.is_locked) {
+        return atomic_fetch_add_explicit(&iwi_tracer.request_count, 1, memory_order_relaxed) + 1;
+    }
+    uint64_t next = atomic_load_explicit(&iwi_tracer.request_count, memory_order_relaxed) + 1;
+    atomic_store_explicit(&iwi_tracer.request_count, next, memory_order_relaxed);
+    return next;
+}
 
 struct iwi_message_args {
     MPI_Count count;
@@ -255,6 +283,39 @@ struct iwi_message_args {
     int peer, tag;
     MPI_Comm comm;
 };
+
+/* Word by word, as they are compared: what is stored in smaller pieces cannot be read at once. */
+static inline void iwi_put_message(struct iwi_thread *thread, const struct iwi_record_message *message)
+{
+    uint64_t *room = iwi_item(thread, sizeof *message);
+
+    if (room != NULL) {
+        room[0] = (uint64_t)message->kind | (uint64_t)message->mode << 8 | (uint64_t)message->comm << 32;
+        room[1] = (uint64_t)(uint32_t)message->peer | (uint64_t)(uint32_t)message->tag << 32;
+        room[2] = message->bytes;
+        room[3] = message->request;
+    }
+}
+
+uint64_t iwi_type_ask_size(MPI_Datatype type);
+
+static inline uint64_t iwi_type_size(MPI_Datatype type)
+{
+    const struct iwi_sized_type *cached =
+        &iwi_self->cached_types[iwi_slot_of((uint64_t)(uintptr_t)type, IWI_TYPE_CACHE)];
+
+    return cached->type == type && cached->is_named ? cached->size : iwi_type_ask_size(type);
+}
+
+static inline uint64_t iwi_bytes_of(MPI_Count count, MPI_Datatype type)
+{
+    return count > 0 ? (uint64_t)count * iwi_type_size(type) : 0;
+}
+
+/* Whether this MPI keeps the bytes of a message where its header has them; before the first call. */
+void iwi_try_statuses(void);
+/* false: they are not known. */
+bool iwi_received_bytes(const MPI_Status *status, uint64_t *bytes_p);
 
 void iwi_on_send(struct iwi_thread *thread, const struct iwi_message_args *args, enum iwi_send_mode mode);
 void iwi_on_recv(struct iwi_thread *thread, const struct iwi_message_args *args, const MPI_Status *status);
@@ -278,7 +339,7 @@ void iwi_on_cancel(MPI_Request request);
 void iwi_on_request_free(MPI_Request request);
 
 /* What is recorded of a collective that begins now. */
-struct iwi_record_collective iwi_started_collective(const struct iwi_op *op);
+struct iwi_record_collective iwi_started_collective(struct iwi_thread *thread, const struct iwi_op *op);
 
 /* Statuses as C or as Fortran has them. */
 struct iwi_statuses {

@@ -2,7 +2,7 @@
 if(NOT OTF2_FOUND)
   return()
 endif()
-foreach(name p2p collectives comms misc processes sizes threads death many cost)
+foreach(name p2p collectives comms misc processes sizes threads death many cost ring)
   iw_mpi_program(trace_${name} SOURCES programs/trace_${name}.c)
 endforeach()
 iw_mpi_program(trace_mpifh SOURCES programs/trace_fortran.F90 FLAGS -DBINDING_MPIFH -fallow-argument-mismatch -w)

@@ -65,7 +65,7 @@ class Memory(trace_run.Case):
         self.grown(CALLS)
         size = sum(path.stat().st_size for path in self.trace.rglob("*") if path.is_file())
         print(f"{size / (CALLS + 1000):.1f} bytes per MPI_Sendrecv")
-        self.assertLess(size / (CALLS + 1000), 64)
+        self.assertLess(size / (CALLS + 1000), 48)
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ class Describer:
             return self.message("irecv", event, "Sender", self.request(event))
         if kind == "MPI_IRECV_REQUEST":
             return " ".join(["irecv_request", event.attribute("posted_source"), event.attribute("posted_tag"),
-                             event.attribute("posted_bytes"), self.comms[event.attribute_comm("comm")],
+                             event.attribute("posted_bytes"), self.comms[event.attribute_comm("comm") or 0],
                              self.request(event)])
         if kind == "MPI_ISEND_COMPLETE":
             return f"isend_complete {self.request(event)}"
@@ -134,7 +134,7 @@ class Describer:
             return " ".join(["collective", event.field("Operation"), self.comm(event), self.root(event),
                              event.field("Sent"), event.field("Received"), *self.bytes(event), *self.made(event)])
         if kind == "NON_BLOCKING_COLLECTIVE_REQUEST":
-            return " ".join(["icollective", self.comms[event.attribute_comm("comm")], self.request(event),
+            return " ".join(["icollective", self.comms[event.attribute_comm("comm") or 0], self.request(event),
                              *self.bytes(event)])
         if kind == "NON_BLOCKING_COLLECTIVE_COMPLETE":
             return " ".join(["icollective_complete", event.field("Operation"), self.comm(event), self.root(event),

@@ -23,6 +23,7 @@ struct iwi_spool_head {
     char cpu_clock[16];
 };
 
-#define IWI_SPOOL_VERSION 2
+#define IWI_SPOOL_VERSION 3
+#define IWI_SPOOL_OLDEST 2 /* that can be finished */
 
 #endif

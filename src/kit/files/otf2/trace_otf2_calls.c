@@ -43,6 +43,14 @@ static iw_time otf2_get_ns(const struct iwi_otf2_events *e, const OTF2_Attribute
     return (iw_time)value.uint64 * IW_PS_PER_NS;
 }
 
+/* From format 3 on MPI_COMM_WORLD is left out. */
+static bool otf2_get_comm(const struct iwi_otf2_events *e, const OTF2_AttributeList *list,
+                          OTF2_AttributeValue *value_p)
+{
+    value_p->commRef = 0;
+    return otf2_get(e, list, IWI_ATTR_COMM, value_p) || e->in->format > 2;
+}
+
 static iw_status to_ps(struct iwi_otf2_events *e, uint64_t ticks, iw_time *ps_p)
 {
     __extension__ typedef __int128 wide;
@@ -379,7 +387,7 @@ static OTF2_CallbackCode on_icollective_request(OTF2_LocationRef location, OTF2_
 
     (void)location;
     (void)at;
-    if (otf2_get(e, attributes, IWI_ATTR_COMM, &comm) && otf2_get(e, attributes, IWI_ATTR_OP, &op)) {
+    if (otf2_get_comm(e, attributes, &comm) && otf2_get(e, attributes, IWI_ATTR_OP, &op)) {
         const struct collective what = {
             op.uint8, comm.commRef, otf2_get(e, attributes, IWI_ATTR_ROOT, &root) ? root.uint32 : 0, 0,
             0,        false};
@@ -492,8 +500,7 @@ static OTF2_CallbackCode on_irecv_request(OTF2_LocationRef location, OTF2_TimeSt
 
     (void)location;
     (void)at;
-    if (otf2_get(e, attributes, IWI_ATTR_COMM, &comm) &&
-        otf2_get(e, attributes, IWI_ATTR_POSTED_SOURCE, &source)) {
+    if (otf2_get_comm(e, attributes, &comm) && otf2_get(e, attributes, IWI_ATTR_POSTED_SOURCE, &source)) {
         const bool is_any = source.int32 < 0;
 
         status = otf2_translate(e, comm.commRef, is_any ? 0 : (uint32_t)source.int32, &event);
@@ -542,6 +549,18 @@ static void otf2_set_messages(OTF2_EvtReaderCallbacks *callbacks)
 
 /* ---- regions ---- */
 
+/* Our own traces from format 3 on leave out what is all of the time since the last Leave but failed polls. */
+static iw_time cpu_time(const struct iwi_otf2_events *e, const OTF2_AttributeList *attributes,
+                        const struct iwi_otf2_raw *raw)
+{
+    const iw_time told_ps = otf2_get_ns(e, attributes, IWI_ATTR_CPU_NS);
+
+    if (told_ps >= 0 || e->in->format < 3 || !e->has_left) {
+        return told_ps;
+    }
+    return iwi_max(0, raw->time_ps - e->leave_ps - raw->poll_ps);
+}
+
 static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t at, void *user,
                                   OTF2_AttributeList *attributes, OTF2_RegionRef region)
 {
@@ -552,8 +571,8 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
     (void)location;
     (void)at;
     raw.region = region;
-    raw.cpu_ps = otf2_get_ns(e, attributes, IWI_ATTR_CPU_NS);
     raw.poll_ps = iwi_max(0, otf2_get_ns(e, attributes, IWI_ATTR_POLL_NS));
+    raw.cpu_ps = cpu_time(e, attributes, &raw);
     if (status == IW_OK) {
         status = iwi_otf2_handle(e, &raw);
     }
@@ -572,6 +591,8 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
     (void)at;
     (void)region;
     raw.unknown = otf2_get(e, attributes, IWI_ATTR_UNKNOWN, &unknown) ? unknown.uint64 : 0;
+    e->leave_ps = raw.time_ps;
+    e->has_left = true;
     if (status == IW_OK) {
         status = iwi_otf2_handle(e, &raw);
     }
@@ -588,6 +609,8 @@ static OTF2_CallbackCode on_switch(OTF2_LocationRef location, OTF2_TimeStamp tim
     (void)location;
     (void)at;
     (void)attributes;
+    e->leave_ps = raw.time_ps;
+    e->has_left = true;
     if (status == IW_OK) {
         status = iwi_otf2_handle(e, &raw);
     }
@@ -645,6 +668,7 @@ static iw_status otf2_read_location(struct iwi_otf2_events *e, const struct iwi_
                         e->in->path, e->builder->rank, location->id);
     }
     e->last_ps = -IW_TIME_INPUT_MAX;
+    e->has_left = false;
     e->event_number = 0;
     cb = callbacks();
     (void)OTF2_Reader_RegisterEvtCallbacks(e->in->reader, evt_reader, cb, e);

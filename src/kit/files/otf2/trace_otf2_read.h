@@ -164,9 +164,10 @@ struct iwi_otf2_events {
     struct iwi_otf2_thread *threads;
     uint32_t thread_count, thread;     /* thread: whose events come */
     iw_time last_ps;                   /* of that thread */
+    iw_time leave_ps;                  /* of its Leave or MeasurementOnOff before, if has_left */
     uint64_t event_number;             /* of those before, within the location */
     uint32_t seen_comm, seen_position; /* of the last collective, which the next one mostly has too */
-    bool is_buffered, has_ended;
+    bool is_buffered, has_left, has_ended;
     iw_time end_ps;
     struct iwi_otf2_raw *buffer; /* of all threads, to be put in order */
     size_t buffer_count, buffer_capacity;

@@ -301,6 +301,49 @@ static void our_attributes_are_used(void **state)
     end(trace);
 }
 
+static struct iw_trace *made_without_what_goes_without_saying(const char *format)
+{
+    struct iwt_otf2 *w = begin(IDLEWAVE, 2, 1);
+
+    iwt_otf2_property(w, "IDLEWAVE::FORMAT", format);
+    for (uint32_t r = 0; r < 2; r++) {
+        iwt_otf2_enter(w, r, 0, "MPI_Init"); /* before it nothing is known */
+        iwt_otf2_leave(w, r, 100);
+        iwt_otf2_attribute(w, "idlewave.poll_ns", OTF2_TYPE_UINT64, 30);
+        iwt_otf2_enter(w, r, 200, "MPI_Barrier");
+        iwt_otf2_collective(w, r, 210, OTF2_COLLECTIVE_OP_BARRIER, 0, UINT32_MAX, 0, 0);
+        iwt_otf2_leave(w, r, 220);
+        iwt_otf2_attribute(w, "idlewave.cpu_ns", OTF2_TYPE_UINT64, 4);
+        iwt_otf2_enter(w, r, 230, "MPI_Ibarrier");
+        iwt_otf2_attribute(w, "idlewave.op", OTF2_TYPE_UINT8, OTF2_COLLECTIVE_OP_BARRIER);
+        iwt_otf2_icollective_request(w, r, 230, 3);
+        iwt_otf2_leave(w, r, 240);
+        iwt_otf2_enter(w, r, 247, "MPI_Wait");
+        iwt_otf2_icollective_complete(w, r, 260, OTF2_COLLECTIVE_OP_BARRIER, 0, UINT32_MAX, 0, 0, 3);
+        iwt_otf2_leave(w, r, 260);
+    }
+    return finish(w);
+}
+
+/* Format 3 leaves out CPU time that is all but polls, and MPI_COMM_WORLD; in format 2 they were not known. */
+static void what_goes_without_saying_is_known_in_format_3(void **state)
+{
+    struct iw_trace *trace = made_without_what_goes_without_saying("3");
+
+    (void)state;
+    assert_int_equal(trace->ranks[0].call_count, 3);
+    assert_int_equal(trace->ranks[0].calls[0].compute_wall_ps, 70 * IW_PS_PER_NS);
+    assert_int_equal(trace->ranks[0].calls[0].compute_cpu_ps, 70 * IW_PS_PER_NS);
+    assert_int_equal(trace->ranks[0].calls[1].compute_cpu_ps, 4 * IW_PS_PER_NS);
+    assert_int_equal(trace->ranks[0].calls[1].comm, 0);
+    assert_int_equal(trace->ranks[0].calls[2].compute_cpu_ps, 7 * IW_PS_PER_NS);
+    end(trace);
+    trace = made_without_what_goes_without_saying("2");
+    assert_int_equal(trace->ranks[0].calls[0].compute_cpu_ps, -1);
+    assert_int_equal(trace->ranks[0].calls[1].compute_cpu_ps, 4 * IW_PS_PER_NS);
+    end(trace);
+}
+
 /* MPI_Start has no name that would tell it. */
 static void a_persistent_neighbour_collective_is_known_by_its_operation(void **state)
 {
@@ -513,6 +556,7 @@ int main(void)
         cmocka_unit_test(calls_of_threads_are_put_in_order),
         cmocka_unit_test(what_a_thread_starts_counts_before_what_another_waits_for),
         cmocka_unit_test(our_attributes_are_used),
+        cmocka_unit_test(what_goes_without_saying_is_known_in_format_3),
         cmocka_unit_test(a_persistent_neighbour_collective_is_known_by_its_operation),
         cmocka_unit_test(lists_of_sizes_are_found),
         cmocka_unit_test(what_format_1_cannot_say_is_told),
