@@ -126,8 +126,10 @@ struct iwi_source_ops {
     /* The first detour from this one on that ends after t. */
     iw_time (*seek)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start, iw_time t);
-    /* NULL, or seek() of `count` detours, each to its own t. Only for sources without words. */
-    void (*seek_all)(const struct iwi_noise_source *source, iw_time *starts, const iw_time *ts, size_t count);
+    /* NULL, or seek() of `count` streams side by side, each to its own t, and no start after IWI_LATEST. Only
+     * for sources that draw nothing on their way. */
+    void (*seek_all)(const struct iwi_noise_source *source, int64_t *words, iw_time *starts,
+                     const iw_time *ts, size_t count);
     /* NULL, or where step() leads: known without it, which waits for memory. */
     iw_time (*following)(const int64_t *words);
     /* NULL, or seek() waits for memory, which this call asks for. */

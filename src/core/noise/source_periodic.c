@@ -111,12 +111,13 @@ static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id dr
 }
 
 /* The quotient by floating point is at most 1 off; so vectors of them take no division. */
-IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, iw_time *starts,
-                                         const iw_time *ts, size_t count)
+IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, int64_t *words,
+                                         iw_time *starts, const iw_time *ts, size_t count)
 {
     const struct iwi_periodic p = source->u.periodic;
     const double periods_per_ps = 1 / (double)p.period_ps;
 
+    (void)words;
     for (size_t k = 0; k < count; k++) {
         const iw_time behind = ts[k] - (starts[k] + p.duration_ps);
         iw_time passed = (iw_time)((double)behind * periods_per_ps);

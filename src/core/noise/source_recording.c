@@ -18,7 +18,7 @@
 #include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 
-enum { CPU, PIECE, START, WIDE_PIECE, WIDE_START, WALK = PIECE };
+enum { CPU, PIECE, START, WIDE_PIECE, WIDE_START, WALK = PIECE, WORDS = WALK + IWI_WALK_WORDS };
 
 static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
@@ -182,6 +182,30 @@ static void fetch(const struct iwi_noise_source *source, const int64_t *words)
     iwi_detour_trace_fetch(&cpu_of(source, words)->trace, &words[WALK]);
 }
 
+/* All memory is asked for before the first stream waits for it. */
+static void seek_all(const struct iwi_noise_source *source, int64_t *words, iw_time *starts,
+                     const iw_time *ts, size_t count)
+{
+    for (size_t k = 0; k < count; k += IWI_PICKED_MOST) {
+        const size_t now = count - k < IWI_PICKED_MOST ? count - k : IWI_PICKED_MOST;
+        const uint64_t behind = iwi_pick_behind(starts + k, ts + k, 0, now);
+
+        IWI_FOR_PICKED (n, behind) {
+            __builtin_prefetch(words + (k + n) * WORDS);
+        }
+        IWI_FOR_PICKED (n, behind) {
+            fetch(source, words + (k + n) * WORDS);
+        }
+        IWI_FOR_PICKED (n, behind) {
+            int64_t *own = words + (k + n) * WORDS;
+            const iw_time start = iwi_detour_trace_seek(&cpu_of(source, own)->trace, &own[WALK],
+                                                        starts[k + n], ts[k + n]);
+
+            starts[k + n] = iwi_min(start, IWI_LATEST);
+        }
+    }
+}
+
 static size_t label(const struct iwi_noise_source *source, const int64_t *words)
 {
     return cpu_of(source, words)->label[words[WALK + IWI_WALK_PIECE]];
@@ -193,10 +217,11 @@ const struct iwi_source_ops iwi_source_recording = {
     .release = release,
     .share = share,
     .is_recorded = true,
-    .words = WALK + IWI_WALK_WORDS,
+    .words = WORDS,
     .begin = begin,
     .step = step,
     .seek = seek,
+    .seek_all = seek_all,
     .following = following,
     .fetch = fetch,
     .end = end,

@@ -580,50 +580,46 @@ static void fetch_state(const iw_noise *noise, const int64_t *state)
     }
 }
 
-/* Eight by eight, which takes vectors and no branches where nobody is behind. */
-IWI_VECTOR_VERSIONS size_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later,
-                                           size_t count, uint8_t picked[IWI_PICKED_MOST])
+/* Without branches, which vectors have no use for. No difference overflows: times are no later than
+ * IWI_LATEST, and detours under way began after -IWI_LATEST. */
+IWI_VECTOR_VERSIONS uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later,
+                                             size_t count)
 {
-    enum { STRIDE = 8 };
-    size_t picked_count = 0;
+    uint64_t picked = 0;
 
-    for (size_t n = 0; n < count; n += STRIDE) {
-        const size_t end = n + STRIDE <= count ? STRIDE : count - n;
-        iw_time slack = 0;
-
-        for (size_t k = 0; k < STRIDE && end == STRIDE; k++) {
-            slack |= nexts[n + k] - ts[n + k] - later;
+    if (count == IWI_PICKED_MOST) {
+        for (size_t n = 0; n < IWI_PICKED_MOST; n++) {
+            picked |= (uint64_t)(nexts[n] - ts[n] - later) >> 63 << n;
         }
-        for (size_t k = 0; (slack < 0 || end < STRIDE) && k < end; k++) {
-            picked[picked_count] = (uint8_t)(n + k);
-            picked_count += nexts[n + k] < ts[n + k] + later;
-        }
+        return picked;
     }
-    return picked_count;
+    for (size_t n = 0; n < count; n++) {
+        picked |= (uint64_t)(nexts[n] < ts[n] + later) << n;
+    }
+    return picked;
 }
 
-static void fetch_picked(const iw_noise *noise, const int64_t *state, const uint8_t *picked, size_t count)
+/* Asks for all memory that picked streams wait for when they are sought. */
+static void fetch_picked(const iw_noise *noise, const int64_t *state, uint64_t picked)
 {
-    for (size_t k = 0; k < count; k++) {
-        __builtin_prefetch(state + picked[k] * noise->words);
+    IWI_FOR_PICKED (n, picked) {
+        __builtin_prefetch(state + n * noise->words);
     }
-    for (size_t k = 0; k < count; k++) {
-        fetch_state(noise, state + picked[k] * noise->words);
+    IWI_FOR_PICKED (n, picked) {
+        fetch_state(noise, state + n * noise->words);
     }
 }
 
-/* Of up to IWI_PICKED_MOST streams those whose next detour may be over: all memory is asked for before the
- * first of them waits for it. */
+/* Of up to IWI_PICKED_MOST streams those whose next detour may be over. */
 static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row, size_t first,
                          iw_time *nexts, const iw_time *ts, size_t count)
 {
     int64_t *state = row->state + first * noise->words;
-    uint8_t behind[IWI_PICKED_MOST];
-    const size_t behind_count = iwi_pick_behind(nexts, ts, 0, count, behind);
+    const uint64_t behind = iwi_pick_behind(nexts, ts, 0, count);
 
-    fetch_picked(noise, state, behind, behind_count);
-    for (size_t k = 0; k < behind_count; k++) {
-        const size_t n = behind[k], place = row->lane + first + n;
+    fetch_picked(noise, state, behind);
+    IWI_FOR_PICKED (n, behind) {
+        const size_t place = row->lane + first + n;
         const struct iwi_stream_id id = {row->id.seed,
                                          row->id.trial + (place & (((size_t)1 << row->lane_shift) - 1)),
                                          row->id.rank + (uint32_t)(place >> row->lane_shift) * row->cores};
@@ -638,11 +634,8 @@ void iwi_noise_fetch_all(const iw_noise *noise, const struct iwi_stream_row *row
 {
     for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
         const size_t now = count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST;
-        const int64_t *state = row->state + n * noise->words;
-        uint8_t picked[IWI_PICKED_MOST];
-        const size_t picked_count = iwi_pick_behind(nexts + n, ts + n, later, now, picked);
 
-        fetch_picked(noise, state, picked, picked_count);
+        fetch_picked(noise, row->state + n * noise->words, iwi_pick_behind(nexts + n, ts + n, later, now));
     }
 }
 
@@ -652,7 +645,7 @@ void iwi_noise_seek_all(const iw_noise *noise, const struct iwi_stream_row *row,
     const struct iwi_noise_source *source = noise->closed_form;
 
     if (source != NULL && source->ops->seek_all != NULL) {
-        source->ops->seek_all(source, nexts, ts, count);
+        source->ops->seek_all(source, row->state, nexts, ts, count);
         return;
     }
     for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {

@@ -366,23 +366,22 @@ static void seeking_a_row_changes_no_end(void **unused)
 static void who_is_behind_is_picked(void **unused)
 {
     iw_time nexts[IWI_PICKED_MOST] = {0}, ts[IWI_PICKED_MOST] = {0};
-    uint8_t picked[IWI_PICKED_MOST];
 
     (void)unused;
     for (size_t count = 0; count <= IWI_PICKED_MOST; count++) {
-        size_t expected = 0, at = 0;
+        uint64_t expected = 0, through = 0;
 
         for (size_t i = 0; i < count; i++) {
             ts[i] = 100;
             nexts[i] = i * i % 11 == 3 ? 104 : i % 2 == 0 ? 105 : IWI_LATEST;
-            expected += nexts[i] < 105;
+            expected |= (uint64_t)(nexts[i] < 105) << i;
         }
-        assert_int_equal(iwi_pick_behind(nexts, ts, 5, count, picked), expected);
-        for (size_t i = 0; i < count; i++) {
-            if (nexts[i] < 105) {
-                assert_int_equal(picked[at++], i);
-            }
+        assert_int_equal(iwi_pick_behind(nexts, ts, 5, count), expected);
+        IWI_FOR_PICKED (n, expected) {
+            assert_true(through < (uint64_t)1 << n);
+            through |= (uint64_t)1 << n;
         }
+        assert_int_equal(through, expected);
     }
 }
 
