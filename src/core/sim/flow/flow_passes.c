@@ -91,10 +91,11 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
 /* The gaps that began one pass earlier are over before this pass receives and sends: the CPU was busy
  * longer.
  */
-static bool is_free_at(const struct iwi_pass *before, const struct iwi_pass *pass)
+static bool is_free_at(const struct iwi_pass *before, const struct iwi_cost *in, const struct iwi_cost *out,
+                       const struct iwi_pass *pass, const struct iwi_cost *next_in)
 {
-    return before->in.gap <= before->in.recv_cpu + before->reduce + before->out.send_cpu &&
-           before->out.gap <= before->out.send_cpu + pass->in.recv_cpu + pass->reduce;
+    return in->gap <= in->recv_cpu + before->reduce + out->send_cpu &&
+           out->gap <= out->send_cpu + next_in->recv_cpu + pass->reduce;
 }
 
 static bool is_free_of_gaps(const struct iwi_run *run, const struct iwi_pass *before,
@@ -104,14 +105,13 @@ static bool is_free_of_gaps(const struct iwi_run *run, const struct iwi_pass *be
     bool is_free = true;
 
     for (uint32_t k = 0; k < levels * levels * levels && is_free; k++) {
-        struct iwi_pass first = *before, second = *pass;
+        const bool is_in = before->levels != NULL && before->has_receive;
+        const bool is_out = before->levels != NULL && before->has_send;
+        const bool is_next = before->levels != NULL && pass->has_receive;
 
-        if (before->levels != NULL) {
-            first.in = before->has_receive ? before->levels->in[k % levels] : before->in;
-            first.out = before->has_send ? before->levels->out[k / levels % levels] : before->out;
-            second.in = pass->has_receive ? pass->levels->in[k / levels / levels] : pass->in;
-        }
-        is_free = is_free_at(&first, &second);
+        is_free = is_free_at(before, is_in ? &before->levels->in[k % levels] : &before->in,
+                             is_out ? &before->levels->out[k / levels % levels] : &before->out, pass,
+                             is_next ? &pass->levels->in[k / levels / levels] : &pass->in);
     }
     return is_free;
 }
