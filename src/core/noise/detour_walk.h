@@ -100,17 +100,22 @@ static inline struct iwi_stream_origin iwi_origin_of_copy(const struct iwi_strea
     return own;
 }
 
-static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
-                                             const struct iwi_stream_origin *origin, int64_t *walk)
+/* At `position`, as time begins at at_ps. */
+static inline iw_time iwi_detour_trace_begin_at(const struct iwi_detour_trace *trace, iw_time at_ps,
+                                                iw_time position, int64_t *walk)
 {
-    const iw_time position = iwi_detour_trace_offset(trace, origin);
-
     if (trace->count == 0) {
         walk[IWI_WALK_PIECE] = 0;
         walk[IWI_WALK_END] = walk[IWI_WALK_FOLLOWING] = IWI_NEVER;
         return IWI_NEVER;
     }
-    return iwi_detour_trace_place(trace, walk, origin->at_ps - position, position);
+    return iwi_detour_trace_place(trace, walk, at_ps - position, position);
+}
+
+static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
+                                             const struct iwi_stream_origin *origin, int64_t *walk)
+{
+    return iwi_detour_trace_begin_at(trace, origin->at_ps, iwi_detour_trace_offset(trace, origin), walk);
 }
 
 static inline size_t iwi_detour_trace_behind(const struct iwi_detour_trace *trace, int64_t piece)

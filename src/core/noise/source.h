@@ -120,6 +120,9 @@ struct iwi_source_ops {
      * rank. */
     void (*begin_all)(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint32_t rank_count,
                       uint32_t lanes, iw_time *next);
+    /* NULL, or begin() of up to IWI_PICKED_MOST streams side by side, of `lanes` trials for each rank. */
+    void (*begin_row)(const struct iwi_noise_source *source, const struct iwi_stream_origin *origins,
+                      size_t count, uint32_t lanes, int64_t *words, iw_time *next);
     /* The detour after this one. */
     iw_time (*step)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start);

@@ -324,8 +324,15 @@ bool iwi_noise_restarts(const iw_noise *noise)
     return noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0;
 }
 
-static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
-                         struct iwi_stream_origin *origin, int64_t *words)
+static void fill_skew(const iw_noise *noise, const struct iwi_stream_id *id, struct iwi_stream_origin *origin)
+{
+    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
+    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+}
+
+/* What one source needs. */
+static void fill_source(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                        struct iwi_stream_origin *origin)
 {
     const struct iwi_noise_source *source = &noise->sources[number];
 
@@ -339,6 +346,14 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
         origin->seat = id->rank % noise->cores_per_node;
         origin->has_copies = iwi_noise_has_copies(noise);
     }
+}
+
+static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                         struct iwi_stream_origin *origin, int64_t *words)
+{
+    const struct iwi_noise_source *source = &noise->sources[number];
+
+    fill_source(noise, number, id, origin);
     return source->ops->begin(source, origin, words);
 }
 
@@ -348,8 +363,7 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 {
     iw_time next = IWI_NEVER;
 
-    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
-    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+    fill_skew(noise, id, origin);
     if (noise->clocked_count == 1) {
         return start_one(noise, noise->clocked[0], id, origin, state);
     }
@@ -389,6 +403,32 @@ bool iwi_noise_begins_together(const iw_noise *noise)
            noise->cores_per_rank == 1 && noise->sources[noise->clocked[0]].ops->begin_all != NULL;
 }
 
+/* The same as iwi_noise_begin_all(), of noise that is one source. */
+static void begin_rows(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
+                       int64_t *state, iw_time *next)
+{
+    const uint32_t number = noise->clocked[0];
+    const struct iwi_noise_source *source = &noise->sources[number];
+    const size_t count = (size_t)rank_count * lanes;
+    struct iwi_stream_origin origins[IWI_PICKED_MOST];
+
+    for (size_t k = 0; k < count; k += IWI_PICKED_MOST) {
+        const size_t now = count - k < IWI_PICKED_MOST ? count - k : IWI_PICKED_MOST;
+
+        for (size_t n = 0; n < now; n++) {
+            const struct iwi_stream_id one = {id.seed, id.trial + (k + n) % lanes,
+                                              id.rank + (uint32_t)((k + n) / lanes)};
+
+            origins[n].draw.purpose = IWI_DRAW_OFFSET;
+            origins[n].index = 0;
+            origins[n].at_ps = 0;
+            fill_skew(noise, &one, &origins[n]);
+            fill_source(noise, number, &one, &origins[n]);
+        }
+        source->ops->begin_row(source, origins, now, lanes, state + k * noise->words, next + k);
+    }
+}
+
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
                          int64_t *state, iw_time *next)
 {
@@ -400,6 +440,10 @@ void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_
 
         draw.purpose = IWI_DRAW_OFFSET;
         alone->ops->begin_all(alone, draw, rank_count, lanes, next);
+        return;
+    }
+    if (alone != NULL && alone->ops->begin_row != NULL) {
+        begin_rows(noise, id, rank_count, lanes, state, next);
         return;
     }
     for (uint32_t rank = 0; rank < rank_count; rank++) {
