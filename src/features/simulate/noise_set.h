@@ -72,6 +72,7 @@ struct iwi_drawn {
     iw_recording ***made;        /* by input and node: those drawn anew, else NULL */
     size_t *made_count;          /* by input: nodes in it */
     iw_noise_fit **fits;         /* by input: laws of those drawn anew, else NULL */
+    struct iwi_tally **tallies;  /* by input: NULL until noise is made of it */
     size_t input_count;
 };
 
