@@ -450,9 +450,9 @@ struct builder {
     const bool *const *is_dropped; /* by recording and source; NULL: none is, and they are not checked yet */
     iw_recording **owned;          /* the same, each freed as soon as it is not needed any more; or NULL */
     size_t count;
-    int64_t most_ns;   /* 0: no limit */
-    int64_t length_ns; /* the same for all CPUs */
-    size_t most_cpus;  /* of a node */
+    int64_t most_ns;                          /* 0: no limit */
+    int64_t length_ns;                        /* the same for all CPUs */
+    size_t most_cpus;                         /* of a node */
     struct iwi_tally *own_tallies, **tallies; /* these, or the caller's */
     struct labels labels;
     struct iwi_recorded *recorded;
@@ -507,7 +507,7 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
         return IW_ERR_NOMEM;
     }
     iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns,
-                                                       b->is_dropped == NULL ? NULL : b->is_dropped[node]});
+                                                      b->is_dropped == NULL ? NULL : b->is_dropped[node]});
     if (cpu->trace.count > 0 && cpu->trace.free_ps == 0) {
         return iwi_fail(b->log, IW_ERR_RANGE,
                         "'%s': the detours of CPU %" PRIu32 " fill the whole length of %" PRId64

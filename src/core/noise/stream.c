@@ -646,10 +646,12 @@ IWI_VECTOR_VERSIONS uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time
 /* Asks for all memory that picked streams wait for when they are sought. */
 static void fetch_picked(const iw_noise *noise, const int64_t *state, uint64_t picked)
 {
-    IWI_FOR_PICKED (n, picked) {
+    IWI_FOR_PICKED(n, picked)
+    {
         __builtin_prefetch(state + n * noise->words);
     }
-    IWI_FOR_PICKED (n, picked) {
+    IWI_FOR_PICKED(n, picked)
+    {
         fetch_state(noise, state + n * noise->words);
     }
 }
@@ -662,7 +664,8 @@ static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row
     const uint64_t behind = iwi_pick_behind(nexts, ts, 0, count);
 
     fetch_picked(noise, state, behind);
-    IWI_FOR_PICKED (n, behind) {
+    IWI_FOR_PICKED(n, behind)
+    {
         const size_t place = row->lane + first + n;
         const struct iwi_stream_id id = {row->id.seed,
                                          row->id.trial + (place & (((size_t)1 << row->lane_shift) - 1)),

@@ -294,11 +294,10 @@ iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t se
                               .fits = iwi_new_array(log, set->input_count, sizeof(iw_noise_fit *)),
                               .tallies = iwi_new_array(log, set->input_count, sizeof(struct iwi_tally *)),
                               .input_count = set->input_count};
-    iw_status status =
-        drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL && drawn.fits != NULL &&
-                drawn.tallies != NULL
-            ? IW_OK
-            : IW_ERR_NOMEM;
+    iw_status status = drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL &&
+                               drawn.fits != NULL && drawn.tallies != NULL
+                           ? IW_OK
+                           : IW_ERR_NOMEM;
 
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         if (set->inputs[i].node_count > 0) {

@@ -311,7 +311,8 @@ struct streams {
     int64_t words[STREAMS * MOST_WORDS];
 };
 
-/* Streams that begin and are sought as a row, to when each of them works, and streams that are not, end alike.
+/* Streams that begin and are sought as a row, to when each of them works, and streams that are not, end
+ * alike.
  */
 static void assert_rows_end_alike(const iw_noise *noise)
 {
@@ -384,7 +385,8 @@ static void who_is_behind_is_picked(void **unused)
             expected |= (uint64_t)(nexts[i] < 105) << i;
         }
         assert_int_equal(iwi_pick_behind(nexts, ts, 5, count), expected);
-        IWI_FOR_PICKED (n, expected) {
+        IWI_FOR_PICKED(n, expected)
+        {
             assert_true(through < (uint64_t)1 << n);
             through |= (uint64_t)1 << n;
         }
