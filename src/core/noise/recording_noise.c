@@ -70,14 +70,14 @@ static iw_status join_sources(const iw_log *log, struct labels *labels, const iw
 }
 
 /* What a source took on a CPU within the common length. */
-struct iwi_tally {
+struct iwi_source_tally {
     size_t pieces;
     int64_t ns;
 };
 
 static void add_to_tally(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
-    struct iwi_tally *tally = (struct iwi_tally *)arg + source;
+    struct iwi_source_tally *tally = (struct iwi_source_tally *)arg + source;
 
     tally->pieces++;
     tally->ns += end_ns - start_ns;
@@ -85,9 +85,9 @@ static void add_to_tally(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
 
 /* By recording, its CPU and source. */
 static iw_status count_tallies(const iw_log *log, const iw_recording *const *recordings,
-                               size_t recording_count, int64_t length_ns, struct iwi_tally **tallies_p)
+                               size_t recording_count, int64_t length_ns, struct iwi_source_tally **tallies_p)
 {
-    struct iwi_tally *tally;
+    struct iwi_source_tally *tally;
     size_t count = 0;
 
     for (size_t i = 0; i < recording_count; i++) {
@@ -104,9 +104,9 @@ static iw_status count_tallies(const iw_log *log, const iw_recording *const *rec
 }
 
 /* A recording's part of the totals, without what is dropped; *index counts the CPUs. */
-static const struct iwi_tally *add_totals(struct labels *labels, size_t recording, size_t cpu_count,
-                                          size_t source_count, const bool *is_dropped,
-                                          const struct iwi_tally *tally, size_t *index)
+static const struct iwi_source_tally *add_totals(struct labels *labels, size_t recording, size_t cpu_count,
+                                                 size_t source_count, const bool *is_dropped,
+                                                 const struct iwi_source_tally *tally, size_t *index)
 {
     for (size_t cpu = 0; cpu < cpu_count; cpu++, ++*index) {
         for (size_t source = 0; source < source_count; source++, tally++) {
@@ -122,7 +122,7 @@ static const struct iwi_tally *add_totals(struct labels *labels, size_t recordin
 /* Adds up what each source took. */
 static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_recording *const *recordings,
                              const bool *const *is_dropped, size_t recording_count,
-                             const struct iwi_tally *tally)
+                             const struct iwi_source_tally *tally)
 {
     size_t cpu_count = 0, index = 0;
 
@@ -450,10 +450,10 @@ struct builder {
     const bool *const *is_dropped; /* by recording and source; NULL: none is, and they are not checked yet */
     iw_recording **owned;          /* the same, each freed as soon as it is not needed any more; or NULL */
     size_t count;
-    int64_t most_ns;                          /* 0: no limit */
-    int64_t length_ns;                        /* the same for all CPUs */
-    size_t most_cpus;                         /* of a node */
-    struct iwi_tally *own_tallies, **tallies; /* these, or the caller's */
+    int64_t most_ns;                                 /* 0: no limit */
+    int64_t length_ns;                               /* the same for all CPUs */
+    size_t most_cpus;                                /* of a node */
+    struct iwi_source_tally *own_tallies, **tallies; /* these, or the caller's */
     struct labels labels;
     struct iwi_recorded *recorded;
 };
@@ -731,7 +731,7 @@ iw_status iwi_noise_add_input(const iw_log *log, iw_noise *noise, const struct i
 }
 
 iw_status iwi_noise_add_rest(const iw_log *log, iw_noise *noise, const struct iwi_recorded_input *input,
-                             const bool *const *is_dropped, struct iwi_tally **tallies)
+                             const bool *const *is_dropped, struct iwi_source_tally **tallies)
 {
     struct builder b = builder_of(log, input);
 

@@ -242,16 +242,13 @@ static void seek_all(const struct iwi_noise_source *source, int64_t *words, iw_t
         const size_t now = count - k < IWI_PICKED_MOST ? count - k : IWI_PICKED_MOST;
         const uint64_t behind = iwi_pick_behind(starts + k, ts + k, 0, now);
 
-        IWI_FOR_PICKED(n, behind)
-        {
+        IWI_FOR_PICKED (n, behind) {
             __builtin_prefetch(words + (k + n) * WORDS);
         }
-        IWI_FOR_PICKED(n, behind)
-        {
+        IWI_FOR_PICKED (n, behind) {
             fetch(source, words + (k + n) * WORDS);
         }
-        IWI_FOR_PICKED(n, behind)
-        {
+        IWI_FOR_PICKED (n, behind) {
             int64_t *own = words + (k + n) * WORDS;
             const iw_time start =
                 iwi_detour_trace_seek(&cpu_of(source, own)->trace, &own[WALK], starts[k + n], ts[k + n]);

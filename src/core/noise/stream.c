@@ -49,8 +49,7 @@ void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
     lost_keep(lost, hit);
 }
 
-/* A compute phase on several cores: it ends with the last of them, or when all together have done the work.
- */
+/* A compute phase on several cores: it ends with the last of them, or when all have done the work. */
 
 /* Time of several cores together: up to 2^10 times 2^62. */
 __extension__ typedef __int128 wide;
@@ -379,11 +378,8 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 
 iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state)
 {
-    struct iwi_stream_origin origin;
+    struct iwi_stream_origin origin = {.draw = {.purpose = IWI_DRAW_OFFSET}};
 
-    origin.draw.purpose = IWI_DRAW_OFFSET;
-    origin.index = 0;
-    origin.at_ps = 0;
     return start_all(noise, &id, state, &origin);
 }
 
@@ -646,12 +642,10 @@ IWI_VECTOR_VERSIONS uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time
 /* Asks for all memory that picked streams wait for when they are sought. */
 static void fetch_picked(const iw_noise *noise, const int64_t *state, uint64_t picked)
 {
-    IWI_FOR_PICKED(n, picked)
-    {
+    IWI_FOR_PICKED (n, picked) {
         __builtin_prefetch(state + n * noise->words);
     }
-    IWI_FOR_PICKED(n, picked)
-    {
+    IWI_FOR_PICKED (n, picked) {
         fetch_state(noise, state + n * noise->words);
     }
 }
@@ -664,8 +658,7 @@ static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row
     const uint64_t behind = iwi_pick_behind(nexts, ts, 0, count);
 
     fetch_picked(noise, state, behind);
-    IWI_FOR_PICKED(n, behind)
-    {
+    IWI_FOR_PICKED (n, behind) {
         const size_t place = row->lane + first + n;
         const struct iwi_stream_id id = {row->id.seed,
                                          row->id.trial + (place & (((size_t)1 << row->lane_shift) - 1)),

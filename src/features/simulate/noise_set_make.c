@@ -292,7 +292,8 @@ iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t se
                               .made = iwi_new_array(log, set->input_count, sizeof(iw_recording **)),
                               .made_count = iwi_new_array(log, set->input_count, sizeof(size_t)),
                               .fits = iwi_new_array(log, set->input_count, sizeof(iw_noise_fit *)),
-                              .tallies = iwi_new_array(log, set->input_count, sizeof(struct iwi_tally *)),
+                              .tallies =
+                                  iwi_new_array(log, set->input_count, sizeof(struct iwi_source_tally *)),
                               .input_count = set->input_count};
     iw_status status = drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL &&
                                drawn.fits != NULL && drawn.tallies != NULL

@@ -372,7 +372,7 @@ static void what_is_left_out_is_as_if_it_was_cut(void **unused)
         const struct iwi_recorded_input input = {name, &name, &whole, 1, 0};
         iw_noise *cut = NULL, *left = NULL, *before = NULL;
         bool dropped[7], *is_dropped = dropped, nothing[7] = {false}, *is_nothing = nothing;
-        struct iwi_tally *tallies = NULL;
+        struct iwi_source_tally *tallies = NULL;
 
         for (size_t i = 0; i < sources; i++) {
             dropped[i] = pick(&picker, 0, 2) == 0;

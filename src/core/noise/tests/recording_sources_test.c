@@ -385,8 +385,7 @@ static void who_is_behind_is_picked(void **unused)
             expected |= (uint64_t)(nexts[i] < 105) << i;
         }
         assert_int_equal(iwi_pick_behind(nexts, ts, 5, count), expected);
-        IWI_FOR_PICKED(n, expected)
-        {
+        IWI_FOR_PICKED (n, expected) {
             assert_true(through < (uint64_t)1 << n);
             through |= (uint64_t)1 << n;
         }

@@ -86,8 +86,7 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
                       struct kind kind)
 {
     iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
-    IWI_FOR_PICKED(n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK))
-    {
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
         pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
     }
 }
@@ -178,8 +177,7 @@ static void pass_some_mixed(struct iwi_flow *flow, const struct iwi_span *span, 
                             const struct block_costs *costs, struct block *block, struct kind kind)
 {
     iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
-    IWI_FOR_PICKED(n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK))
-    {
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
         struct iwi_pass own = *pass;
 
         own.in = pass->levels->in[costs->in[n]];

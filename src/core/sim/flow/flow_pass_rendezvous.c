@@ -106,8 +106,7 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
     if (pass->has_receive) {
         iwi_span_seek(flow, span, k, block->served, BLOCK);
     }
-    IWI_FOR_PICKED(n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK))
-    {
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
         pass_element(flow, span, pass, k + n, lines, first + n, block, n);
     }
 }

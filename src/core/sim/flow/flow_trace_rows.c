@@ -120,8 +120,7 @@ static void finish_some(struct iwi_trace_rows *rows, uint32_t rank, struct stret
         iwi_span_seek(flow, &span, at.begin, start + at.begin, count);
         behind = iwi_pick_behind(span.next_detour + at.begin, done + at.begin, touch, count);
     }
-    IWI_FOR_PICKED(n, behind)
-    {
+    IWI_FOR_PICKED (n, behind) {
         const size_t k = at.begin + n;
 
         done[k] = iwi_span_work(flow, &span, k, start[k], done[k] - start[k], touch);
