@@ -467,7 +467,7 @@ struct trace_filler {
     iw_time *busy_ps; /* by label */
 };
 
-static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+static inline void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
     const struct trace_filler *filler = arg;
     const uint8_t label = filler->labels->label[filler->number[source]];
@@ -484,7 +484,10 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
         return;
     }
     trace->pieces[n] = (struct iwi_detour_piece){start_ps, duration_ps};
-    trace->free_before_ps[n] = start_ps - (trace->length_ps - trace->free_ps - duration_ps);
+    if (n % IWI_PIECES_PER_SUM == 0) {
+        trace->free_before_ps[n / IWI_PIECES_PER_SUM] =
+            start_ps - (trace->length_ps - trace->free_ps - duration_ps);
+    }
     cpu->label[n] = label;
     trace->count++;
 }
@@ -499,7 +502,7 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
 
     cpu->trace =
         (struct iwi_detour_trace){.pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
-                                  .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
+                                  .free_before_ps = iwi_new_array(b->log, most / IWI_PIECES_PER_SUM + 1, sizeof(iw_time)),
                                   .length_ps = b->recorded->length_ps,
                                   .free_ps = b->recorded->length_ps};
     cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);

@@ -23,10 +23,12 @@ struct iwi_poisson {
     double mean_under_way; /* detours at any instant; 0 where durations have no mean */
 };
 
+enum { IWI_PIECES_PER_SUM = 16 };
+
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
 struct iwi_detour_trace {
     struct iwi_detour_piece *pieces;
-    iw_time *free_before_ps; /* undisturbed time in [0, start) */
+    iw_time *free_before_ps; /* undisturbed time before the first of every IWI_PIECES_PER_SUM pieces */
     size_t count;
     iw_time length_ps; /* 0 only when count is */
     iw_time free_ps;   /* undisturbed time in [0, length), above 0 when count is */
