@@ -102,8 +102,7 @@ static iw_status fill(const iw_log *log, const struct detour *detours, size_t co
         trace.pieces[i] =
             (struct iwi_detour_piece){detours[i].start_ps, detours[i].end_ps - detours[i].start_ps};
         if (i % IWI_PIECES_PER_SUM == 0) {
-            trace.free_before_ps[i / IWI_PIECES_PER_SUM] =
-                detours[i].start_ps - (length_ps - trace.free_ps);
+            trace.free_before_ps[i / IWI_PIECES_PER_SUM] = detours[i].start_ps - (length_ps - trace.free_ps);
         }
         trace.free_ps -= trace.pieces[i].duration_ps;
     }

@@ -227,9 +227,9 @@ static inline iw_time iwi_detour_trace_finish(const struct iwi_detour_trace *tra
         return now + left;
     }
     left -= start - now;
-    return iwi_max(
-        t + d, iwi_detour_trace_reach(trace, start - trace->pieces[at[IWI_WALK_PIECE]].start_ps,
-                                      iwi_detour_trace_free_before(trace, (size_t)at[IWI_WALK_PIECE]) + left));
+    return iwi_max(t + d, iwi_detour_trace_reach(
+                              trace, start - trace->pieces[at[IWI_WALK_PIECE]].start_ps,
+                              iwi_detour_trace_free_before(trace, (size_t)at[IWI_WALK_PIECE]) + left));
 }
 
 #endif

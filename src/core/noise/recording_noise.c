@@ -500,11 +500,11 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
     struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
-    cpu->trace =
-        (struct iwi_detour_trace){.pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
-                                  .free_before_ps = iwi_new_array(b->log, most / IWI_PIECES_PER_SUM + 1, sizeof(iw_time)),
-                                  .length_ps = b->recorded->length_ps,
-                                  .free_ps = b->recorded->length_ps};
+    cpu->trace = (struct iwi_detour_trace){
+        .pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
+        .free_before_ps = iwi_new_array(b->log, most / IWI_PIECES_PER_SUM + 1, sizeof(iw_time)),
+        .length_ps = b->recorded->length_ps,
+        .free_ps = b->recorded->length_ps};
     cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);
     if (cpu->trace.pieces == NULL || cpu->trace.free_before_ps == NULL || cpu->label == NULL) {
         return IW_ERR_NOMEM;

@@ -155,8 +155,8 @@ static void fill_phase(const struct iwi_trace_rows *rows, const struct iwi_trace
     const uint32_t base = rows->code->program->base;
     iw_time amounts[WIDTH];
 
-    iwi_trace_compute_row(rows->code->program, rows->first / base, WIDTH >> flow->lane_shift, step->rank,
-                          step->sent, (iw_time)step->amount, amounts);
+    iwi_trace_compute_row(rows->code->program, rows->first / base, (uint32_t)WIDTH >> flow->lane_shift,
+                          step->rank, step->sent, (iw_time)step->amount, amounts);
     for (size_t k = 0; k < WIDTH; k++) {
         work[k] = iwi_max(amounts[k >> flow->lane_shift], flow->job->memory_ps);
     }
@@ -424,7 +424,7 @@ static bool are_for_rows(const struct iwi_trace_code *code, uint64_t begin, uint
 iw_status iwi_trace_rows_run(struct iwi_trace_rows *rows, uint64_t begin, uint64_t end, uint32_t *replica_p,
                              uint32_t replica_end)
 {
-    const uint32_t at_once = rows == NULL ? 0 : WIDTH >> rows->flow->lane_shift;
+    const uint32_t at_once = rows == NULL ? 0 : (uint32_t)WIDTH >> rows->flow->lane_shift;
 
     if (rows == NULL || !are_for_rows(rows->code, begin, end)) {
         return IW_OK;
