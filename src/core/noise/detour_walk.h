@@ -21,8 +21,9 @@ enum {
     IWI_WALK_WORDS
 };
 
-/* So many pieces are looked at one by one before a binary search is worth it. */
-enum { IWI_NEAR_PIECES = 8 };
+/* So many pieces are looked at one by one before a binary search is worth it; and are in a line of the cache,
+ * the next of which is asked for in time. */
+enum { IWI_NEAR_PIECES = 8, IWI_LINE_PIECES = 4 };
 
 static inline iw_time iwi_detour_trace_piece_end(const struct iwi_detour_trace *trace, size_t piece)
 {
@@ -85,6 +86,7 @@ static inline iw_time iwi_detour_trace_enter(const struct iwi_detour_trace *trac
     const bool is_last = piece + 1 == trace->count;
     const iw_time following = is_last ? trace->pieces[0].start_ps + trace->length_ps : now[1].start_ps;
 
+    __builtin_prefetch(now + IWI_LINE_PIECES);
     walk[IWI_WALK_PIECE] = (int64_t)piece;
     walk[IWI_WALK_END] = start + now->duration_ps;
     walk[IWI_WALK_FOLLOWING] = start + (following - now->start_ps);
