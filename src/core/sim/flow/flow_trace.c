@@ -474,16 +474,19 @@ static iw_status run_joint_step(struct trace_run *run, const struct iwi_trace_st
 
 static iw_status run_replica(struct trace_run *run, uint64_t begin, uint64_t end)
 {
+    enum { STEPS_A_LOOK = 16 }; /* at how many paths there are: a few more do no harm */
     const bool is_explaining = run->flow->job->split != NULL;
 
-    for (uint64_t at = begin; at < end;) {
+    for (uint64_t at = begin, turn = 0; at < end; turn++) {
         const struct iwi_trace_step *step = &run->code->steps[at];
 
         if (step->kind >= IWI_STEP_COLLECTIVE) {
             IW_TRY(run_joint_step(run, step));
         }
         IW_TRY(iwi_tick_rarely(run->flow->job->ticker, at));
-        IW_TRY(iwi_flow_keep_paths(run->flow));
+        if (is_explaining && turn % STEPS_A_LOOK == 0) {
+            IW_TRY(iwi_flow_keep_paths(run->flow));
+        }
         at += is_explaining ? run_step(run, step, true) : run_step(run, step, false);
     }
     return IW_OK;
