@@ -88,7 +88,8 @@ static iw_status fill(const iw_log *log, const struct detour *detours, size_t co
                       struct iwi_detour_trace *trace_p)
 {
     struct iwi_detour_trace trace = {.pieces = iwi_new_array(log, count, sizeof(struct iwi_detour_piece)),
-                                     .free_before_ps = iwi_new_array(log, count, sizeof(iw_time)),
+                                     .free_before_ps =
+                                         iwi_new_array(log, count / IWI_PIECES_PER_SUM + 1, sizeof(iw_time)),
                                      .count = count,
                                      .length_ps = length_ps,
                                      .free_ps = length_ps};
@@ -100,7 +101,9 @@ static iw_status fill(const iw_log *log, const struct detour *detours, size_t co
     for (size_t i = 0; i < count; i++) {
         trace.pieces[i] =
             (struct iwi_detour_piece){detours[i].start_ps, detours[i].end_ps - detours[i].start_ps};
-        trace.free_before_ps[i] = detours[i].start_ps - (length_ps - trace.free_ps);
+        if (i % IWI_PIECES_PER_SUM == 0) {
+            trace.free_before_ps[i / IWI_PIECES_PER_SUM] = detours[i].start_ps - (length_ps - trace.free_ps);
+        }
         trace.free_ps -= trace.pieces[i].duration_ps;
     }
     if (iwi_detour_trace_index(log, &trace) != IW_OK) {

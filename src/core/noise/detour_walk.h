@@ -21,8 +21,9 @@ enum {
     IWI_WALK_WORDS
 };
 
-/* So many pieces are looked at one by one before a binary search is worth it. */
-enum { IWI_NEAR_PIECES = 8 };
+/* So many pieces are looked at one by one before a binary search is worth it; and are in a line of the cache,
+ * the next of which is asked for in time. */
+enum { IWI_NEAR_PIECES = 8, IWI_LINE_PIECES = 4 };
 
 static inline iw_time iwi_detour_trace_piece_end(const struct iwi_detour_trace *trace, size_t piece)
 {
@@ -39,13 +40,42 @@ static inline size_t iwi_detour_trace_piece_after(const struct iwi_detour_trace 
     return at;
 }
 
-/* How many pieces begin before `work` of undisturbed time has passed since position 0. */
+/* Undisturbed time between a piece and the one behind it. */
+static inline iw_time iwi_detour_trace_gap(const struct iwi_detour_trace *trace, size_t piece)
+{
+    return trace->pieces[piece + 1].start_ps - iwi_detour_trace_piece_end(trace, piece);
+}
+
+/* Undisturbed time in [0, start). */
+static inline iw_time iwi_detour_trace_free_before(const struct iwi_detour_trace *trace, size_t piece)
+{
+    iw_time free_ps = trace->free_before_ps[piece / IWI_PIECES_PER_SUM];
+
+    for (size_t at = piece / IWI_PIECES_PER_SUM * IWI_PIECES_PER_SUM; at < piece; at++) {
+        free_ps += iwi_detour_trace_gap(trace, at);
+    }
+    return free_ps;
+}
+
+/* How many pieces begin before `work` > 0 of undisturbed time has passed since position 0. */
 static inline size_t iwi_detour_trace_pieces_within(const struct iwi_detour_trace *trace, iw_time work)
 {
-    size_t at;
+    const size_t sums = (trace->count + IWI_PIECES_PER_SUM - 1) / IWI_PIECES_PER_SUM;
+    iw_time free_ps;
+    size_t sum, piece;
 
-    IWI_FIRST_NOT(at, 0, trace->count, trace->free_before_ps[at] < work);
-    return at;
+    IWI_FIRST_NOT(sum, 0, sums, trace->free_before_ps[sum] < work);
+    if (sum == 0) {
+        return 0;
+    }
+    free_ps = trace->free_before_ps[sum - 1];
+    for (piece = (sum - 1) * IWI_PIECES_PER_SUM; piece + 1 < trace->count; piece++) {
+        free_ps += iwi_detour_trace_gap(trace, piece);
+        if (free_ps >= work) {
+            break;
+        }
+    }
+    return piece + 1;
 }
 
 /* The walk is at that piece, which begins at `start`. */
@@ -56,6 +86,7 @@ static inline iw_time iwi_detour_trace_enter(const struct iwi_detour_trace *trac
     const bool is_last = piece + 1 == trace->count;
     const iw_time following = is_last ? trace->pieces[0].start_ps + trace->length_ps : now[1].start_ps;
 
+    __builtin_prefetch(now + IWI_LINE_PIECES);
     walk[IWI_WALK_PIECE] = (int64_t)piece;
     walk[IWI_WALK_END] = start + now->duration_ps;
     walk[IWI_WALK_FOLLOWING] = start + (following - now->start_ps);
@@ -100,17 +131,22 @@ static inline struct iwi_stream_origin iwi_origin_of_copy(const struct iwi_strea
     return own;
 }
 
-static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
-                                             const struct iwi_stream_origin *origin, int64_t *walk)
+/* At `position`, as time begins at at_ps. */
+static inline iw_time iwi_detour_trace_begin_at(const struct iwi_detour_trace *trace, iw_time at_ps,
+                                                iw_time position, int64_t *walk)
 {
-    const iw_time position = iwi_detour_trace_offset(trace, origin);
-
     if (trace->count == 0) {
         walk[IWI_WALK_PIECE] = 0;
         walk[IWI_WALK_END] = walk[IWI_WALK_FOLLOWING] = IWI_NEVER;
         return IWI_NEVER;
     }
-    return iwi_detour_trace_place(trace, walk, origin->at_ps - position, position);
+    return iwi_detour_trace_place(trace, walk, at_ps - position, position);
+}
+
+static inline iw_time iwi_detour_trace_begin(const struct iwi_detour_trace *trace,
+                                             const struct iwi_stream_origin *origin, int64_t *walk)
+{
+    return iwi_detour_trace_begin_at(trace, origin->at_ps, iwi_detour_trace_offset(trace, origin), walk);
 }
 
 static inline size_t iwi_detour_trace_behind(const struct iwi_detour_trace *trace, int64_t piece)
@@ -156,8 +192,9 @@ static inline iw_time iwi_detour_trace_reach(const struct iwi_detour_trace *trac
 {
     const iw_time repetitions = (work - 1) / trace->free_ps, rest = work - repetitions * trace->free_ps;
     const size_t piece = iwi_detour_trace_pieces_within(trace, rest);
-    const iw_time busy = piece < trace->count ? trace->pieces[piece].start_ps - trace->free_before_ps[piece]
-                                              : trace->length_ps - trace->free_ps;
+    const iw_time busy = piece < trace->count
+                             ? trace->pieces[piece].start_ps - iwi_detour_trace_free_before(trace, piece)
+                             : trace->length_ps - trace->free_ps;
     iw_time whole, result;
 
     if (__builtin_mul_overflow(repetitions, trace->length_ps, &whole) || whole > IWI_LATEST ||
@@ -192,8 +229,9 @@ static inline iw_time iwi_detour_trace_finish(const struct iwi_detour_trace *tra
         return now + left;
     }
     left -= start - now;
-    return iwi_max(t + d, iwi_detour_trace_reach(trace, start - trace->pieces[at[IWI_WALK_PIECE]].start_ps,
-                                                 trace->free_before_ps[at[IWI_WALK_PIECE]] + left));
+    return iwi_max(t + d, iwi_detour_trace_reach(
+                              trace, start - trace->pieces[at[IWI_WALK_PIECE]].start_ps,
+                              iwi_detour_trace_free_before(trace, (size_t)at[IWI_WALK_PIECE]) + left));
 }
 
 #endif

@@ -69,26 +69,60 @@ static iw_status join_sources(const iw_log *log, struct labels *labels, const iw
     return status;
 }
 
-struct totals {
-    const uint32_t *number;
-    const bool *is_dropped; /* by source; NULL: none is */
-    double *total_ns;
+/* What a source took on a CPU within the common length. */
+struct iwi_source_tally {
     size_t pieces;
+    int64_t ns;
 };
 
-static void add_to_total(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+static void add_to_tally(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
-    struct totals *totals = arg;
+    struct iwi_source_tally *tally = (struct iwi_source_tally *)arg + source;
 
-    if (totals->is_dropped == NULL || !totals->is_dropped[source]) {
-        totals->pieces++;
-        totals->total_ns[totals->number[source]] += (double)(end_ns - start_ns);
-    }
+    tally->pieces++;
+    tally->ns += end_ns - start_ns;
 }
 
-/* Adds up what each source took within `length_ns`. */
+/* By recording, its CPU and source. */
+static iw_status count_tallies(const iw_log *log, const iw_recording *const *recordings,
+                               size_t recording_count, int64_t length_ns, struct iwi_source_tally **tallies_p)
+{
+    struct iwi_source_tally *tally;
+    size_t count = 0;
+
+    for (size_t i = 0; i < recording_count; i++) {
+        count += recordings[i]->cpu_count * recordings[i]->source_count;
+    }
+    *tallies_p = tally = iwi_new_array(log, count, sizeof *tally);
+    for (size_t i = 0; i < recording_count && tally != NULL; i++) {
+        for (size_t cpu = 0; cpu < recordings[i]->cpu_count; cpu++, tally += recordings[i]->source_count) {
+            iwi_cut_detours(&recordings[i]->cpus[cpu],
+                            &(struct iwi_piece_sink){add_to_tally, tally, length_ns, NULL});
+        }
+    }
+    return tally == NULL ? IW_ERR_NOMEM : IW_OK;
+}
+
+/* A recording's part of the totals, without what is dropped; *index counts the CPUs. */
+static const struct iwi_source_tally *add_totals(struct labels *labels, size_t recording, size_t cpu_count,
+                                                 size_t source_count, const bool *is_dropped,
+                                                 const struct iwi_source_tally *tally, size_t *index)
+{
+    for (size_t cpu = 0; cpu < cpu_count; cpu++, ++*index) {
+        for (size_t source = 0; source < source_count; source++, tally++) {
+            if (is_dropped == NULL || !is_dropped[source]) {
+                labels->pieces[*index] += tally->pieces;
+                labels->total_ns[labels->number[recording][source]] += (double)tally->ns;
+            }
+        }
+    }
+    return tally;
+}
+
+/* Adds up what each source took. */
 static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_recording *const *recordings,
-                             const bool *const *is_dropped, size_t recording_count, int64_t length_ns)
+                             const bool *const *is_dropped, size_t recording_count,
+                             const struct iwi_source_tally *tally)
 {
     size_t cpu_count = 0, index = 0;
 
@@ -109,15 +143,8 @@ static iw_status labels_init(const iw_log *log, struct labels *labels, const iw_
     }
     memset(labels->label, NO_LABEL, labels->all->source_count);
     for (size_t i = 0; i < recording_count; i++) {
-        struct totals totals = {labels->number[i], is_dropped == NULL ? NULL : is_dropped[i],
-                                labels->total_ns, 0};
-
-        for (size_t cpu = 0; cpu < recordings[i]->cpu_count; cpu++) {
-            totals.pieces = 0;
-            iwi_cut_detours(&recordings[i]->cpus[cpu],
-                            &(struct iwi_piece_sink){add_to_total, &totals, length_ns});
-            labels->pieces[index++] = totals.pieces;
-        }
+        tally = add_totals(labels, i, recordings[i]->cpu_count, recordings[i]->source_count,
+                           is_dropped == NULL ? NULL : is_dropped[i], tally, &index);
     }
     return IW_OK;
 }
@@ -423,9 +450,10 @@ struct builder {
     const bool *const *is_dropped; /* by recording and source; NULL: none is, and they are not checked yet */
     iw_recording **owned;          /* the same, each freed as soon as it is not needed any more; or NULL */
     size_t count;
-    int64_t most_ns;   /* 0: no limit */
-    int64_t length_ns; /* the same for all CPUs */
-    size_t most_cpus;  /* of a node */
+    int64_t most_ns;                                 /* 0: no limit */
+    int64_t length_ns;                               /* the same for all CPUs */
+    size_t most_cpus;                                /* of a node */
+    struct iwi_source_tally *own_tallies, **tallies; /* these, or the caller's */
     struct labels labels;
     struct iwi_recorded *recorded;
 };
@@ -435,12 +463,11 @@ struct builder {
 struct trace_filler {
     const struct labels *labels;
     const uint32_t *number; /* of the recording's sources */
-    const bool *is_dropped; /* of these; NULL: none is */
     struct iwi_recorded_cpu *cpu;
     iw_time *busy_ps; /* by label */
 };
 
-static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
+static inline void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t source)
 {
     const struct trace_filler *filler = arg;
     const uint8_t label = filler->labels->label[filler->number[source]];
@@ -449,9 +476,6 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
     struct iwi_detour_trace *trace = &cpu->trace;
     const size_t n = trace->count;
 
-    if (filler->is_dropped != NULL && filler->is_dropped[source]) {
-        return;
-    }
     filler->busy_ps[label] += duration_ps;
     trace->free_ps -= duration_ps;
     if (n > 0 && cpu->label[n - 1] == label &&
@@ -460,7 +484,10 @@ static void add_to_trace(void *arg, int64_t start_ns, int64_t end_ns, uint32_t s
         return;
     }
     trace->pieces[n] = (struct iwi_detour_piece){start_ps, duration_ps};
-    trace->free_before_ps[n] = start_ps - (trace->length_ps - trace->free_ps - duration_ps);
+    if (n % IWI_PIECES_PER_SUM == 0) {
+        trace->free_before_ps[n / IWI_PIECES_PER_SUM] =
+            start_ps - (trace->length_ps - trace->free_ps - duration_ps);
+    }
     cpu->label[n] = label;
     trace->count++;
 }
@@ -470,20 +497,20 @@ static iw_status build_cpu(struct builder *b, size_t node, const iw_detours *det
 {
     const size_t most = b->labels.pieces[index];
     struct iwi_recorded_cpu *cpu = &b->recorded->cpus[index];
-    struct trace_filler filler = {&b->labels, b->labels.number[node],
-                                  b->is_dropped == NULL ? NULL : b->is_dropped[node], cpu,
+    struct trace_filler filler = {&b->labels, b->labels.number[node], cpu,
                                   &b->recorded->busy_ps[index * IW_NOISE_MAX_SOURCES]};
 
-    cpu->trace =
-        (struct iwi_detour_trace){.pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
-                                  .free_before_ps = iwi_new_array(b->log, most, sizeof(iw_time)),
-                                  .length_ps = b->recorded->length_ps,
-                                  .free_ps = b->recorded->length_ps};
+    cpu->trace = (struct iwi_detour_trace){
+        .pieces = iwi_new_array(b->log, most, sizeof(struct iwi_detour_piece)),
+        .free_before_ps = iwi_new_array(b->log, most / IWI_PIECES_PER_SUM + 1, sizeof(iw_time)),
+        .length_ps = b->recorded->length_ps,
+        .free_ps = b->recorded->length_ps};
     cpu->label = iwi_new_array(b->log, most, sizeof *cpu->label);
     if (cpu->trace.pieces == NULL || cpu->trace.free_before_ps == NULL || cpu->label == NULL) {
         return IW_ERR_NOMEM;
     }
-    iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns});
+    iwi_cut_detours(detours, &(struct iwi_piece_sink){add_to_trace, &filler, b->length_ns,
+                                                      b->is_dropped == NULL ? NULL : b->is_dropped[node]});
     if (cpu->trace.count > 0 && cpu->trace.free_ps == 0) {
         return iwi_fail(b->log, IW_ERR_RANGE,
                         "'%s': the detours of CPU %" PRIu32 " fill the whole length of %" PRId64
@@ -627,7 +654,10 @@ static iw_status choose_length(struct builder *b)
 static iw_status build(struct builder *b, iw_noise *noise)
 {
     IW_TRY(choose_length(b));
-    IW_TRY(labels_init(b->log, &b->labels, b->recordings, b->is_dropped, b->count, b->length_ns));
+    if (*b->tallies == NULL) {
+        IW_TRY(count_tallies(b->log, b->recordings, b->count, b->length_ns, b->tallies));
+    }
+    IW_TRY(labels_init(b->log, &b->labels, b->recordings, b->is_dropped, b->count, *b->tallies));
     if (!labels_have_time(&b->labels) && b->is_dropped != NULL) {
         return IW_OK;
     }
@@ -670,7 +700,9 @@ static iw_status add(struct builder *b, iw_noise *noise)
     if (b->count == 0) {
         return iwi_fail(b->log, IW_ERR_RANGE, "'%s' holds no recording of any node", b->name);
     }
+    b->tallies = b->tallies == NULL ? &b->own_tallies : b->tallies;
     status = build(b, noise);
+    free(b->own_tallies);
     if (status == IW_OK && b->is_dropped != NULL && b->recorded == NULL) {
         status = iw_noise_add(b->log, noise, "none");
     } else if (status == IW_OK) {
@@ -702,11 +734,12 @@ iw_status iwi_noise_add_input(const iw_log *log, iw_noise *noise, const struct i
 }
 
 iw_status iwi_noise_add_rest(const iw_log *log, iw_noise *noise, const struct iwi_recorded_input *input,
-                             const bool *const *is_dropped)
+                             const bool *const *is_dropped, struct iwi_source_tally **tallies)
 {
     struct builder b = builder_of(log, input);
 
     b.is_dropped = is_dropped;
+    b.tallies = tallies;
     return add(&b, noise);
 }
 

@@ -26,11 +26,15 @@ struct iwi_recorded_input {
 IW_NODISCARD iw_status iwi_noise_add_input(const iw_log *log, iw_noise *noise,
                                            const struct iwi_recorded_input *input);
 
+/* What each source took on each CPU. */
+struct iwi_source_tally;
+
 /* The same of what iwi_recording_drop() would leave, by recording and source, of recordings that have been
- * checked. What is left of nothing holds its place. */
+ * checked. What is left of nothing holds its place. *tallies is NULL at first, kept for further calls with
+ * this input, and to be freed with free(). */
 IW_NODISCARD iw_status iwi_noise_add_rest(const iw_log *log, iw_noise *noise,
                                           const struct iwi_recorded_input *input,
-                                          const bool *const *is_dropped);
+                                          const bool *const *is_dropped, struct iwi_source_tally **tallies);
 
 /* The same; recordings are freed and become NULL as soon as they are not needed any more, so that there is
  * room for many. The caller frees those that are left. */

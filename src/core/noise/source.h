@@ -23,10 +23,12 @@ struct iwi_poisson {
     double mean_under_way; /* detours at any instant; 0 where durations have no mean */
 };
 
+enum { IWI_PIECES_PER_SUM = 16 };
+
 /* Disjoint pieces within [0, length), sorted, not empty; those that touch have different labels. */
 struct iwi_detour_trace {
     struct iwi_detour_piece *pieces;
-    iw_time *free_before_ps; /* undisturbed time in [0, start) */
+    iw_time *free_before_ps; /* undisturbed time before the first of every IWI_PIECES_PER_SUM pieces */
     size_t count;
     iw_time length_ps; /* 0 only when count is */
     iw_time free_ps;   /* undisturbed time in [0, length), above 0 when count is */
@@ -120,14 +122,19 @@ struct iwi_source_ops {
      * rank. */
     void (*begin_all)(const struct iwi_noise_source *source, struct iwi_draw_id draw, uint32_t rank_count,
                       uint32_t lanes, iw_time *next);
+    /* NULL, or begin() of up to IWI_PICKED_MOST streams side by side, of `lanes` trials for each rank. */
+    void (*begin_row)(const struct iwi_noise_source *source, const struct iwi_stream_origin *origins,
+                      size_t count, uint32_t lanes, int64_t *words, iw_time *next);
     /* The detour after this one. */
     iw_time (*step)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start);
     /* The first detour from this one on that ends after t. */
     iw_time (*seek)(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
                     iw_time start, iw_time t);
-    /* NULL, or seek() of `count` detours, each to its own t. Only for sources without words. */
-    void (*seek_all)(const struct iwi_noise_source *source, iw_time *starts, const iw_time *ts, size_t count);
+    /* NULL, or seek() of `count` streams side by side, each to its own t, and no start after IWI_LATEST. Only
+     * for sources that draw nothing on their way. */
+    void (*seek_all)(const struct iwi_noise_source *source, int64_t *words, iw_time *starts,
+                     const iw_time *ts, size_t count);
     /* NULL, or where step() leads: known without it, which waits for memory. */
     iw_time (*following)(const int64_t *words);
     /* NULL, or seek() waits for memory, which this call asks for. */

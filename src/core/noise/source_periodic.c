@@ -110,20 +110,24 @@ static iw_time seek(const struct iwi_noise_source *source, struct iwi_draw_id dr
     return first_ending_after(source->u.periodic, start, t);
 }
 
-/* The quotient by floating point is at most 1 off; so vectors of them take no division. */
-IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, iw_time *starts,
-                                         const iw_time *ts, size_t count)
+/* The quotient by floating point is at most 1 off; so vectors of them take no division. Nor may they branch:
+ * what is not over yet moves on by no period. */
+IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, int64_t *words,
+                                         iw_time *starts, const iw_time *ts, size_t count)
 {
     const struct iwi_periodic p = source->u.periodic;
     const double periods_per_ps = 1 / (double)p.period_ps;
+    iw_time *restrict start = starts;
+    const iw_time *restrict t = ts;
 
+    (void)words;
     for (size_t k = 0; k < count; k++) {
-        const iw_time behind = ts[k] - (starts[k] + p.duration_ps);
+        const iw_time behind = t[k] - (start[k] + p.duration_ps), is_over = ~(behind >> 63);
         iw_time passed = (iw_time)((double)behind * periods_per_ps);
 
         passed -= passed * p.period_ps > behind;
         passed += (passed + 1) * p.period_ps <= behind;
-        starts[k] += behind < 0 ? 0 : (passed + 1) * p.period_ps;
+        start[k] += is_over & ((passed + 1) * p.period_ps);
     }
 }
 

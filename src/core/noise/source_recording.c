@@ -18,7 +18,7 @@
 #include "core/noise/recording_noise.h"
 #include "core/noise/source.h"
 
-enum { CPU, PIECE, START, WIDE_PIECE, WIDE_START, WALK = PIECE };
+enum { CPU, PIECE, START, WIDE_PIECE, WIDE_START, WALK = PIECE, WORDS = WALK + IWI_WALK_WORDS };
 
 static const struct iwi_recorded_cpu *cpu_of(const struct iwi_noise_source *source, const int64_t *words)
 {
@@ -129,19 +129,71 @@ static uint32_t take_seat(const struct iwi_recorded *recorded, const struct iwi_
     return (uint32_t)(origin->seat / cpu_count);
 }
 
+/* The copy whose offset a seat meets; 0: that of the node. */
+static uint32_t copy_of(const struct iwi_recorded *recorded, const struct iwi_stream_origin *origin,
+                        int64_t *words)
+{
+    const uint32_t copy = take_seat(recorded, origin, words);
+
+    return origin->has_copies && recorded->has_own ? copy : 0;
+}
+
+static iw_time offset_of(const struct iwi_detour_trace *trace, const struct iwi_stream_origin *origin,
+                         uint32_t copy)
+{
+    const struct iwi_stream_origin own = copy > 0 ? iwi_origin_of_copy(origin, copy) : *origin;
+
+    return iwi_detour_trace_offset(trace, &own);
+}
+
 static iw_time begin(const struct iwi_noise_source *source, const struct iwi_stream_origin *origin,
                      int64_t *words)
 {
-    const struct iwi_recorded *recorded = source->u.recorded.recorded;
-    const uint32_t copy = take_seat(recorded, origin, words);
+    const uint32_t copy = copy_of(source->u.recorded.recorded, origin, words);
     const struct iwi_detour_trace *trace = &cpu_of(source, words)->trace;
 
-    if (copy > 0 && origin->has_copies && recorded->has_own) {
-        const struct iwi_stream_origin own = iwi_origin_of_copy(origin, copy);
+    return iwi_detour_trace_begin_at(trace, origin->at_ps, offset_of(trace, origin, copy), &words[WALK]);
+}
 
-        return iwi_detour_trace_begin(trace, &own, &words[WALK]);
+/* Where a stream begins in its trace. */
+struct place {
+    const struct iwi_detour_trace *trace;
+    const uint32_t *mark;
+    iw_time position;
+    uint32_t copy;
+};
+
+/* Ranks of a node share their offset, and all traces have one length. Asks for what comes first in each. */
+static void find_places(const struct iwi_noise_source *source, const struct iwi_stream_origin *origins,
+                        size_t count, uint32_t lanes, int64_t *words, struct place *places)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct iwi_stream_origin *origin = &origins[k];
+        const uint32_t copy = copy_of(source->u.recorded.recorded, origin, words + k * WORDS);
+        const struct iwi_detour_trace *trace = &cpu_of(source, words + k * WORDS)->trace;
+        const bool is_known = k >= lanes && places[k - lanes].copy == copy &&
+                              origins[k - lanes].draw.rank == origin->draw.rank &&
+                              origins[k - lanes].node == origin->node;
+        const iw_time position = is_known ? places[k - lanes].position : offset_of(trace, origin, copy);
+
+        places[k] = (struct place){trace, &trace->index[position / trace->index_ps], position, copy};
+        __builtin_prefetch(places[k].mark);
     }
-    return iwi_detour_trace_begin(trace, origin, &words[WALK]);
+}
+
+static void begin_row(const struct iwi_noise_source *source, const struct iwi_stream_origin *origins,
+                      size_t count, uint32_t lanes, int64_t *words, iw_time *next)
+{
+    struct place places[IWI_PICKED_MOST];
+
+    find_places(source, origins, count, lanes, words, places);
+    for (size_t k = 0; k < count; k++) {
+        __builtin_prefetch(&places[k].trace->pieces[*places[k].mark]);
+    }
+    for (size_t k = 0; k < count; k++) {
+        next[k] = iwi_detour_trace_begin_at(places[k].trace, origins[k].at_ps, places[k].position,
+                                            words + k * WORDS + WALK);
+    }
 }
 
 static iw_time step(const struct iwi_noise_source *source, struct iwi_draw_id draw, int64_t *words,
@@ -182,6 +234,30 @@ static void fetch(const struct iwi_noise_source *source, const int64_t *words)
     iwi_detour_trace_fetch(&cpu_of(source, words)->trace, &words[WALK]);
 }
 
+/* All memory is asked for before the first stream waits for it. */
+static void seek_all(const struct iwi_noise_source *source, int64_t *words, iw_time *starts,
+                     const iw_time *ts, size_t count)
+{
+    for (size_t k = 0; k < count; k += IWI_PICKED_MOST) {
+        const size_t now = count - k < IWI_PICKED_MOST ? count - k : IWI_PICKED_MOST;
+        const uint64_t behind = iwi_pick_behind(starts + k, ts + k, 0, now);
+
+        IWI_FOR_PICKED (n, behind) {
+            __builtin_prefetch(words + (k + n) * WORDS);
+        }
+        IWI_FOR_PICKED (n, behind) {
+            fetch(source, words + (k + n) * WORDS);
+        }
+        IWI_FOR_PICKED (n, behind) {
+            int64_t *own = words + (k + n) * WORDS;
+            const iw_time start =
+                iwi_detour_trace_seek(&cpu_of(source, own)->trace, &own[WALK], starts[k + n], ts[k + n]);
+
+            starts[k + n] = iwi_min(start, IWI_LATEST);
+        }
+    }
+}
+
 static size_t label(const struct iwi_noise_source *source, const int64_t *words)
 {
     return cpu_of(source, words)->label[words[WALK + IWI_WALK_PIECE]];
@@ -193,10 +269,12 @@ const struct iwi_source_ops iwi_source_recording = {
     .release = release,
     .share = share,
     .is_recorded = true,
-    .words = WALK + IWI_WALK_WORDS,
+    .words = WORDS,
     .begin = begin,
+    .begin_row = begin_row,
     .step = step,
     .seek = seek,
+    .seek_all = seek_all,
     .following = following,
     .fetch = fetch,
     .end = end,

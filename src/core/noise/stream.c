@@ -49,8 +49,7 @@ void iwi_lost_add(const struct iwi_lost *lost, iw_hit hit)
     lost_keep(lost, hit);
 }
 
-/* A compute phase on several cores: it ends with the last of them, or when all together have done the work.
- */
+/* A compute phase on several cores: it ends with the last of them, or when all have done the work. */
 
 /* Time of several cores together: up to 2^10 times 2^62. */
 __extension__ typedef __int128 wide;
@@ -324,8 +323,15 @@ bool iwi_noise_restarts(const iw_noise *noise)
     return noise->sync == IW_SYNC_PHASE && noise->clocked_count > 0;
 }
 
-static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
-                         struct iwi_stream_origin *origin, int64_t *words)
+static void fill_skew(const iw_noise *noise, const struct iwi_stream_id *id, struct iwi_stream_origin *origin)
+{
+    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
+    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+}
+
+/* What one source needs. */
+static void fill_source(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                        struct iwi_stream_origin *origin)
 {
     const struct iwi_noise_source *source = &noise->sources[number];
 
@@ -339,6 +345,14 @@ static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iw
         origin->seat = id->rank % noise->cores_per_node;
         origin->has_copies = iwi_noise_has_copies(noise);
     }
+}
+
+static iw_time start_one(const iw_noise *noise, uint32_t number, const struct iwi_stream_id *id,
+                         struct iwi_stream_origin *origin, int64_t *words)
+{
+    const struct iwi_noise_source *source = &noise->sources[number];
+
+    fill_source(noise, number, id, origin);
     return source->ops->begin(source, origin, words);
 }
 
@@ -348,8 +362,7 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 {
     iw_time next = IWI_NEVER;
 
-    origin->skew_ps = noise->sync != IW_SYNC_NONE ? noise->skew_ps : 0;
-    origin->shift_ps = origin->skew_ps > 0 ? iwi_noise_shift(noise, *id) : 0;
+    fill_skew(noise, id, origin);
     if (noise->clocked_count == 1) {
         return start_one(noise, noise->clocked[0], id, origin, state);
     }
@@ -365,11 +378,8 @@ static iw_time start_all(const iw_noise *noise, const struct iwi_stream_id *id, 
 
 iw_time iwi_noise_begin(const iw_noise *noise, struct iwi_stream_id id, int64_t *state)
 {
-    struct iwi_stream_origin origin;
+    struct iwi_stream_origin origin = {.draw = {.purpose = IWI_DRAW_OFFSET}};
 
-    origin.draw.purpose = IWI_DRAW_OFFSET;
-    origin.index = 0;
-    origin.at_ps = 0;
     return start_all(noise, &id, state, &origin);
 }
 
@@ -389,6 +399,32 @@ bool iwi_noise_begins_together(const iw_noise *noise)
            noise->cores_per_rank == 1 && noise->sources[noise->clocked[0]].ops->begin_all != NULL;
 }
 
+/* The same as iwi_noise_begin_all(), of noise that is one source. */
+static void begin_rows(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
+                       int64_t *state, iw_time *next)
+{
+    const uint32_t number = noise->clocked[0];
+    const struct iwi_noise_source *source = &noise->sources[number];
+    const size_t count = (size_t)rank_count * lanes;
+    struct iwi_stream_origin origins[IWI_PICKED_MOST];
+
+    for (size_t k = 0; k < count; k += IWI_PICKED_MOST) {
+        const size_t now = count - k < IWI_PICKED_MOST ? count - k : IWI_PICKED_MOST;
+
+        for (size_t n = 0; n < now; n++) {
+            const struct iwi_stream_id one = {id.seed, id.trial + (k + n) % lanes,
+                                              id.rank + (uint32_t)((k + n) / lanes)};
+
+            origins[n].draw.purpose = IWI_DRAW_OFFSET;
+            origins[n].index = 0;
+            origins[n].at_ps = 0;
+            fill_skew(noise, &one, &origins[n]);
+            fill_source(noise, number, &one, &origins[n]);
+        }
+        source->ops->begin_row(source, origins, now, lanes, state + k * noise->words, next + k);
+    }
+}
+
 void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_t rank_count, uint32_t lanes,
                          int64_t *state, iw_time *next)
 {
@@ -400,6 +436,10 @@ void iwi_noise_begin_all(const iw_noise *noise, struct iwi_stream_id id, uint32_
 
         draw.purpose = IWI_DRAW_OFFSET;
         alone->ops->begin_all(alone, draw, rank_count, lanes, next);
+        return;
+    }
+    if (alone != NULL && alone->ops->begin_row != NULL) {
+        begin_rows(noise, id, rank_count, lanes, state, next);
         return;
     }
     for (uint32_t rank = 0; rank < rank_count; rank++) {
@@ -580,50 +620,46 @@ static void fetch_state(const iw_noise *noise, const int64_t *state)
     }
 }
 
-/* Eight by eight, which takes vectors and no branches where nobody is behind. */
-IWI_VECTOR_VERSIONS size_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later,
-                                           size_t count, uint8_t picked[IWI_PICKED_MOST])
+/* Without branches, which vectors have no use for. No difference overflows: times are no later than
+ * IWI_LATEST, and detours under way began after -IWI_LATEST. */
+IWI_VECTOR_VERSIONS uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later,
+                                             size_t count)
 {
-    enum { STRIDE = 8 };
-    size_t picked_count = 0;
+    uint64_t picked = 0;
 
-    for (size_t n = 0; n < count; n += STRIDE) {
-        const size_t end = n + STRIDE <= count ? STRIDE : count - n;
-        iw_time slack = 0;
-
-        for (size_t k = 0; k < STRIDE && end == STRIDE; k++) {
-            slack |= nexts[n + k] - ts[n + k] - later;
+    if (count == IWI_PICKED_MOST) {
+        for (size_t n = 0; n < IWI_PICKED_MOST; n++) {
+            picked |= (uint64_t)(nexts[n] - ts[n] - later) >> 63 << n;
         }
-        for (size_t k = 0; (slack < 0 || end < STRIDE) && k < end; k++) {
-            picked[picked_count] = (uint8_t)(n + k);
-            picked_count += nexts[n + k] < ts[n + k] + later;
-        }
+        return picked;
     }
-    return picked_count;
+    for (size_t n = 0; n < count; n++) {
+        picked |= (uint64_t)(nexts[n] < ts[n] + later) << n;
+    }
+    return picked;
 }
 
-static void fetch_picked(const iw_noise *noise, const int64_t *state, const uint8_t *picked, size_t count)
+/* Asks for all memory that picked streams wait for when they are sought. */
+static void fetch_picked(const iw_noise *noise, const int64_t *state, uint64_t picked)
 {
-    for (size_t k = 0; k < count; k++) {
-        __builtin_prefetch(state + picked[k] * noise->words);
+    IWI_FOR_PICKED (n, picked) {
+        __builtin_prefetch(state + n * noise->words);
     }
-    for (size_t k = 0; k < count; k++) {
-        fetch_state(noise, state + picked[k] * noise->words);
+    IWI_FOR_PICKED (n, picked) {
+        fetch_state(noise, state + n * noise->words);
     }
 }
 
-/* Of up to IWI_PICKED_MOST streams those whose next detour may be over: all memory is asked for before the
- * first of them waits for it. */
+/* Of up to IWI_PICKED_MOST streams those whose next detour may be over. */
 static void seek_stretch(const iw_noise *noise, const struct iwi_stream_row *row, size_t first,
                          iw_time *nexts, const iw_time *ts, size_t count)
 {
     int64_t *state = row->state + first * noise->words;
-    uint8_t behind[IWI_PICKED_MOST];
-    const size_t behind_count = iwi_pick_behind(nexts, ts, 0, count, behind);
+    const uint64_t behind = iwi_pick_behind(nexts, ts, 0, count);
 
-    fetch_picked(noise, state, behind, behind_count);
-    for (size_t k = 0; k < behind_count; k++) {
-        const size_t n = behind[k], place = row->lane + first + n;
+    fetch_picked(noise, state, behind);
+    IWI_FOR_PICKED (n, behind) {
+        const size_t place = row->lane + first + n;
         const struct iwi_stream_id id = {row->id.seed,
                                          row->id.trial + (place & (((size_t)1 << row->lane_shift) - 1)),
                                          row->id.rank + (uint32_t)(place >> row->lane_shift) * row->cores};
@@ -638,11 +674,8 @@ void iwi_noise_fetch_all(const iw_noise *noise, const struct iwi_stream_row *row
 {
     for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
         const size_t now = count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST;
-        const int64_t *state = row->state + n * noise->words;
-        uint8_t picked[IWI_PICKED_MOST];
-        const size_t picked_count = iwi_pick_behind(nexts + n, ts + n, later, now, picked);
 
-        fetch_picked(noise, state, picked, picked_count);
+        fetch_picked(noise, row->state + n * noise->words, iwi_pick_behind(nexts + n, ts + n, later, now));
     }
 }
 
@@ -652,7 +685,7 @@ void iwi_noise_seek_all(const iw_noise *noise, const struct iwi_stream_row *row,
     const struct iwi_noise_source *source = noise->closed_form;
 
     if (source != NULL && source->ops->seek_all != NULL) {
-        source->ops->seek_all(source, nexts, ts, count);
+        source->ops->seek_all(source, row->state, nexts, ts, count);
         return;
     }
     for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {

@@ -90,9 +90,13 @@ iw_time iwi_noise_finish_closed(const iw_noise *noise, int64_t *state, iw_time *
 
 enum { IWI_PICKED_MOST = 64 };
 
-/* Which of up to IWI_PICKED_MOST elements have next < t + later: their numbers, and how many. */
-size_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later, size_t count,
-                       uint8_t picked[IWI_PICKED_MOST]);
+/* Which of up to IWI_PICKED_MOST elements have next < t + later: a bit of each. */
+uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later, size_t count);
+
+/* Goes through the numbers of bits, the lowest first. */
+#define IWI_FOR_PICKED(n, picked)                                                                           \
+    for (uint64_t n##_left = (picked), n; n##_left != 0 && (n = (uint64_t)__builtin_ctzll(n##_left), true); \
+         n##_left &= n##_left - 1)
 
 /* Streams side by side: of 2^lane_shift trials from id.trial on for each rank, of which the first has `lane`.
  */

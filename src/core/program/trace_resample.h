@@ -44,6 +44,7 @@ static inline iw_time iwi_trace_compute(const struct iwi_trace_program *program,
                                         uint32_t number, iw_time traced_ps)
 {
     const struct iwi_trace_resample *r = program->resample;
+    const iw_time *drawn_ps;
 
     if (r == NULL || program->base == 0 || rank < program->base) {
         return traced_ps;
@@ -51,7 +52,34 @@ static inline iw_time iwi_trace_compute(const struct iwi_trace_program *program,
     if (rank / program->base > r->kept) {
         return iwi_trace_drawn(program, rank, number);
     }
-    return r->drawn_ps[(r->first_phase[rank % program->base] + number) * r->kept + rank / program->base - 1];
+    drawn_ps =
+        &r->drawn_ps[(r->first_phase[rank % program->base] + number) * r->kept + rank / program->base - 1];
+    __builtin_prefetch(drawn_ps + r->kept); /* the phase behind this one comes soon */
+    return *drawn_ps;
+}
+
+/* The same of rank `own` of replicas first ... first + count - 1. */
+static inline void iwi_trace_compute_row(const struct iwi_trace_program *program, uint32_t first,
+                                         uint32_t count, uint32_t own, uint32_t number, iw_time traced_ps,
+                                         iw_time *computed_ps)
+{
+    const struct iwi_trace_resample *r = program->resample;
+    uint32_t k = 0;
+
+    for (; k < count && (r == NULL || first + k == 0); k++) {
+        computed_ps[k] = traced_ps;
+    }
+    if (k < count && first + k <= r->kept) {
+        const iw_time *drawn_ps = &r->drawn_ps[(r->first_phase[own] + number) * r->kept];
+
+        for (; k < count && first + k <= r->kept; k++) {
+            computed_ps[k] = drawn_ps[first + k - 1];
+            __builtin_prefetch(&drawn_ps[first + k - 1 + r->kept]);
+        }
+    }
+    for (; k < count; k++) {
+        computed_ps[k] = iwi_trace_drawn(program, (first + k) * program->base + own, number);
+    }
 }
 
 #endif

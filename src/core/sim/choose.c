@@ -13,6 +13,9 @@
 /* Elements of streaming rounds that stay in the cache. */
 static const double CACHE_ELEMENTS = 1 << 19;
 
+/* The same with recorded noise, of which each element has pieces of its own. */
+static const double RECORDED_ELEMENTS = 1 << 12;
+
 /* Of the memory, at most: by all threads, and by the lanes of one of them. */
 static const double THREADS_PART = 0.75, LANES_PART = 0.125;
 
@@ -92,10 +95,13 @@ static bool is_streaming(const iw_program *program)
 }
 
 /* Lanes share the decoding of operations; streaming rounds have nothing to decode and run best in cache. */
-uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_sim_opts *opts)
+uint32_t iwi_choose_lanes(const iw_program *program, const iw_noise *noise, iw_engine engine,
+                          const iw_sim_opts *opts)
 {
+    const bool is_recorded = noise != NULL && iw_noise_recorded_cpus(noise) > 0;
     const double fitting = LANES_PART * memory_bytes() / IWI_FLOW_BYTES;
-    const double most = is_streaming(program) ? CACHE_ELEMENTS : fitting;
+    const double streaming = is_recorded ? RECORDED_ELEMENTS : CACHE_ELEMENTS;
+    const double most = is_streaming(program) ? streaming : fitting;
     uint32_t lanes = opts->lanes;
 
     if (engine != IW_ENGINE_FLOW || (program->schedule != NULL && !program->schedule->is_in_order)) {

@@ -23,8 +23,9 @@ uint64_t iwi_elements_per_lane(const iw_program *program, enum iwi_kept_for want
  * one for each further send; and the words of the noise (NULL: none). */
 uint64_t iwi_rank_bytes(const iw_program *program, const iw_noise *noise, enum iwi_kept_for wanted);
 
-/* `engine`: the one that will run. */
-uint32_t iwi_choose_lanes(const iw_program *program, iw_engine engine, const iw_sim_opts *opts);
+/* `engine`: the one that will run; `noise` NULL: none. */
+uint32_t iwi_choose_lanes(const iw_program *program, const iw_noise *noise, iw_engine engine,
+                          const iw_sim_opts *opts);
 
 uint32_t iwi_choose_threads(const iw_program *program, const iw_sim_opts *opts, uint32_t lanes);
 

@@ -295,49 +295,91 @@ static iw_status add_supposed(const iw_log *log, const iw_sensitivity *supposed,
     return iw_noise_add(log, noise, spec);
 }
 
+static bool is_removed_in(const struct iwi_variant *variant, size_t part)
+{
+    return variant->is_removed != NULL && variant->is_removed[part];
+}
+
+/* It leaves the sources of its noise as they were made. */
+static bool keeps_sources(const struct iwi_variant *variant)
+{
+    return !variant->is_apart && !variant->is_joined && variant->added == NULL;
+}
+
+/* One noise does for both, made when the first runs. */
+static bool share_noise(const struct iwi_experiment *experiment, const struct iwi_variant *a,
+                        const struct iwi_variant *b)
+{
+    bool is_same = keeps_sources(a) && keeps_sources(b);
+
+    for (size_t i = 0; i < experiment->inquiry->set->part_count && is_same; i++) {
+        is_same = is_removed_in(a, i) == is_removed_in(b, i);
+    }
+    return is_same;
+}
+
 static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
-                             const struct iwi_drawn *drawn, uint32_t redraw, double *values)
+                             iw_noise *noise, uint32_t redraw, double *values)
 {
     const struct iwi_inquiry *inquiry = experiment->inquiry;
-    iw_noise *noise;
-    iw_status status;
+    const iw_noise_set *set = inquiry->set;
 
-    IW_TRY(iwi_set_make(inquiry->log, inquiry->set, drawn, variant->is_removed, &noise));
-    if (variant->is_together) {
-        iw_noise_align(noise, IW_SYNC_START, 0, inquiry->set->ranks_per_node);
-    }
+    iw_noise_align(noise, variant->is_together ? IW_SYNC_START : set->sync,
+                   variant->is_together ? 0 : set->skew_ps, set->ranks_per_node);
     if (variant->is_apart) {
         iwi_noise_take_apart(noise);
     }
     if (variant->is_joined) {
         iwi_noise_join_copies(noise);
     }
-    status = variant->added != NULL ? add_supposed(inquiry->log, variant->added, noise) : IW_OK;
-    if (status == IW_OK) {
-        status = simulate(experiment, variant, noise, redraw, values);
+    if (variant->added != NULL) {
+        IW_TRY(add_supposed(inquiry->log, variant->added, noise));
+    }
+    return simulate(experiment, variant, noise, redraw, values);
+}
+
+/* ---- many ---- */
+
+/* Variant `first` and all behind it that share its noise. */
+static iw_status run_those_alike(struct iwi_experiment *experiment, const struct iwi_variant *variants,
+                                 size_t count, size_t first, const struct iwi_drawn *drawn, uint32_t redraw,
+                                 double *values)
+{
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    const size_t stride = iwi_experiment_values(experiment);
+    const size_t at =
+        redraw == 0 ? 0 : (size_t)experiment->trials + (size_t)(redraw - 1) * experiment->per_redraw;
+    iw_noise *noise;
+    iw_status status = iwi_set_make(inquiry->log, inquiry->set, drawn, variants[first].is_removed, &noise);
+
+    IW_TRY(status);
+    for (size_t i = first; i < count && status == IW_OK; i++) {
+        if (i == first || share_noise(experiment, &variants[first], &variants[i])) {
+            status = run_variant(experiment, &variants[i], noise, redraw, &values[i * stride + at]);
+        }
     }
     iw_noise_free(noise);
     return status;
 }
 
-/* ---- many ---- */
-
 static iw_status run_redraw(struct iwi_experiment *experiment, const struct iwi_variant *variants,
                             size_t count, uint32_t redraw, double *values)
 {
     const struct iwi_inquiry *inquiry = experiment->inquiry;
-    const size_t stride = iwi_experiment_values(experiment);
     struct iwi_drawn drawn;
     iw_status status;
 
     IW_TRY(iwi_drawn_init(inquiry->log, inquiry->set, inquiry->job.sim.seed, redraw, &drawn));
     status = IW_OK;
     for (size_t i = 0; i < count && status == IW_OK; i++) {
-        double *own = &values[i * stride];
+        bool is_done = false;
 
-        status = run_variant(
-            experiment, &variants[i], &drawn, redraw,
-            redraw == 0 ? own : &own[experiment->trials + (size_t)(redraw - 1) * experiment->per_redraw]);
+        for (size_t before = 0; before < i; before++) {
+            is_done |= share_noise(experiment, &variants[before], &variants[i]);
+        }
+        if (!is_done) {
+            status = run_those_alike(experiment, variants, count, i, &drawn, redraw, values);
+        }
     }
     iwi_drawn_release(&drawn);
     return status;

@@ -105,7 +105,7 @@ static void count_recorded(iw_noise_set *set, const struct iwi_set_input *input)
                 (double)users / ((double)cores * (double)input->length_ns * (double)input->node_count)};
 
             iwi_cut_detours(&recording->cpus[cpu],
-                            &(struct iwi_piece_sink){count_piece, &counter, input->length_ns});
+                            &(struct iwi_piece_sink){count_piece, &counter, input->length_ns, NULL});
         }
     }
 }

@@ -68,10 +68,11 @@ struct iw_noise_set {
 
 /* The recordings of all inputs as they are, or as they might have been. */
 struct iwi_drawn {
-    struct iwi_set_node **nodes; /* by input; NULL: a spec */
-    iw_recording ***made;        /* by input and node: those drawn anew, else NULL */
-    size_t *made_count;          /* by input: nodes in it */
-    iw_noise_fit **fits;         /* by input: laws of those drawn anew, else NULL */
+    struct iwi_set_node **nodes;       /* by input; NULL: a spec */
+    iw_recording ***made;              /* by input and node: those drawn anew, else NULL */
+    size_t *made_count;                /* by input: nodes in it */
+    iw_noise_fit **fits;               /* by input: laws of those drawn anew, else NULL */
+    struct iwi_source_tally **tallies; /* by input: NULL until noise is made of it */
     size_t input_count;
 };
 

@@ -292,11 +292,13 @@ iw_status iwi_drawn_init(const iw_log *log, const iw_noise_set *set, uint64_t se
                               .made = iwi_new_array(log, set->input_count, sizeof(iw_recording **)),
                               .made_count = iwi_new_array(log, set->input_count, sizeof(size_t)),
                               .fits = iwi_new_array(log, set->input_count, sizeof(iw_noise_fit *)),
+                              .tallies =
+                                  iwi_new_array(log, set->input_count, sizeof(struct iwi_source_tally *)),
                               .input_count = set->input_count};
-    iw_status status =
-        drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL && drawn.fits != NULL
-            ? IW_OK
-            : IW_ERR_NOMEM;
+    iw_status status = drawn.nodes != NULL && drawn.made != NULL && drawn.made_count != NULL &&
+                               drawn.fits != NULL && drawn.tallies != NULL
+                           ? IW_OK
+                           : IW_ERR_NOMEM;
 
     for (size_t i = 0; i < set->input_count && status == IW_OK; i++) {
         if (set->inputs[i].node_count > 0) {
@@ -323,11 +325,15 @@ void iwi_drawn_release(struct iwi_drawn *drawn)
         if (drawn->fits != NULL) {
             iw_noise_fit_free(drawn->fits[i]);
         }
+        if (drawn->tallies != NULL) {
+            free(drawn->tallies[i]);
+        }
     }
     free(drawn->nodes);
     free(drawn->made);
     free(drawn->made_count);
     free(drawn->fits);
+    free(drawn->tallies);
 }
 
 /* ---- taking away ---- */
@@ -361,8 +367,9 @@ static iw_status list_dropped(const iw_log *log, const iw_noise_set *set, const 
 
 /* What is left of nothing holds its place, so that the random numbers of other inputs stay the same. */
 static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t index,
-                              const struct iwi_set_node *nodes, const bool *is_removed, iw_noise *noise)
+                              const struct iwi_drawn *drawn, const bool *is_removed, iw_noise *noise)
 {
+    const struct iwi_set_node *nodes = drawn->nodes[index];
     const struct iwi_set_input *input = &set->inputs[index];
     const size_t count = input->node_count;
     const char **names = iwi_new_array(log, count, sizeof *names);
@@ -379,7 +386,7 @@ static iw_status add_recorded(const iw_log *log, const iw_noise_set *set, size_t
     if (status == IW_OK) {
         status = iwi_noise_add_rest(
             log, noise, &(struct iwi_recorded_input){input->text, names, recordings, count, input->length_ns},
-            (const bool *const *)is_dropped);
+            (const bool *const *)is_dropped, &drawn->tallies[index]);
     }
     for (size_t i = 0; i < count && is_dropped != NULL; i++) {
         free(is_dropped[i]);
@@ -407,7 +414,7 @@ iw_status iwi_set_make(const iw_log *log, const iw_noise_set *set, const struct 
             status = set_add_laws(log, set, &drawn->nodes[i][0],
                                   drawn->fits[i] != NULL ? drawn->fits[i] : input->fit, is_removed, noise);
         } else if (input->node_count > 0) {
-            status = add_recorded(log, set, i, drawn->nodes[i], is_removed, noise);
+            status = add_recorded(log, set, i, drawn, is_removed, noise);
         } else {
             status = iw_noise_add(log, noise, is_gone(set, input->entry, is_removed) ? "none" : input->text);
         }

@@ -67,7 +67,7 @@ static void met_detours(const iw_noise_set *set, const struct iwi_set_input *inp
 
         for (size_t cpu = 0; cpu < recording->cpu_count && cpu < set->cores_per_node; cpu++) {
             iwi_cut_detours(&recording->cpus[cpu],
-                            &(struct iwi_piece_sink){take_piece, &joiner, input->length_ns});
+                            &(struct iwi_piece_sink){take_piece, &joiner, input->length_ns, NULL});
             end_detour(&joiner);
         }
     }

@@ -244,13 +244,13 @@ enum {
     TRACED_BYTES = 100    /* of an operation of a trace: as stored, and as steps while these are made */
 };
 
-/* Trials side by side. */
+/* Trials side by side, at most. */
 static uint32_t price_lanes(const iw_program *program, uint64_t trials)
 {
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
 
     opts.trials = trials;
-    return iwi_choose_lanes(program, IW_ENGINE_FLOW, &opts);
+    return iwi_choose_lanes(program, NULL, IW_ENGINE_FLOW, &opts);
 }
 
 static uint64_t price_bytes(const iw_program *program, const iw_noise *noise, uint64_t trials)

@@ -370,17 +370,20 @@ static void what_is_left_out_is_as_if_it_was_cut(void **unused)
         const iw_recording *const whole = recording;
         const char *const name = "made";
         const struct iwi_recorded_input input = {name, &name, &whole, 1, 0};
-        iw_noise *cut = NULL, *left = NULL;
-        bool dropped[7], *is_dropped = dropped;
+        iw_noise *cut = NULL, *left = NULL, *before = NULL;
+        bool dropped[7], *is_dropped = dropped, nothing[7] = {false}, *is_nothing = nothing;
+        struct iwi_source_tally *tallies = NULL;
 
         for (size_t i = 0; i < sources; i++) {
             dropped[i] = pick(&picker, 0, 2) == 0;
         }
         assert_ok(iw_noise_new(NULL, &cut));
         assert_ok(iw_noise_new(NULL, &left));
+        assert_ok(iw_noise_new(NULL, &before));
         assert_ok(iwi_recording_drop(NULL, recording, dropped, &rest));
         if (iw_noise_add_recording(NULL, cut, rest) == IW_OK &&
-            iwi_noise_add_rest(NULL, left, &input, (const bool *const *)&is_dropped) == IW_OK) {
+            iwi_noise_add_rest(NULL, before, &input, (const bool *const *)&is_nothing, &tallies) == IW_OK &&
+            iwi_noise_add_rest(NULL, left, &input, (const bool *const *)&is_dropped, &tallies) == IW_OK) {
             iw_noise_align(cut, IW_SYNC_NONE, 0, RANKS_PER_NODE);
             iw_noise_align(left, IW_SYNC_NONE, 0, RANKS_PER_NODE);
             if (iw_noise_source_count(cut) > 0) {
@@ -393,6 +396,8 @@ static void what_is_left_out_is_as_if_it_was_cut(void **unused)
         }
         iw_noise_free(cut);
         iw_noise_free(left);
+        iw_noise_free(before);
+        free(tallies);
         iw_recording_free(rest);
         iw_recording_free(recording);
     }

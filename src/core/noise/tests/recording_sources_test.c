@@ -311,7 +311,9 @@ struct streams {
     int64_t words[STREAMS * MOST_WORDS];
 };
 
-/* Streams that are sought as a row, to when each of them works, and streams that are not, end alike. */
+/* Streams that begin and are sought as a row, to when each of them works, and streams that are not, end
+ * alike.
+ */
 static void assert_rows_end_alike(const iw_noise *noise)
 {
     static struct streams sought, plain;
@@ -322,7 +324,13 @@ static void assert_rows_end_alike(const iw_noise *noise)
 
     assert_true(words <= MOST_WORDS);
     iwi_noise_begin_all(noise, row.id, RANKS, 1 << LANE_SHIFT, sought.words, sought.next);
-    plain = sought;
+    for (size_t i = 0; i < STREAMS; i++) {
+        const struct iwi_stream_id id = {7, 4 + i % 2, 2 + (uint32_t)(i / 2)};
+
+        plain.next[i] = iwi_noise_begin(noise, id, &plain.words[i * words]);
+        assert_int_equal(sought.next[i], plain.next[i]);
+    }
+    assert_memory_equal(sought.words, plain.words, STREAMS * words * sizeof plain.words[0]);
     for (uint64_t round = 0; round < 200; round++) {
         for (size_t i = 0; i < STREAMS; i++) {
             now[i] +=
@@ -343,12 +351,12 @@ static void assert_rows_end_alike(const iw_noise *noise)
     }
 }
 
-static void seeking_a_row_changes_no_end(void **unused)
+static void beginning_and_seeking_as_a_row_changes_no_end(void **unused)
 {
     static const char *const others[] = {"none", "poisson:300Hz,exp:50us", "periodic:1kHz,50us"};
 
     (void)unused;
-    for (uint32_t ranks_per_node = 1; ranks_per_node <= 3; ranks_per_node += 2) {
+    for (uint32_t ranks_per_node = 1; ranks_per_node <= 7; ranks_per_node += 3) {
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
             iw_recording *recording = recording_of(3);
             iw_noise *noise = new_noise();
@@ -366,23 +374,22 @@ static void seeking_a_row_changes_no_end(void **unused)
 static void who_is_behind_is_picked(void **unused)
 {
     iw_time nexts[IWI_PICKED_MOST] = {0}, ts[IWI_PICKED_MOST] = {0};
-    uint8_t picked[IWI_PICKED_MOST];
 
     (void)unused;
     for (size_t count = 0; count <= IWI_PICKED_MOST; count++) {
-        size_t expected = 0, at = 0;
+        uint64_t expected = 0, through = 0;
 
         for (size_t i = 0; i < count; i++) {
             ts[i] = 100;
             nexts[i] = i * i % 11 == 3 ? 104 : i % 2 == 0 ? 105 : IWI_LATEST;
-            expected += nexts[i] < 105;
+            expected |= (uint64_t)(nexts[i] < 105) << i;
         }
-        assert_int_equal(iwi_pick_behind(nexts, ts, 5, count, picked), expected);
-        for (size_t i = 0; i < count; i++) {
-            if (nexts[i] < 105) {
-                assert_int_equal(picked[at++], i);
-            }
+        assert_int_equal(iwi_pick_behind(nexts, ts, 5, count), expected);
+        IWI_FOR_PICKED (n, expected) {
+            assert_true(through < (uint64_t)1 << n);
+            through |= (uint64_t)1 << n;
         }
+        assert_int_equal(through, expected);
     }
 }
 
@@ -400,7 +407,7 @@ int main(void)
         cmocka_unit_test(only_recordings_of_detours_can_be_replayed),
         cmocka_unit_test(recordings_that_break_their_promises_are_refused),
         cmocka_unit_test(the_recording_of_one_cpu_is_a_plain_trace),
-        cmocka_unit_test(seeking_a_row_changes_no_end),
+        cmocka_unit_test(beginning_and_seeking_as_a_row_changes_no_end),
         cmocka_unit_test(who_is_behind_is_picked),
     };
 

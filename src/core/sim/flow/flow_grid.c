@@ -101,11 +101,9 @@ static void flow_finish_all(struct iwi_flow *flow, size_t i, size_t count, const
     iwi_flow_seek(flow, i, next, start, count);
     for (size_t n = 0; n < count; n += IWI_PICKED_MOST) {
         const size_t now = count - n < IWI_PICKED_MOST ? count - n : IWI_PICKED_MOST;
-        uint8_t hit[IWI_PICKED_MOST];
-        const size_t hits = iwi_pick_behind(next + n, done + n, 0, now, hit);
 
-        for (size_t h = 0; h < hits; h++) {
-            const size_t k = n + hit[h];
+        IWI_FOR_PICKED (hit, iwi_pick_behind(next + n, done + n, 0, now)) {
+            const size_t k = n + hit;
 
             done[k] = finish_one(flow, i + k, start[k], done[k]);
         }

@@ -85,14 +85,8 @@ static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const 
                       size_t k, const iw_time *now, const iw_time *from, struct block *block,
                       struct kind kind)
 {
-    uint8_t hit[BLOCK];
-    size_t hits;
-
     iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
-    hits = iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK, hit);
-    for (size_t h = 0; h < hits; h++) {
-        const size_t n = hit[h];
-
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
         pass_element(flow, span, pass, k + n, now[n], from[n], block, n, kind);
     }
 }
@@ -182,13 +176,8 @@ static void pass_some_mixed(struct iwi_flow *flow, const struct iwi_span *span, 
                             size_t k, const iw_time *now, const iw_time *from,
                             const struct block_costs *costs, struct block *block, struct kind kind)
 {
-    uint8_t hit[BLOCK];
-    size_t hits;
-
     iwi_span_seek(flow, span, k, kind.has_receive ? block->served : block->start, BLOCK);
-    hits = iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK, hit);
-    for (size_t h = 0; h < hits; h++) {
-        const size_t n = hit[h];
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
         struct iwi_pass own = *pass;
 
         own.in = pass->levels->in[costs->in[n]];

@@ -9,6 +9,7 @@
 /* Whom a rank r exchanges a message with: rank r + shift, around the end, or r ^ flip. */
 struct iwi_hop {
     bool is_flip;
+    bool is_even; /* all pairs are at one level */
     uint32_t shift, flip;
 };
 

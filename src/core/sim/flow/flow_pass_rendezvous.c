@@ -103,15 +103,11 @@ IWI_STEP void keep_block(const struct iwi_span *span, const struct iwi_pass *pas
 static void pass_some(struct iwi_flow *flow, const struct iwi_span *span, const struct iwi_pass *pass,
                       size_t k, const struct iwi_pass_lines *lines, size_t first, struct block *block)
 {
-    uint8_t hit[IWI_PICKED_MOST];
-    size_t hits;
-
     if (pass->has_receive) {
         iwi_span_seek(flow, span, k, block->served, BLOCK);
     }
-    hits = iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK, hit);
-    for (size_t h = 0; h < hits; h++) {
-        pass_element(flow, span, pass, k + hit[h], lines, first + hit[h], block, hit[h]);
+    IWI_FOR_PICKED (n, iwi_pick_behind(span->next_detour + k, block->done, pass->touch, BLOCK)) {
+        pass_element(flow, span, pass, k + n, lines, first + n, block, n);
     }
 }
 

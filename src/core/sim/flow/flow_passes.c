@@ -16,13 +16,26 @@ bool iwi_flow_streams(const struct iwi_job *job, const struct iwi_round *round)
            !(job->steps != NULL && job->has_few_steps);
 }
 
-/* Rounds are seen by their senders: rank r sends to r + shift, or to r ^ flip. */
-static struct iwi_hop hop_of(const struct iwi_round *round, uint32_t ranks, bool is_received)
+/* Each level's groups hold both ranks of all pairs, or of none. */
+static bool is_even_flip(const struct iwi_levels *levels, uint32_t flip)
 {
-    const uint32_t back = round->shift == 0 ? 0 : ranks - round->shift;
+    bool is_even = levels->nodes == 0 && levels->places == NULL && (flip & (flip - 1)) == 0;
 
-    return (struct iwi_hop){
-        .is_flip = round->is_flip, .shift = is_received ? back : round->shift, .flip = round->flip};
+    for (uint32_t level = 0; level < levels->count && is_even; level++) {
+        is_even = levels->ranks[level] % (2 * flip) == 0 || flip % levels->ranks[level] == 0;
+    }
+    return is_even;
+}
+
+/* Rounds are seen by their senders: rank r sends to r + shift, or to r ^ flip. */
+static struct iwi_hop hop_of(const struct iwi_round *round, const struct iwi_job *job, bool is_received)
+{
+    const uint32_t back = round->shift == 0 ? 0 : job->program->ranks - round->shift;
+
+    return (struct iwi_hop){.is_flip = round->is_flip,
+                            .is_even = round->is_flip && is_even_flip(&job->levels, round->flip),
+                            .shift = is_received ? back : round->shift,
+                            .flip = round->flip};
 }
 
 /* The levels of a pass are kept in the flow, as long as it takes to make it together with others. */
@@ -69,7 +82,7 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
         pass.shift = flow->is_alike ? 0 : (size_t)round.shift << flow->lane_shift;
         pass.flip = flow->is_alike ? 0 : (size_t)round.flip << flow->lane_shift;
         if (levels != NULL) {
-            levels->from = hop_of(&round, flow->job->program->ranks, true);
+            levels->from = hop_of(&round, flow->job, true);
             fill_costs(net, round.bytes, levels->in);
         }
     }
@@ -77,7 +90,7 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
         run->op->algorithm->round(run->op, run->first + number, &round);
         pass.out = iwi_cost_of(net, round.bytes);
         if (levels != NULL) {
-            levels->to = hop_of(&round, flow->job->program->ranks, false);
+            levels->to = hop_of(&round, flow->job, false);
             fill_costs(net, round.bytes, levels->out);
         }
     }
@@ -88,32 +101,48 @@ static struct iwi_pass bare_pass_at(const struct iwi_run *run, uint64_t number)
     return pass;
 }
 
+/* Whatever their levels: how much longer than its work on the CPU the gap of a message is, at most, and how
+ * long that work is, at least. */
+struct bounds {
+    iw_time gap_left, work;
+};
+
+static struct bounds bounds_of(const struct iwi_cost *costs, uint32_t count, bool is_received)
+{
+    struct bounds bounds = {INT64_MIN, INT64_MAX};
+
+    for (uint32_t k = 0; k < count; k++) {
+        const iw_time work = is_received ? costs[k].recv_cpu : costs[k].send_cpu;
+
+        bounds.gap_left = iwi_max(bounds.gap_left, costs[k].gap - work);
+        bounds.work = iwi_min(bounds.work, work);
+    }
+    return bounds;
+}
+
+static struct bounds bounds_in(const struct iwi_pass *pass, uint32_t levels)
+{
+    return levels > 0 && pass->has_receive ? bounds_of(pass->levels->in, levels, true)
+                                           : bounds_of(&pass->in, 1, true);
+}
+
+static struct bounds bounds_out(const struct iwi_pass *pass, uint32_t levels)
+{
+    return levels > 0 && pass->has_send ? bounds_of(pass->levels->out, levels, false)
+                                        : bounds_of(&pass->out, 1, false);
+}
+
 /* The gaps that began one pass earlier are over before this pass receives and sends: the CPU was busy
  * longer.
  */
-static bool is_free_at(const struct iwi_pass *before, const struct iwi_pass *pass)
-{
-    return before->in.gap <= before->in.recv_cpu + before->reduce + before->out.send_cpu &&
-           before->out.gap <= before->out.send_cpu + pass->in.recv_cpu + pass->reduce;
-}
-
 static bool is_free_of_gaps(const struct iwi_run *run, const struct iwi_pass *before,
                             const struct iwi_pass *pass)
 {
-    const uint32_t levels = before->levels != NULL ? run->flow->job->levels.count + 1 : 1;
-    bool is_free = true;
+    const uint32_t levels = before->levels != NULL ? run->flow->job->levels.count + 1 : 0;
+    const struct bounds in = bounds_in(before, levels), out = bounds_out(before, levels);
 
-    for (uint32_t k = 0; k < levels * levels * levels && is_free; k++) {
-        struct iwi_pass first = *before, second = *pass;
-
-        if (before->levels != NULL) {
-            first.in = before->has_receive ? before->levels->in[k % levels] : before->in;
-            first.out = before->has_send ? before->levels->out[k / levels % levels] : before->out;
-            second.in = pass->has_receive ? pass->levels->in[k / levels / levels] : pass->in;
-        }
-        is_free = is_free_at(&first, &second);
-    }
-    return is_free;
+    return in.gap_left <= before->reduce + out.work &&
+           out.gap_left <= bounds_in(pass, levels).work + pass->reduce;
 }
 
 /* The first two passes meet the gaps of what was before the run, if there was anything; what is after it
@@ -171,16 +200,15 @@ static uint32_t peer_of(const struct iwi_hop *hop, uint32_t rank, uint32_t ranks
     return rank < ranks - hop->shift ? rank + hop->shift : rank - (ranks - hop->shift);
 }
 
-/* How many ranks from `rank` on have their peers at the level that its own has. */
+/* How many of `own` ranks from `rank` on have their peers at the level that its own has. */
 static uint32_t levels_stretch(const struct iwi_levels *levels, const struct iwi_hop *hop, uint32_t rank,
                                uint32_t ranks, uint32_t own)
 {
     const uint32_t peer = peer_of(hop, rank, ranks);
-    uint32_t count = own;
+    uint32_t count = (uint32_t)iwi_min(own, iwi_level_stretch(levels, rank));
 
-    if (hop->is_flip && levels->nodes == 0 && levels->places == NULL &&
-        levels->ranks[0] % (2 * hop->flip) == 0) {
-        return count; /* it stays in the group */
+    if (hop->is_even) {
+        return own;
     }
     if (hop->is_flip) {
         count = (uint32_t)iwi_min(count, hop->flip - rank % hop->flip);
@@ -200,7 +228,7 @@ struct iwi_level_run iwi_level_run_at(const struct iwi_flow *flow, const struct 
     const size_t i = at < flow->count ? at : at - flow->count;
     const uint32_t rank = flow->first_rank + (uint32_t)(i >> flow->lane_shift);
     const size_t row_end = span->width_shift < 63 ? (row + 1) << span->width_shift : end;
-    uint32_t count = (uint32_t)iwi_min(iwi_level_stretch(levels, rank), ranks - rank);
+    uint32_t count = ranks - rank;
     struct iwi_level_run run = {.count = (row_end < end ? row_end : end) - k};
 
     if (pass->has_receive) {

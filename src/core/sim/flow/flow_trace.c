@@ -292,11 +292,12 @@ struct trace_run {
     struct iwi_flow *flow;
     const struct iwi_trace_program *program;
     const struct iwi_trace_code *code;
-    struct iwi_values *values; /* of parts */
-    iw_time *slots;            /* local ones, then those kept for each replica; x lanes */
-    uint32_t *paths;           /* the same when explaining; lanes is 1 then */
-    uint32_t first;            /* rank of the replica that runs */
-    size_t kept_shift;         /* from the number of a kept slot to its place for that replica */
+    struct iwi_trace_rows *rows; /* of whole replicas; NULL: one after the other */
+    struct iwi_values *values;   /* of parts */
+    iw_time *slots;              /* local ones, then those kept for each replica; x lanes */
+    uint32_t *paths;             /* the same when explaining; lanes is 1 then */
+    uint32_t first;              /* rank of the replica that runs */
+    size_t kept_shift;           /* from the number of a kept slot to its place for that replica */
 };
 
 IWI_STEP size_t slot_at(const struct trace_run *run, uint32_t slot)
@@ -473,16 +474,19 @@ static iw_status run_joint_step(struct trace_run *run, const struct iwi_trace_st
 
 static iw_status run_replica(struct trace_run *run, uint64_t begin, uint64_t end)
 {
+    enum { STEPS_A_LOOK = 16 }; /* at how many paths there are: a few more do no harm */
     const bool is_explaining = run->flow->job->split != NULL;
 
-    for (uint64_t at = begin; at < end;) {
+    for (uint64_t at = begin, turn = 0; at < end; turn++) {
         const struct iwi_trace_step *step = &run->code->steps[at];
 
         if (step->kind >= IWI_STEP_COLLECTIVE) {
             IW_TRY(run_joint_step(run, step));
         }
         IW_TRY(iwi_tick_rarely(run->flow->job->ticker, at));
-        IW_TRY(iwi_flow_keep_paths(run->flow));
+        if (is_explaining && turn % STEPS_A_LOOK == 0) {
+            IW_TRY(iwi_flow_keep_paths(run->flow));
+        }
         at += is_explaining ? run_step(run, step, true) : run_step(run, step, false);
     }
     return IW_OK;
@@ -494,8 +498,12 @@ static iw_status run_whole(struct trace_run *run, size_t s)
     const struct iwi_flow *flow = run->flow;
     const uint32_t base = run->program->base, begin = iwi_trace_first_whole(flow, base);
     const uint64_t first = s == 0 ? 0 : run->code->segments[s - 1].end, end = run->code->segments[s].end;
+    uint32_t replica = begin;
 
-    for (uint32_t replica = begin; replica < iwi_trace_end_whole(flow, base) && first < end; replica++) {
+    if (first < end && begin < iwi_trace_end_whole(flow, base)) {
+        IW_TRY(iwi_trace_rows_run(run->rows, first, end, &replica, iwi_trace_end_whole(flow, base)));
+    }
+    for (; replica < iwi_trace_end_whole(flow, base) && first < end; replica++) {
         run->first = replica * base;
         run->kept_shift = (size_t)(replica - begin) * run->code->kept_slots;
         IW_TRY(run_replica(run, first, end));
@@ -627,6 +635,7 @@ static iw_status run_all(struct trace_run *run, size_t slots)
     if (run->slots == NULL || (flow->paths != NULL && run->paths == NULL)) {
         return IW_ERR_NOMEM;
     }
+    IW_TRY(iwi_trace_rows_new(flow, code, &run->rows));
     flow->kept_paths[0] =
         (struct iwi_path_roots){run->paths, run->paths == NULL ? 0 : slots, sizeof *run->paths};
     IW_TRY(iwi_flow_reserve_scratch(flow, code->largest_wait > 0 ? code->largest_wait : 1));
@@ -651,6 +660,7 @@ iw_status iwi_flow_trace(struct iwi_flow *flow, const struct iwi_trace_code *cod
     if (status != IW_OK && flow->member != NULL) { /* before anything is freed that others may wait for */
         iwi_team_fail(flow->member->team, status);
     }
+    iwi_trace_rows_free(run.rows);
     free(run.slots);
     free(run.paths);
     memset(flow->kept_paths, 0, sizeof flow->kept_paths);

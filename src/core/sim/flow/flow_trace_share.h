@@ -94,4 +94,18 @@ IW_NODISCARD iw_status iwi_trace_cut(const struct iwi_flow *flow, const struct i
                                      struct iwi_values *values, struct iwi_replica_share *part);
 void iwi_replica_shares_free(struct iwi_replica_shares *parts);
 
+/* Replicas side by side (flow_trace_rows.c). */
+struct iwi_trace_rows;
+
+/* For one run of the flow; *rows_p stays NULL where each replica has to go alone. Also after a failure it is
+ * to be freed. */
+IW_NODISCARD iw_status iwi_trace_rows_new(struct iwi_flow *flow, const struct iwi_trace_code *code,
+                                          struct iwi_trace_rows **rows_p);
+void iwi_trace_rows_free(struct iwi_trace_rows *rows);
+
+/* Steps begin ... end - 1 of replicas from *replica_p on, which becomes the first one that is still to do:
+ * few are left, or the steps are not for rows. */
+IW_NODISCARD iw_status iwi_trace_rows_run(struct iwi_trace_rows *rows, uint64_t begin, uint64_t end,
+                                          uint32_t *replica_p, uint32_t replica_end);
+
 #endif

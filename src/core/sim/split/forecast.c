@@ -242,8 +242,10 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .room_bytes = room_for(opts)};
     all->threads = threads_of(opts, machine, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
-    all->trials_split.lanes = all->ranks_split.lanes =
-        iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts);
+    all->trials_split.lanes =
+        iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, noise, plan->engine, opts);
+    /* members pass each other all lanes at once: a few more are not worth a wait */
+    all->ranks_split.lanes = iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, NULL, plan->engine, opts);
     fill_trials_split(program, noise, opts, all, &all->trials_split);
     if (refusal != NULL) {
         (void)snprintf(all->ranks_split.refusal, sizeof all->ranks_split.refusal, "%s", refusal);

@@ -51,7 +51,8 @@ static iw_status choose(const iw_log *log, const struct iwi_plan *plan, const iw
     if (opts->threads == 1 && opts->link == NULL && opts->parallel != IW_PARALLEL_RANKS &&
         opts->checkpoint_dir == NULL) { /* nothing to choose: studies have many such runs, small ones too */
         *split = (struct iwi_split_work){
-            IW_PARALLEL_TRIALS, iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, plan->engine, opts), 1};
+            IW_PARALLEL_TRIALS,
+            iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, noise, plan->engine, opts), 1};
         return IW_OK;
     }
     iwi_forecast_now(plan, program, noise, opts, &forecast);

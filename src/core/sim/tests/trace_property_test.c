@@ -67,6 +67,38 @@ static void lanes_and_threads_change_nothing(void **state)
     }
 }
 
+/* So many that the flow engine takes them side by side, mostly without collectives in between. */
+static void set_up_replicas(struct iwt_trace_fixture *f, uint64_t seed)
+{
+    iwt_trace_set_up(f, seed);
+    iw_program_free(f->program);
+    iw_noise_free(f->noise);
+    f->noise = iwt_random_clock_noise(&f->random);
+    f->trace_opts.ranks = f->made.trace.rank_count * (uint32_t)(8 + seed % 23);
+    f->trace_opts.drops_p2p = false;
+    f->trace_opts.drops_collectives = seed % 4 != 0;
+    assert_ok(iwi_program_from_rules(NULL, &f->made.trace, &f->trace_opts, &iwi_rules_paper, &f->program));
+    iwt_quiet_unless_eager(f->program, &f->net);
+    f->opts.trials = 8;
+}
+
+static void replicas_side_by_side_and_the_unrolled_program_agree(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < TRACES / 4; seed++) {
+        struct iwt_trace_fixture f;
+        iw_sim_result *event, *flow;
+
+        set_up_replicas(&f, seed);
+        event = iwt_trace_run(&f, IW_ENGINE_EVENT, 0);
+        flow = iwt_trace_run(&f, IW_ENGINE_FLOW, 8);
+        iwt_trace_assert_same(&f, event, flow);
+        iw_sim_result_free(event);
+        iw_sim_result_free(flow);
+        iwt_trace_tear_down(&f);
+    }
+}
+
 static uint64_t count_sends(const struct iwi_schedule *schedule)
 {
     uint64_t sends = 0;
@@ -128,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_and_the_unrolled_program_agree),
         cmocka_unit_test(both_tell_the_same_steps),
+        cmocka_unit_test(replicas_side_by_side_and_the_unrolled_program_agree),
         cmocka_unit_test(lanes_and_threads_change_nothing),
         cmocka_unit_test(as_many_messages_are_unrolled_as_were_counted),
         cmocka_unit_test(the_explained_path_sums_to_the_makespan),

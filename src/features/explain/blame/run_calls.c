@@ -275,7 +275,7 @@ static iw_status cut_rank(struct iwi_blamed_run *run, const iw_recording *record
     c.from_ns = run->begin_ns[rank] - c.added_ns[0];
     c.to_ns = run->leave_ns[c.end - 1] - c.added_ns[1];
     iwi_cut_detours(&recording->cpus[cpu],
-                    &(struct iwi_piece_sink){cut_piece, &c, recording->cpus[cpu].length_ns});
+                    &(struct iwi_piece_sink){cut_piece, &c, recording->cpus[cpu].length_ns, NULL});
     return c.status;
 }
 

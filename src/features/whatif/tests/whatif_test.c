@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "features/whatif/changes.h"
 #include "made_question.h"
 #include "support/made_recording.h"
 #include "support/support.h"
@@ -414,6 +415,31 @@ static void what_cannot_be_answered_is_refused(void **state)
     iw_noise_set_free(set);
 }
 
+/* ---- what variants share ---- */
+
+enum { ROW = 2 + 2 * 4 }; /* trials; redraws with their own */
+
+static void variants_leave_the_noise_that_they_share_as_it_was(void **state)
+{
+    static const struct iwi_variant variants[] = {
+        {.is_removed = NULL}, {.is_together = true}, {.is_joined = true}, {.is_removed = NULL}};
+    struct iwt_question question;
+    const iw_whatif_opts opts = iwt_options(&question);
+    iw_noise_set *set = iwt_set(iwt_node(), NULL);
+    struct iwi_inquiry inquiry = {.set = set, .job = iwi_whatif_job(&opts), .blocks = iwi_set_blocks(set)};
+    struct iwi_experiment experiment;
+    double values[4 * ROW];
+
+    (void)state;
+    assert_ok(iwi_experiment_init(&inquiry, 0, 2, 2, &experiment));
+    assert_int_equal(iwi_experiment_values(&experiment), ROW);
+    assert_ok(iwi_experiment_run(&experiment, variants, 4, values));
+    assert_memory_not_equal(values, values + ROW, ROW * sizeof *values);
+    assert_memory_equal(values, values + 3 * ROW, ROW * sizeof *values);
+    iwi_experiment_release(&experiment);
+    iw_noise_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_quiet_node_has_nothing_to_change),
         cmocka_unit_test(progress_is_one_for_all_simulations),
         cmocka_unit_test(what_cannot_be_answered_is_refused),
+        cmocka_unit_test(variants_leave_the_noise_that_they_share_as_it_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
