@@ -1,4 +1,4 @@
-/* Clocks that never go back: CLOCK_MONOTONIC of this host, and the CPU time of a thread.
+/* Clocks that never go back: CLOCK_MONOTONIC of this host, and CPU time.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef IWI_MONOTONIC_H
@@ -20,13 +20,24 @@ static inline double iwi_now_s(void)
     return 1e-9 * (double)iwi_now_ns();
 }
 
-/* Of this thread: what others do on the machine does not count. */
-static inline double iwi_thread_cpu_s(void)
+static inline double iwi_cpu_s(clockid_t clock)
 {
     struct timespec used;
 
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    (void)clock_gettime(clock, &used);
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/* Of this thread: what others do on the machine does not count. */
+static inline double iwi_thread_cpu_s(void)
+{
+    return iwi_cpu_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Of all threads of this process, since it was started. */
+static inline double iwi_process_cpu_s(void)
+{
+    return iwi_cpu_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 #endif

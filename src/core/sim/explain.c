@@ -162,6 +162,23 @@ iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches, 
     return IW_OK;
 }
 
+static void forget_paths(void *arg, uint64_t index, const iw_split *split, const iw_time *end_ps)
+{
+    (void)arg;
+    (void)index;
+    (void)split;
+    (void)end_ps;
+}
+
+iw_status iwi_explain_sample(const iw_log *log, const struct iwi_batches *batches)
+{
+    struct iwi_batches again = *batches;
+
+    again.trials = again.lanes = 1;
+    again.paths = (struct iwi_path_sink){forget_paths, NULL};
+    return iwi_batches_run(log, &again);
+}
+
 void iwi_explain_free(iw_explain *explain)
 {
     if (explain != NULL) {

@@ -8,18 +8,36 @@
 
 #include "core/sim/plan.h"
 
-struct iwi_machine {
-    double speed;       /* how many times faster it is than that of docs/explanation/scale.md */
-    uint32_t idle_cpus; /* where members of this process find a CPU for themselves; UINT32_MAX: not asked */
-};
-
-/* By constants of docs/explanation/scale.md. */
+/* By constants of docs/explanation/scale.md. idle_cpus: where members of this process find a CPU for
+ * themselves; UINT32_MAX: not asked. */
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
-                       const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all);
+                       const iw_sim_opts *opts, uint32_t idle_cpus, iw_forecast *all);
 
 /* For a run that begins now: with no more members than there are idle CPUs, where there is a choice. */
 void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                       const iw_sim_opts *opts, iw_forecast *all);
+
+/* CPU seconds that parts of a simulation take on this machine. */
+struct iwi_sampled {
+    double plan_s;      /* before anything runs */
+    double reference_s; /* the run without noise; 0: there is none */
+    double begin_s;     /* before a worker's first batch */
+    double batch_s;     /* trials side by side */
+    double path_s;      /* a trial that is explained; 0: none is */
+    /* What was simulated meanwhile; 0: it was stopped before. */
+    iw_time noiseless_ps;
+    double makespan_ps; /* mean of the trials */
+};
+
+/* All but plan_s, by running each part for some hundredths of a second. The trials are `all` batches of
+ * of->lanes, on of->threads threads. */
+IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain,
+                                  struct iwi_sampled *sampled_p);
+
+/* iw_forecast_make() and what it has found out. */
+IW_NODISCARD iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,
+                                          const iw_noise *noise, const iw_sim_opts *opts,
+                                          iw_forecast *forecast_p, struct iwi_sampled *sampled_p);
 
 /* Refuses (logged) what cannot be split as it has to be. */
 IW_NODISCARD iw_status iwi_forecast_check(const iw_log *log, const iw_sim_opts *opts,

@@ -47,11 +47,9 @@ static void dissemination_sends_min_of_shift_and_block(void **state)
     assert_int_equal(crossing_of("barrier:dissemination", 64, 1, 4).exchanges, 6);
 }
 
-/* On a machine as fast as that of docs/explanation/scale.md, all of it idle: what is chosen here does not
- * hang on how busy the machine of the test is. */
+/* By the constants, all CPUs idle: what is chosen here does not hang on how busy the machine of the test is. */
 static iw_forecast forecast_of(const char *operations, uint32_t ranks, uint64_t trials, uint32_t threads)
 {
-    const struct iwi_machine machine = {1.0, UINT32_MAX};
     iw_program *program = make(operations, ranks, 1);
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     struct iwi_plan plan;
@@ -60,7 +58,7 @@ static iw_forecast forecast_of(const char *operations, uint32_t ranks, uint64_t 
     opts.trials = trials;
     opts.threads = threads;
     assert_ok(iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan));
-    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    iwi_forecast_fill(&plan, program, NULL, &opts, UINT32_MAX, &forecast);
     iwi_plan_release(&plan);
     iw_program_free(program);
     return forecast;
@@ -89,7 +87,6 @@ static void rings_are_split_and_linear_exchanges_are_not(void **state)
 static void ranks_are_split_over_idle_cpus_only(void **state)
 {
     iw_program *program = make("barrier:dissemination", 1 << 22, 1);
-    struct iwi_machine machine = {1.0, 2};
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     struct iwi_plan plan;
     iw_forecast forecast;
@@ -97,14 +94,13 @@ static void ranks_are_split_over_idle_cpus_only(void **state)
     (void)state;
     opts.threads = 4;
     assert_ok(iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan));
-    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    iwi_forecast_fill(&plan, program, NULL, &opts, 2, &forecast);
     assert_int_equal(forecast.chosen, IW_PARALLEL_RANKS);
     assert_int_equal(forecast.threads, 2);
-    machine.idle_cpus = 1;
-    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    iwi_forecast_fill(&plan, program, NULL, &opts, 1, &forecast);
     assert_int_equal(forecast.chosen, IW_PARALLEL_TRIALS);
     opts.trials = 4;
-    iwi_forecast_fill(&plan, program, NULL, &opts, &machine, &forecast);
+    iwi_forecast_fill(&plan, program, NULL, &opts, 1, &forecast);
     assert_int_equal(forecast.trials_split.workers, 4);
     iwi_plan_release(&plan);
     iw_program_free(program);
