@@ -295,10 +295,9 @@ static iw_status add_supposed(const iw_log *log, const iw_sensitivity *supposed,
     return iw_noise_add(log, noise, spec);
 }
 
-static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
-                             const struct iwi_drawn *drawn, uint32_t redraw, double *values)
+iw_status iwi_variant_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *variant,
+                            const struct iwi_drawn *drawn, iw_noise **noise_p)
 {
-    const struct iwi_inquiry *inquiry = experiment->inquiry;
     iw_noise *noise;
     iw_status status;
 
@@ -313,9 +312,22 @@ static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi
         iwi_noise_join_copies(noise);
     }
     status = variant->added != NULL ? add_supposed(inquiry->log, variant->added, noise) : IW_OK;
-    if (status == IW_OK) {
-        status = simulate(experiment, variant, noise, redraw, values);
+    if (status != IW_OK) {
+        iw_noise_free(noise);
+        return status;
     }
+    *noise_p = noise;
+    return IW_OK;
+}
+
+static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                             const struct iwi_drawn *drawn, uint32_t redraw, double *values)
+{
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iwi_variant_noise(experiment->inquiry, variant, drawn, &noise));
+    status = simulate(experiment, variant, noise, redraw, values);
     iw_noise_free(noise);
     return status;
 }

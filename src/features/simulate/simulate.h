@@ -86,6 +86,10 @@ uint64_t iwi_experiment_work(const struct iwi_experiment *experiment, size_t var
 IW_NODISCARD iw_status iwi_experiment_run(struct iwi_experiment *experiment,
                                           const struct iwi_variant *variants, size_t count, double *values);
 
+/* What a variant is simulated with; to be freed. */
+IW_NODISCARD iw_status iwi_variant_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *variant,
+                                         const struct iwi_drawn *drawn, iw_noise **noise_p);
+
 /* The redraws alone: the first experiment->trials numbers of each variant are left as they are. */
 IW_NODISCARD iw_status iwi_experiment_run_redraws(struct iwi_experiment *experiment,
                                                   const struct iwi_variant *variants, size_t count,
