@@ -42,30 +42,30 @@ static double trials_s(const iw_forecast *all, const struct iwi_sampled *sampled
 }
 
 /* Drawing recordings anew, fitting laws to them, and simulating those. */
-static iw_status add_redraws(const iw_log *log, const iw_certainty_question *q, double *cpu_s)
+static iw_status sample_redraws(const iw_log *log, const iw_certainty_question *q, double enough_s,
+                                struct iwi_certainty_effort *effort)
 {
     const double begin_s = iwi_process_cpu_s();
     struct iwi_sampled sampled;
     iw_sim_opts opts = *q->opts;
     iw_noise *noise = NULL;
     iw_forecast redraw;
-    double drawn_s;
     iw_status status;
 
     opts.trials = redrawn_each(q);
     opts.want_explain = false;
     IW_TRY(iw_noise_set_make(log, q->set, NULL, opts.seed, 1, &noise));
-    drawn_s = iwi_process_cpu_s() - begin_s;
-    status = iwi_forecast_parts(log, q->program, q->net, noise, &opts, &redraw, &sampled);
+    effort->counting_s = IW_CERTAINTY_REDRAWS * (iwi_process_cpu_s() - begin_s);
+    status = iwi_forecast_parts(log, q->program, q->net, noise, &opts, enough_s, &redraw, &sampled);
     iw_noise_free(noise);
     IW_TRY(status);
-    *cpu_s += IW_CERTAINTY_REDRAWS * trials_s(&redraw, &sampled, drawn_s, opts.trials);
+    effort->simulating_s = IW_CERTAINTY_REDRAWS * trials_s(&redraw, &sampled, 0.0, opts.trials);
     return IW_OK;
 }
 
 /* What the recording adds to an interval, by counting it once. */
-static iw_status add_recording(const iw_log *log, const iw_certainty_question *q,
-                               const struct iwi_sampled *sampled, double *cpu_s)
+static iw_status count_once(const iw_log *log, const iw_certainty_question *q,
+                            const struct iwi_sampled *sampled, struct iwi_certainty_effort *effort)
 {
     const double begin_s = iwi_process_cpu_s(), slowdown = slowdown_of(sampled);
     const struct iwi_exposure exposure = {.ranks = iw_program_ranks(q->program),
@@ -78,28 +78,39 @@ static iw_status add_recording(const iw_log *log, const iw_certainty_question *q
     }
     IW_TRY(iwi_count_recording(log, q->set, &exposure, slowdowns, IW_CERTAINTY_LEAST_TRIALS, q->opts->seed,
                                &estimate, NULL));
-    *cpu_s += iwi_process_cpu_s() - begin_s;
+    effort->counting_s = iwi_process_cpu_s() - begin_s;
     return IW_OK;
 }
 
-static iw_status add_certainty(const iw_log *log, const iw_certainty_question *q, const iw_forecast *all,
-                               const struct iwi_sampled *sampled, double make_s, double *cpu_s)
+iw_status iwi_certainty_sample(const iw_log *log, const iw_certainty_question *q, const iw_forecast *all,
+                               const struct iwi_sampled *sampled, double make_s, double enough_s,
+                               struct iwi_certainty_effort *effort_p)
 {
     const uint64_t trials = q->opts->trials;
     const iw_reach reach = iw_reach_of(q->set, all->ranks, quiet_of(sampled), slowdown_of(sampled));
 
+    *effort_p = (struct iwi_certainty_effort){0.0, 0.0};
     if (redrawn_each(q) > 0) {
-        IW_TRY(add_redraws(log, q, cpu_s));
+        IW_TRY(sample_redraws(log, q, enough_s, effort_p));
     } else if (trials >= IW_CERTAINTY_LEAST_TRIALS && reach.watched_s > 0.0 && !reach.is_extrapolated) {
-        IW_TRY(add_recording(log, q, sampled, cpu_s));
+        IW_TRY(count_once(log, q, sampled, effort_p));
     }
     if (reach.sensitivity.length_ns > 0 && q->opts->rules != IW_RULES_LOGGOPSIM) {
-        *cpu_s += trials_s(all, sampled, make_s, iwi_sensitivity_trials(trials));
+        effort_p->counting_s += make_s;
+        effort_p->simulating_s += trials_s(all, sampled, 0.0, iwi_sensitivity_trials(trials));
     }
-    *cpu_s += trials_s(all, sampled, make_s, iw_node_wide_trials(q->set, trials)) +
-              trials_s(all, sampled, 2.0 * make_s, iw_independence_trials(q->set, trials)) +
-              trials_s(all, sampled, make_s, (iw_steady_trials(q->set, q->program, trials) + 1) / 2);
     return IW_OK;
+}
+
+/* What else a simulation is asked. */
+static double more_trials_s(const iw_certainty_question *q, const iw_forecast *all,
+                            const struct iwi_sampled *sampled, double make_s)
+{
+    const uint64_t trials = q->opts->trials;
+
+    return trials_s(all, sampled, make_s, iw_node_wide_trials(q->set, trials)) +
+           trials_s(all, sampled, 2.0 * make_s, iw_independence_trials(q->set, trials)) +
+           trials_s(all, sampled, make_s, (iw_steady_trials(q->set, q->program, trials) + 1) / 2);
 }
 
 static double time_making(const iw_certainty_question *q, iw_noise **noise_p, iw_status *status)
@@ -118,7 +129,8 @@ iw_status iw_certainty_forecast(const iw_log *log, const iw_certainty_question *
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
     struct iwi_sampled sampled;
     iw_noise *noise = NULL;
-    double make_s, cpu_s = 0.0;
+    struct iwi_certainty_effort effort;
+    double make_s;
     iw_forecast all;
     iw_status status;
 
@@ -126,14 +138,17 @@ iw_status iw_certainty_forecast(const iw_log *log, const iw_certainty_question *
     known.opts = &opts;
     make_s = time_making(&known, &noise, &status);
     IW_TRY(status);
-    status = iwi_forecast_parts(log, known.program, known.net, noise, &opts, &all, &sampled);
+    status = iwi_forecast_parts(log, known.program, known.net, noise, &opts, IWI_SAMPLE_S, &all, &sampled);
     if (status == IW_OK) {
-        status = add_certainty(log, &known, &all, &sampled, make_s, &cpu_s);
+        status = iwi_certainty_sample(log, &known, &all, &sampled, make_s, IWI_SAMPLE_S, &effort);
     }
     iw_noise_free(noise);
     if (status == IW_OK) {
-        all.cpu_s += begin_s * all.processes + cpu_s;
-        all.elapsed_s += begin_s + cpu_s;
+        const double more_s = effort.simulating_s + effort.counting_s +
+                              more_trials_s(&known, &all, &sampled, make_s);
+
+        all.cpu_s += begin_s * all.processes + more_s;
+        all.elapsed_s += begin_s + more_s;
         *forecast_p = all;
     }
     return status;

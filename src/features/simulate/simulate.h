@@ -7,6 +7,7 @@
 
 #include <idlewave/noise_set.h>
 
+#include "core/sim/split/forecast.h"
 #include "features/simulate/noise_set.h"
 #include "kit/facts/length_bins.h"
 #include "kit/facts/longest.h"
@@ -195,6 +196,20 @@ uint64_t iwi_sensitivity_trials(uint64_t trials);
  * bound of it where they would hardly meet it. length_ns 0: it hardly counts. */
 IW_NODISCARD iw_status iwi_sensitivity_find(const struct iwi_experiment *experiment, const double *slowdowns,
                                             iw_sensitivity *sensitivity);
+
+/* ======== what that will take ======== */
+
+/* CPU seconds of iw_certainty_find(): what grows as the program does, and what does not. */
+struct iwi_certainty_effort {
+    double simulating_s, counting_s;
+};
+
+/* By samples; of q->opts->trials trials which `all` and `sampled` are about, of noise that takes make_s to
+ * make. */
+IW_NODISCARD iw_status iwi_certainty_sample(const iw_log *log, const iw_certainty_question *q,
+                                            const iw_forecast *all, const struct iwi_sampled *sampled,
+                                            double make_s, double enough_s,
+                                            struct iwi_certainty_effort *effort_p);
 
 /* ======== words ======== */
 

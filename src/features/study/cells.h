@@ -81,9 +81,10 @@ IW_NODISCARD iw_status iwi_tasks_keep_shard(const iw_log *log, const iw_study *s
 IW_NODISCARD iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *dir,
                                       struct iwi_tasks *tasks);
 
-/* Makes the noise of the tasks that are not found, runs a little of each kind to see how long it takes
- * (price.c), and sorts by seconds, largest first. */
-IW_NODISCARD iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks);
+/* Makes the noise of the tasks that are not found, runs a little of each kind to see how long it takes, and
+ * sorts by seconds, largest first. is_estimate: more of it, for somebody who wants to know. */
+IW_NODISCARD iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, bool is_estimate,
+                                       struct iwi_tasks *tasks);
 
 /* "cell 17: system chic, allreduce:dissemination, 1024 ranks"; the first is 1. */
 enum { IWI_TASK_NAME_SIZE = 256 };

@@ -324,8 +324,8 @@ static iw_status note_graph(const iw_log *log, const iw_program *program, const 
 }
 
 /* By a sample; or, where it would need too much memory, or fails as the run will, by the constants. */
-static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, const iw_forecast *all,
-                   struct iwi_sampled *sampled)
+static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, double enough_s,
+                   const iw_forecast *all, struct iwi_sampled *sampled)
 {
     const struct iwi_batches *batches = &s->batches;
     const double most_bytes = 0x1p29;
@@ -333,7 +333,7 @@ static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, cons
     const double trial_s = (double)all->messages * all->message_s;
 
     if ((double)all->trials_split.process_bytes / all->trials_split.workers > most_bytes ||
-        iwi_sample(batches, batch_count, opts->want_explain, sampled) != IW_OK) {
+        iwi_sample(batches, batch_count, opts->want_explain, enough_s, sampled) != IW_OK) {
         const double speed = measure_speed();
 
         *sampled = (struct iwi_sampled){.reference_s = iwi_is_noiseless(batches) ? 0.0 : trial_s / speed,
@@ -370,8 +370,8 @@ static void take_sample(const struct iwi_sampled *sampled, const iw_sim_opts *op
 }
 
 iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,
-                             const iw_noise *noise, const iw_sim_opts *opts, iw_forecast *forecast_p,
-                             struct iwi_sampled *sampled_p)
+                             const iw_noise *noise, const iw_sim_opts *opts, double enough_s,
+                             iw_forecast *forecast_p, struct iwi_sampled *sampled_p)
 {
     const double begin_s = iwi_thread_cpu_s();
     struct iwi_simulation s;
@@ -391,7 +391,7 @@ iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const
     if (status == IW_OK) {
         s.batches.lanes = all.trials_split.lanes;
         s.batches.threads = all.trials_split.workers / all.processes;
-        sample(&s, opts, &all, sampled_p);
+        sample(&s, opts, enough_s, &all, sampled_p);
         sampled_p->plan_s = plan_s;
         take_sample(sampled_p, opts, &all);
         *forecast_p = all;
@@ -407,5 +407,5 @@ iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const i
     struct iwi_sampled sampled;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", given, &known));
-    return iwi_forecast_parts(log, program, net, noise, &known, forecast_p, &sampled);
+    return iwi_forecast_parts(log, program, net, noise, &known, IWI_SAMPLE_S, forecast_p, &sampled);
 }

@@ -29,14 +29,16 @@ struct iwi_sampled {
     double makespan_ps; /* mean of the trials */
 };
 
-/* All but plan_s, by running each part for some hundredths of a second. The trials are `all` batches of
- * of->lanes, on of->threads threads. */
-IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain,
-                                  struct iwi_sampled *sampled_p);
+/* Each part is run for so long, if it takes longer: enough for an answer to one question. */
+#define IWI_SAMPLE_S 0.04
 
-/* iw_forecast_make() and what it has found out. */
+/* All but plan_s, by running each part for about enough_s. The trials are `all` batches of of->lanes. */
+IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain,
+                                  double enough_s, struct iwi_sampled *sampled_p);
+
+/* iw_forecast_make() by such samples, and what it has found out. */
 IW_NODISCARD iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,
-                                          const iw_noise *noise, const iw_sim_opts *opts,
+                                          const iw_noise *noise, const iw_sim_opts *opts, double enough_s,
                                           iw_forecast *forecast_p, struct iwi_sampled *sampled_p);
 
 /* Refuses (logged) what cannot be split as it has to be. */

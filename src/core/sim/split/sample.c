@@ -9,17 +9,18 @@
 #include "core/noise/stream.h"
 #include "core/sim/split/forecast.h"
 
-/* A part ends when it has taken so long, and this share of all that is going to be done, or too long. */
-static const double ENOUGH_S = 0.04, ENOUGH_SHARE = 0.01, MOST_S = 0.5;
+/* A part ends when it has taken long enough and is this share of all that is going to be done, or has taken
+ * so many times that long. */
+static const double ENOUGH_SHARE = 0.01, MOST_TIMES = 12.0;
 
-/* How often a part is looked at. */
-static const int64_t LOOK_NS = 2000000;
+/* How often it is looked at until then. */
+static const double LOOKS = 20.0;
 
 enum { MOST_REPEATS = 64 }; /* of a batch that is short */
 
 /* CPU time of this thread since a part began, at the first and at the last look at it, and its share then. */
 struct look {
-    double begin_s, times; /* times: how often the whole of it will be run */
+    double begin_s, enough_s, times; /* times: how often the whole of it will be run */
     double first_s, first_share;
     double last_s, last_share;
     bool has_first;
@@ -36,8 +37,8 @@ static bool watch(void *arg, const iw_progress_now *now)
         look->first_s = look->last_s;
         look->first_share = now->share;
     }
-    return look->last_s < ENOUGH_S ||
-           (look->last_s < MOST_S && look->last_share < ENOUGH_SHARE * look->times);
+    return look->last_s < look->enough_s ||
+           (look->last_s < MOST_TIMES * look->enough_s && look->last_share < ENOUGH_SHARE * look->times);
 }
 
 /* What a part is: some batches, the run without noise, a trial that is explained. */
@@ -70,16 +71,17 @@ static double whole_of(const struct look *look)
 /* CPU seconds of all of it, which will be run `times` times, and the mean of its makespans if it is not
  * stopped. */
 static iw_status time_part(part_fn run, const struct iwi_batches *of, uint64_t count, double times,
-                           double *seconds_p, double *makespan_ps_p)
+                           double enough_s, double *seconds_p, double *makespan_ps_p)
 {
     struct iwi_batches batches = *of;
-    struct look look = {.begin_s = iwi_thread_cpu_s(), .times = times};
+    struct look look = {.begin_s = iwi_thread_cpu_s(), .enough_s = enough_s, .times = times};
     iw_status status;
 
     batches.trials = count * batches.lanes;
     batches.makespan_ps = iwi_new_array(NULL, (size_t)batches.trials, sizeof *batches.makespan_ps);
     batches.job.ticker =
-        iwi_ticker_new(NULL, (iw_progress){watch, &look}, LOOK_NS, count * iwi_batch_ticks(&batches));
+        iwi_ticker_new(NULL, (iw_progress){watch, &look}, (int64_t)(enough_s / LOOKS * 1e9),
+                       count * iwi_batch_ticks(&batches));
     status = batches.makespan_ps != NULL && batches.job.ticker != NULL ? run(NULL, &batches) : IW_ERR_NOMEM;
     iwi_ticker_free(batches.job.ticker);
     if (status == IW_OK) {
@@ -94,19 +96,20 @@ static iw_status time_part(part_fn run, const struct iwi_batches *of, uint64_t c
 }
 
 /* One batch; if it is short, more of them, which tell what beginning to work takes. */
-static iw_status time_batches(const struct iwi_batches *batches, uint64_t all, struct iwi_sampled *sampled)
+static iw_status time_batches(const struct iwi_batches *batches, uint64_t all, double enough_s,
+                              struct iwi_sampled *sampled)
 {
     const uint64_t least = iwi_batches_begin_ahead(batches) ? IWI_DRAW_TRIALS : 1;
     double first_s, more_s;
     uint64_t count;
 
-    IW_TRY(time_part(iwi_batches_run, batches, least, (double)all / (double)least, &first_s,
+    IW_TRY(time_part(iwi_batches_run, batches, least, (double)all / (double)least, enough_s, &first_s,
                      &sampled->makespan_ps));
     sampled->batch_s = first_s / (double)least;
-    count = (uint64_t)fmin(fmin((double)all, (double)(least * MOST_REPEATS)), ENOUGH_S / sampled->batch_s);
+    count = (uint64_t)fmin(fmin((double)all, (double)(least * MOST_REPEATS)), enough_s / sampled->batch_s);
     count -= count % least;
     if (count > least) {
-        IW_TRY(time_part(iwi_batches_run, batches, count, (double)all / (double)count, &more_s,
+        IW_TRY(time_part(iwi_batches_run, batches, count, (double)all / (double)count, enough_s, &more_s,
                          &sampled->makespan_ps));
         sampled->batch_s =
             fmin(fmax(more_s - first_s, 0.5 * more_s) / (double)(count - least), more_s / (double)count);
@@ -115,7 +118,7 @@ static iw_status time_batches(const struct iwi_batches *batches, uint64_t all, s
     return IW_OK;
 }
 
-iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain,
+iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain, double enough_s,
                      struct iwi_sampled *sampled_p)
 {
     struct iwi_sampled sampled = {.batch_s = 0.0};
@@ -128,12 +131,12 @@ iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_expla
     batches.end_ps = NULL;
     batches.job.steps = NULL;
     if (!iwi_is_noiseless(&batches)) {
-        IW_TRY(time_part(run_reference, &batches, 1, 1.0, &sampled.reference_s, &noiseless_ps));
+        IW_TRY(time_part(run_reference, &batches, 1, 1.0, enough_s, &sampled.reference_s, &noiseless_ps));
     }
-    IW_TRY(time_batches(&batches, all, &sampled));
+    IW_TRY(time_batches(&batches, all, enough_s, &sampled));
     if (want_explain) {
         batches.lanes = 1;
-        IW_TRY(time_part(iwi_explain_sample, &batches, 1, 1.0, &sampled.path_s, &explained_ps));
+        IW_TRY(time_part(iwi_explain_sample, &batches, 1, 1.0, enough_s, &sampled.path_s, &explained_ps));
     }
     sampled.noiseless_ps = (iw_time)noiseless_ps;
     *sampled_p = sampled;
