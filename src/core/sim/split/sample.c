@@ -38,7 +38,8 @@ static bool watch(void *arg, const iw_progress_now *now)
         look->first_share = now->share;
     }
     return look->last_s < look->enough_s ||
-           (look->last_s < MOST_TIMES * look->enough_s && look->last_share < ENOUGH_SHARE * look->times);
+           (look->last_s < MOST_TIMES * look->enough_s &&
+            (look->last_share < ENOUGH_SHARE * look->times || look->last_share <= look->first_share));
 }
 
 /* What a part is: some batches, the run without noise, a trial that is explained. */
@@ -65,7 +66,10 @@ static double whole_of(const struct look *look)
 {
     const double share = look->last_share - look->first_share, seconds = look->last_s - look->first_s;
 
-    return look->first_s + (share > 0.0 ? seconds * (1.0 - look->first_share) / share : INFINITY);
+    if (share > 0.0) {
+        return look->first_s + seconds * (1.0 - look->first_share) / share;
+    }
+    return look->last_share > 0.0 ? look->last_s / look->last_share : INFINITY;
 }
 
 /* CPU seconds of all of it, which will be run `times` times, and the mean of its makespans if it is not
@@ -122,7 +126,7 @@ iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_expla
                      struct iwi_sampled *sampled_p)
 {
     struct iwi_sampled sampled = {.batch_s = 0.0};
-    struct iwi_batches batches = *of;
+    struct iwi_batches batches = *of, single;
     double noiseless_ps = 0.0, explained_ps;
 
     batches.threads = 1;
@@ -130,13 +134,14 @@ iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_expla
     batches.link = NULL;
     batches.end_ps = NULL;
     batches.job.steps = NULL;
+    single = batches;
+    single.lanes = 1;
     if (!iwi_is_noiseless(&batches)) {
-        IW_TRY(time_part(run_reference, &batches, 1, 1.0, enough_s, &sampled.reference_s, &noiseless_ps));
+        IW_TRY(time_part(run_reference, &single, 1, 1.0, enough_s, &sampled.reference_s, &noiseless_ps));
     }
     IW_TRY(time_batches(&batches, all, enough_s, &sampled));
     if (want_explain) {
-        batches.lanes = 1;
-        IW_TRY(time_part(iwi_explain_sample, &batches, 1, 1.0, enough_s, &sampled.path_s, &explained_ps));
+        IW_TRY(time_part(iwi_explain_sample, &single, 1, 1.0, enough_s, &sampled.path_s, &explained_ps));
     }
     sampled.noiseless_ps = (iw_time)noiseless_ps;
     *sampled_p = sampled;
