@@ -4,7 +4,9 @@
 #ifndef IWI_MONOTONIC_H
 #define IWI_MONOTONIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static inline int64_t iwi_now_ns(void)
@@ -34,10 +36,20 @@ static inline double iwi_thread_cpu_s(void)
     return iwi_cpu_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Of all threads of this process, since it was started. */
+static inline double iwi_timeval_s(struct timeval time)
+{
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+/* Of all threads of this process, since it was started, and of its children that have ended: some files are
+ * read by those. */
 static inline double iwi_process_cpu_s(void)
 {
-    return iwi_cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+    struct rusage children;
+    const bool is_known = getrusage(RUSAGE_CHILDREN, &children) == 0;
+
+    return iwi_cpu_s(CLOCK_PROCESS_CPUTIME_ID) +
+           (is_known ? iwi_timeval_s(children.ru_utime) + iwi_timeval_s(children.ru_stime) : 0.0);
 }
 
 #endif
