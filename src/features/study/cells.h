@@ -96,6 +96,10 @@ void iwi_task_name(const iw_study *study, const struct iwi_task *task, char buf[
 IW_NODISCARD iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                                     uint32_t threads, iw_progress progress, char **line_p);
 
+/* CPU seconds of a cell that trains, by a sample of about enough_s. */
+IW_NODISCARD iw_status iwi_cell_time_training(const struct iwi_inputs *inputs, const iw_cell *cell,
+                                              double enough_s, double *seconds_p);
+
 /* Operations of all ranks in the steps of a trial, which count as messages. */
 IW_NODISCARD iw_status iwi_cell_count_training(const iw_log *log, const iw_study *study, const iw_cell *cell,
                                                uint64_t *messages_p);

@@ -376,6 +376,17 @@ static void sample_cell(struct pricing *pricing, const iw_cell *cell, double eno
     }
 }
 
+static void sample_training(const struct pricing *pricing, const struct iwi_task *task, double enough_s,
+                            struct price *price)
+{
+    const iw_cell *cell = &pricing->inputs->study->cells[task->cell];
+    double seconds;
+
+    if (iwi_cell_time_training(pricing->inputs, cell, enough_s, &seconds) == IW_OK) {
+        price->message_s = seconds / (fmax(1.0, (double)task->messages) * (double)cell->trials);
+    }
+}
+
 static void price_kind(struct pricing *pricing, const struct kind *kind)
 {
     const iw_study *study = pricing->inputs->study;
@@ -384,10 +395,13 @@ static void price_kind(struct pricing *pricing, const struct kind *kind)
     const double even_s = MOST_SAMPLED_S / SAMPLED_PARTS / (double)pricing->kinds;
     const double little_s = SAMPLED_SHARE * kind->work * MESSAGE_S;
     const double most_s = pricing->is_estimate ? even_s : fmin(even_s, little_s);
+    const double enough_s = fmax(LEAST_SAMPLE_S, fmin(most_s, IWI_SAMPLE_S));
     struct price price = {is_training ? TRAINING_S : MESSAGE_S, LINE_S};
 
     if (!is_training) {
-        sample_cell(pricing, cell, fmax(LEAST_SAMPLE_S, fmin(most_s, IWI_SAMPLE_S)), &price);
+        sample_cell(pricing, cell, enough_s, &price);
+    } else if (pricing->is_estimate) {
+        sample_training(pricing, kind->largest, enough_s, &price);
     }
     for (size_t i = 0; i < kind->count; i++) {
         struct iwi_task *task = kind->tasks[i];

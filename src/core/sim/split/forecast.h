@@ -29,6 +29,20 @@ struct iwi_sampled {
     double makespan_ps; /* mean of the trials */
 };
 
+/* Times something that tells its progress, and stops it when it has told enough. */
+struct iwi_stopwatch {
+    double begin_s, enough_s;
+    double times; /* how often the whole of it will be run */
+    double first_s, first_share, last_s, last_share; /* CPU time at the first and last look, and its share */
+    bool has_looked;
+};
+
+/* From now on, by this thread: for about enough_s, or longer if it will be run for very long. */
+iw_progress iwi_stopwatch_begin(struct iwi_stopwatch *watch, double enough_s, double times);
+
+/* CPU seconds of all of it, which has ended so. INFINITY: it was stopped before it told anything. */
+double iwi_stopwatch_read(const struct iwi_stopwatch *watch, iw_status status);
+
 /* Each part is run for so long, if it takes longer: enough for an answer to one question. */
 #define IWI_SAMPLE_S 0.04
 
@@ -52,6 +66,9 @@ struct iwi_border_traffic {
     uint64_t exchanges;
     double share;
 };
+/* Ranks that do something in the round. */
+double iwi_active_ranks(const struct iwi_round *round);
+
 struct iwi_border_traffic iwi_border_traffic_of(const iw_program *program, uint32_t members);
 
 #endif

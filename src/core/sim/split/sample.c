@@ -18,29 +18,86 @@ static const double LOOKS = 20.0;
 
 enum { MOST_REPEATS = 64 }; /* of a batch that is short */
 
-/* CPU time of this thread since a part began, at the first and at the last look at it, and its share then. */
-struct look {
-    double begin_s, enough_s, times; /* times: how often the whole of it will be run */
-    double first_s, first_share;
-    double last_s, last_share;
-    bool has_first;
-};
+/* ---- the watch ---- */
 
-static bool watch(void *arg, const iw_progress_now *now)
+static bool look(void *arg, const iw_progress_now *now)
 {
-    struct look *look = arg;
+    struct iwi_stopwatch *watch = arg;
 
-    look->last_s = iwi_thread_cpu_s() - look->begin_s;
-    look->last_share = now->share;
-    if (!look->has_first) {
-        look->has_first = true;
-        look->first_s = look->last_s;
-        look->first_share = now->share;
+    watch->last_s = iwi_thread_cpu_s() - watch->begin_s;
+    watch->last_share = now->share;
+    if (!watch->has_looked) {
+        watch->has_looked = true;
+        watch->first_s = watch->last_s;
+        watch->first_share = now->share;
     }
-    return look->last_s < look->enough_s ||
-           (look->last_s < MOST_TIMES * look->enough_s &&
-            (look->last_share < ENOUGH_SHARE * look->times || look->last_share <= look->first_share));
+    return watch->last_s < watch->enough_s ||
+           (watch->last_s < MOST_TIMES * watch->enough_s &&
+            (watch->last_share < ENOUGH_SHARE * watch->times || watch->last_share <= watch->first_share));
 }
+
+iw_progress iwi_stopwatch_begin(struct iwi_stopwatch *watch, double enough_s, double times)
+{
+    *watch = (struct iwi_stopwatch){.begin_s = iwi_thread_cpu_s(), .enough_s = enough_s, .times = times};
+    return (iw_progress){look, watch};
+}
+
+/* Beginning, before the first look, takes as long however much follows. */
+double iwi_stopwatch_read(const struct iwi_stopwatch *watch, iw_status status)
+{
+    const double share = watch->last_share - watch->first_share, seconds = watch->last_s - watch->first_s;
+
+    if (status == IW_OK) {
+        return iwi_thread_cpu_s() - watch->begin_s;
+    }
+    if (share > 0.0) {
+        return watch->first_s + seconds * (1.0 - watch->first_share) / share;
+    }
+    return watch->last_share > 0.0 ? watch->last_s / watch->last_share : INFINITY;
+}
+
+/* ---- shares of patterns ---- */
+
+/* Ranks that do something in the first rounds of a repetition. */
+static double weigh_rounds(const iw_program *program, uint64_t rounds)
+{
+    double weight = 0.0;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        const struct iwi_operation *op = &program->operations[k];
+        const uint64_t count = op->algorithm->round_count(op);
+
+        for (uint64_t r = 0; r < count && r < rounds; r++) {
+            struct iwi_round round;
+
+            op->algorithm->round(op, r, &round);
+            weight += 1.0 + iwi_active_ranks(&round) * (round.fan > 1 ? round.fan : 1);
+        }
+        rounds -= count < rounds ? count : rounds;
+    }
+    return weight;
+}
+
+/* Rounds are counted, but those of a tree have less and less to do: a share of `count` batches by that. */
+static double by_work(const iw_program *program, uint64_t count, double share)
+{
+    const uint64_t most_rounds = 1 << 16;
+    uint64_t rounds = 0;
+    double done, all;
+
+    for (size_t k = 0; k < program->operation_count; k++) {
+        rounds += program->operations[k].algorithm->round_count(&program->operations[k]);
+    }
+    if (rounds == 0 || rounds > most_rounds) {
+        return share;
+    }
+    done = share * (double)count * (double)program->repeat;
+    all = weigh_rounds(program, rounds);
+    return (floor(done) + weigh_rounds(program, (uint64_t)((done - floor(done)) * (double)rounds + 0.5)) / all) /
+           ((double)count * (double)program->repeat);
+}
+
+/* ---- parts ---- */
 
 /* What a part is: some batches, the run without noise, a trial that is explained. */
 typedef iw_status (*part_fn)(const iw_log *log, const struct iwi_batches *batches);
@@ -60,43 +117,30 @@ static double mean_of(const iw_time *makespan_ps, uint64_t trials)
     return sum / (double)trials;
 }
 
-/* All of the part from a share of it. Beginning it, before the first look, takes as long however much of it
- * follows. INFINITY: nothing was told. */
-static double whole_of(const struct look *look)
-{
-    const double share = look->last_share - look->first_share, seconds = look->last_s - look->first_s;
-
-    if (share > 0.0) {
-        return look->first_s + seconds * (1.0 - look->first_share) / share;
-    }
-    return look->last_share > 0.0 ? look->last_s / look->last_share : INFINITY;
-}
-
 /* CPU seconds of all of it, which will be run `times` times, and the mean of its makespans if it is not
  * stopped. */
 static iw_status time_part(part_fn run, const struct iwi_batches *of, uint64_t count, double times,
                            double enough_s, double *seconds_p, double *makespan_ps_p)
 {
     struct iwi_batches batches = *of;
-    struct look look = {.begin_s = iwi_thread_cpu_s(), .enough_s = enough_s, .times = times};
+    struct iwi_stopwatch watch;
+    const iw_progress progress = iwi_stopwatch_begin(&watch, enough_s, times);
     iw_status status;
 
     batches.trials = count * batches.lanes;
     batches.makespan_ps = iwi_new_array(NULL, (size_t)batches.trials, sizeof *batches.makespan_ps);
     batches.job.ticker =
-        iwi_ticker_new(NULL, (iw_progress){watch, &look}, (int64_t)(enough_s / LOOKS * 1e9),
-                       count * iwi_batch_ticks(&batches));
+        iwi_ticker_new(NULL, progress, (int64_t)(enough_s / LOOKS * 1e9), count * iwi_batch_ticks(&batches));
     status = batches.makespan_ps != NULL && batches.job.ticker != NULL ? run(NULL, &batches) : IW_ERR_NOMEM;
     iwi_ticker_free(batches.job.ticker);
     if (status == IW_OK) {
-        *seconds_p = iwi_thread_cpu_s() - look.begin_s;
         *makespan_ps_p = mean_of(batches.makespan_ps, batches.trials);
-    } else if (status == IW_ERR_CANCELLED) {
-        *seconds_p = whole_of(&look);
-        status = isfinite(*seconds_p) ? IW_OK : status;
     }
+    watch.first_share = by_work(batches.job.program, count, watch.first_share);
+    watch.last_share = by_work(batches.job.program, count, watch.last_share);
+    *seconds_p = iwi_stopwatch_read(&watch, status);
     free(batches.makespan_ps);
-    return status;
+    return status == IW_ERR_CANCELLED && isfinite(*seconds_p) ? IW_OK : status;
 }
 
 /* One batch; if it is short, more of them, which tell what beginning to work takes. */
