@@ -110,7 +110,7 @@ static double more_trials_s(const iw_certainty_question *q, const iw_forecast *a
 
     return trials_s(all, sampled, make_s, iw_node_wide_trials(q->set, trials)) +
            trials_s(all, sampled, 2.0 * make_s, iw_independence_trials(q->set, trials)) +
-           trials_s(all, sampled, make_s, (iw_steady_trials(q->set, q->program, trials) + 1) / 2);
+           0.5 * trials_s(all, sampled, make_s, iw_steady_trials(q->set, q->program, trials));
 }
 
 static double time_making(const iw_certainty_question *q, iw_noise **noise_p, iw_status *status)
