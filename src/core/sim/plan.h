@@ -124,7 +124,10 @@ IW_NODISCARD iw_status iwi_explain_run(const iw_log *log, const struct iwi_batch
                                        iw_sim_result *result);
 void iwi_explain_free(iw_explain *explain);
 
-/* A trial with its paths, which are thrown away. */
+/* Memory for the paths of a trial. */
+double iwi_explain_bytes(const struct iwi_batches *batches);
+
+/* iwi_batches_run() with paths, which are thrown away; lanes is 1. */
 IW_NODISCARD iw_status iwi_explain_sample(const iw_log *log, const struct iwi_batches *batches);
 
 /* How many of `trials` with so many messages are explained; `wanted` 0: what takes a few seconds. */

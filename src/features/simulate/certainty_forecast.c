@@ -38,7 +38,9 @@ static double trials_s(const iw_forecast *all, const struct iwi_sampled *sampled
 {
     const double batches = ceil((double)trials / all->trials_split.lanes);
 
-    return trials == 0 ? 0.0 : make_s + sampled->plan_s + sampled->begin_s + batches * sampled->batch_s;
+    return trials == 0 ? 0.0
+                       : make_s + sampled->plan_s + sampled->batches.begin_s +
+                             batches * sampled->batches.each_s;
 }
 
 /* Drawing recordings anew, fitting laws to them, and simulating those. */

@@ -323,6 +323,14 @@ static iw_status note_graph(const iw_log *log, const iw_program *program, const 
     return IW_OK;
 }
 
+/* The first ones; and the median one, unless it is among them. */
+static double explained_trials(const iw_forecast *all, const iw_sim_opts *opts)
+{
+    const uint64_t count = iwi_explain_trials(all->messages, all->ranks, all->trials, opts->explain_trials);
+
+    return opts->want_explain ? (double)count + 1.0 - (double)count / (double)all->trials : 0.0;
+}
+
 /* By a sample; or, where it would need too much memory, or fails as the run will, by the constants. */
 static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, double enough_s,
                    const iw_forecast *all, struct iwi_sampled *sampled)
@@ -330,23 +338,20 @@ static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, doub
     const struct iwi_batches *batches = &s->batches;
     const double most_bytes = 0x1p29;
     const uint64_t batch_count = (opts->trials + batches->lanes - 1) / batches->lanes;
+    const bool has_paths = opts->want_explain && iwi_explain_bytes(batches) <= most_bytes;
+    const uint64_t explained = has_paths ? (uint64_t)ceil(explained_trials(all, opts)) : 0;
     const double trial_s = (double)all->messages * all->message_s;
 
     if ((double)all->trials_split.process_bytes / all->trials_split.workers > most_bytes ||
-        iwi_sample(batches, batch_count, opts->want_explain, enough_s, sampled) != IW_OK) {
+        iwi_sample(batches, batch_count, explained, enough_s, sampled) != IW_OK) {
         const double speed = measure_speed();
 
         *sampled = (struct iwi_sampled){.reference_s = iwi_is_noiseless(batches) ? 0.0 : trial_s / speed,
-                                        .batch_s = trial_s * batches->lanes / speed,
-                                        .path_s = opts->want_explain ? PATH_TIMES * trial_s / speed : 0.0};
+                                        .batches = {0.0, trial_s * batches->lanes / speed}};
     }
-}
-
-static double explained_trials(const iw_forecast *all, const iw_sim_opts *opts)
-{
-    const uint64_t count = iwi_explain_trials(all->messages, all->ranks, all->trials, opts->explain_trials);
-
-    return opts->want_explain ? (double)count + 1.0 - (double)count / (double)all->trials : 0.0; /* the median */
+    if (explained == 0) {
+        sampled->paths.each_s = PATH_TIMES * sampled->batches.each_s / batches->lanes;
+    }
 }
 
 /* What was chosen by constants, by the sample. */
@@ -354,19 +359,20 @@ static void take_sample(const struct iwi_sampled *sampled, const iw_sim_opts *op
 {
     const bool is_whole = all->chosen == IW_PARALLEL_TRIALS;
     const iw_split_plan *way = is_whole ? &all->trials_split : &all->ranks_split;
-    const double lanes = way->lanes, sampled_s = sampled->batch_s / fmax(1.0, (double)all->messages * lanes);
-    const double times = sampled_s / all->message_s, explained = explained_trials(all, opts);
-    const double batches = ceil((double)all->trials / lanes), workers = way->workers;
+    const double lanes = way->lanes, batches = ceil((double)all->trials / lanes), workers = way->workers;
+    const double message_s = sampled->batches.each_s / fmax(1.0, (double)all->messages * lanes);
+    const double paths_s = sampled->paths.begin_s + explained_trials(all, opts) * sampled->paths.each_s;
 
-    all->message_s = sampled_s;
-    all->ranks_split.compute_s *= times;
-    all->trials_split.compute_s = (double)all->trials_split.batches * sampled->batch_s + sampled->begin_s;
+    all->ranks_split.compute_s *= message_s / all->message_s;
+    all->message_s = message_s;
+    all->trials_split.compute_s =
+        (double)all->trials_split.batches * sampled->batches.each_s + sampled->batches.begin_s;
     all->cpu_s = all->processes * (sampled->plan_s + (is_whole ? sampled->reference_s : 0.0)) +
-                 (is_whole ? batches * sampled->batch_s + workers * sampled->begin_s
+                 (is_whole ? batches * sampled->batches.each_s + workers * sampled->batches.begin_s
                            : sampled->reference_s + workers * seconds_of(way)) +
-                 explained * sampled->path_s;
+                 paths_s;
     all->elapsed_s = sampled->plan_s + sampled->reference_s / (is_whole ? 1.0 : workers) + seconds_of(way) +
-                     explained * sampled->path_s / (is_whole ? workers : 1.0);
+                     paths_s / (is_whole ? workers : 1.0);
 }
 
 iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,

@@ -17,13 +17,16 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
 void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                       const iw_sim_opts *opts, iw_forecast *all);
 
+/* CPU seconds of what is done again and again: before the first, and each. */
+struct iwi_repeated {
+    double begin_s, each_s;
+};
+
 /* CPU seconds that parts of a simulation take on this machine. */
 struct iwi_sampled {
     double plan_s;      /* before anything runs */
     double reference_s; /* the run without noise; 0: there is none */
-    double begin_s;     /* before a worker's first batch */
-    double batch_s;     /* trials side by side */
-    double path_s;      /* a trial that is explained; 0: none is */
+    struct iwi_repeated batches, paths; /* trials side by side; a trial that is explained */
     /* What was simulated meanwhile; 0: it was stopped before. */
     iw_time noiseless_ps;
     double makespan_ps; /* mean of the trials */
@@ -46,8 +49,9 @@ double iwi_stopwatch_read(const struct iwi_stopwatch *watch, iw_status status);
 /* Each part is run for so long, if it takes longer: enough for an answer to one question. */
 #define IWI_SAMPLE_S 0.04
 
-/* All but plan_s, by running each part for about enough_s. The trials are `all` batches of of->lanes. */
-IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain,
+/* All but plan_s, by running each part for about enough_s. The trials are `all` batches of of->lanes, and so
+ * many of them are explained. */
+IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, uint64_t explained,
                                   double enough_s, struct iwi_sampled *sampled_p);
 
 /* iw_forecast_make() by such samples, and what it has found out. */

@@ -23,6 +23,7 @@ enum { MOST_REPEATS = 64 }; /* of a batch that is short */
 static bool look(void *arg, const iw_progress_now *now)
 {
     struct iwi_stopwatch *watch = arg;
+    double looked_s;
 
     watch->last_s = iwi_thread_cpu_s() - watch->begin_s;
     watch->last_share = now->share;
@@ -31,9 +32,9 @@ static bool look(void *arg, const iw_progress_now *now)
         watch->first_s = watch->last_s;
         watch->first_share = now->share;
     }
-    return watch->last_s < watch->enough_s ||
-           (watch->last_s < MOST_TIMES * watch->enough_s &&
-            (watch->last_share < ENOUGH_SHARE * watch->times || watch->last_share <= watch->first_share));
+    looked_s = watch->last_s - watch->first_s; /* what it took to begin tells nothing of the rest */
+    return looked_s < watch->enough_s ||
+           (looked_s < MOST_TIMES * watch->enough_s && watch->last_share < ENOUGH_SHARE * watch->times);
 }
 
 iw_progress iwi_stopwatch_begin(struct iwi_stopwatch *watch, double enough_s, double times)
@@ -143,33 +144,30 @@ static iw_status time_part(part_fn run, const struct iwi_batches *of, uint64_t c
     return status == IW_ERR_CANCELLED && isfinite(*seconds_p) ? IW_OK : status;
 }
 
-/* One batch; if it is short, more of them, which tell what beginning to work takes. */
-static iw_status time_batches(const struct iwi_batches *batches, uint64_t all, double enough_s,
-                              struct iwi_sampled *sampled)
+/* `least` batches, of `all`; if they are short, more of them, which tell what beginning takes. */
+static iw_status time_batches(part_fn run, const struct iwi_batches *batches, uint64_t least, uint64_t all,
+                              double enough_s, struct iwi_repeated *repeated, double *makespan_ps_p)
 {
-    const uint64_t least = iwi_batches_begin_ahead(batches) ? IWI_DRAW_TRIALS : 1;
     double first_s, more_s;
     uint64_t count;
 
-    IW_TRY(time_part(iwi_batches_run, batches, least, (double)all / (double)least, enough_s, &first_s,
-                     &sampled->makespan_ps));
-    sampled->batch_s = first_s / (double)least;
-    count = (uint64_t)fmin(fmin((double)all, (double)(least * MOST_REPEATS)), enough_s / sampled->batch_s);
+    IW_TRY(time_part(run, batches, least, (double)all / (double)least, enough_s, &first_s, makespan_ps_p));
+    *repeated = (struct iwi_repeated){.each_s = first_s / (double)least};
+    count = (uint64_t)fmin(fmin((double)all, (double)(least * MOST_REPEATS)), enough_s / repeated->each_s);
     count -= count % least;
     if (count > least) {
-        IW_TRY(time_part(iwi_batches_run, batches, count, (double)all / (double)count, enough_s, &more_s,
-                         &sampled->makespan_ps));
-        sampled->batch_s =
+        IW_TRY(time_part(run, batches, count, (double)all / (double)count, enough_s, &more_s, makespan_ps_p));
+        repeated->each_s =
             fmin(fmax(more_s - first_s, 0.5 * more_s) / (double)(count - least), more_s / (double)count);
-        sampled->begin_s = fmax(0.0, more_s - (double)count * sampled->batch_s);
+        repeated->begin_s = fmax(0.0, more_s - (double)count * repeated->each_s);
     }
     return IW_OK;
 }
 
-iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_explain, double enough_s,
+iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, uint64_t explained, double enough_s,
                      struct iwi_sampled *sampled_p)
 {
-    struct iwi_sampled sampled = {.batch_s = 0.0};
+    struct iwi_sampled sampled = {.makespan_ps = 0.0};
     struct iwi_batches batches = *of, single;
     double noiseless_ps = 0.0, explained_ps;
 
@@ -183,9 +181,11 @@ iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, bool want_expla
     if (!iwi_is_noiseless(&batches)) {
         IW_TRY(time_part(run_reference, &single, 1, 1.0, enough_s, &sampled.reference_s, &noiseless_ps));
     }
-    IW_TRY(time_batches(&batches, all, enough_s, &sampled));
-    if (want_explain) {
-        IW_TRY(time_part(iwi_explain_sample, &single, 1, 1.0, enough_s, &sampled.path_s, &explained_ps));
+    IW_TRY(time_batches(iwi_batches_run, &batches, iwi_batches_begin_ahead(&batches) ? IWI_DRAW_TRIALS : 1,
+                        all, enough_s, &sampled.batches, &sampled.makespan_ps));
+    if (explained > 0) {
+        IW_TRY(time_batches(iwi_explain_sample, &single, 1, explained, enough_s, &sampled.paths,
+                            &explained_ps));
     }
     sampled.noiseless_ps = (iw_time)noiseless_ps;
     *sampled_p = sampled;
