@@ -310,8 +310,9 @@ struct pricing {
     const struct iwi_inputs *inputs;
     bool is_estimate; /* somebody asks for it; else it is for dealing cells to threads */
     size_t kinds;
-    const iw_noise_set *counted; /* the last one whose recordings were, and what that took */
-    double counting_s;
+    const iw_noise_set *counted; /* the last one whose recordings were, and what that took; simulating: */
+    struct iwi_certainty_effort effort;
+    double simulated_s; /* besides so long for the trials */
 };
 
 /* Intervals count recordings, which takes as long for all cells that have them. */
@@ -323,14 +324,16 @@ static iw_status sample_certainty(struct pricing *pricing, const iw_certainty_qu
     iw_noise *noise;
 
     if (pricing->counted == q->set) {
-        *effort = (struct iwi_certainty_effort){0.0, pricing->counting_s};
+        *effort = pricing->effort;
+        effort->simulating_s *= all->cpu_s / pricing->simulated_s;
         return IW_OK;
     }
     IW_TRY(iw_noise_set_make(NULL, q->set, NULL, q->opts->seed, 0, &noise));
     iw_noise_free(noise);
     IW_TRY(iwi_certainty_sample(NULL, q, all, sampled, iwi_process_cpu_s() - begin_s, enough_s, effort));
     pricing->counted = q->set;
-    pricing->counting_s = effort->counting_s;
+    pricing->effort = *effort;
+    pricing->simulated_s = all->cpu_s;
     return IW_OK;
 }
 
