@@ -101,10 +101,10 @@ double iwi_explain_bytes(const struct iwi_batches *batches)
     const struct iwi_schedule *schedule = batches->plan->schedule;
     const iw_program *program = batches->job.program;
 
-    return schedule != NULL
-               ? 5.0 * (double)schedule->first_node[schedule->ranks] * sizeof(iw_split)
-               : STEPS_BYTES + 8.5 * program->ranks * sizeof(iw_split) +
-                     (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS) * sizeof(struct iwi_path_step);
+    return schedule != NULL ? 5.0 * (double)schedule->first_node[schedule->ranks] * sizeof(iw_split)
+                            : STEPS_BYTES + 8.5 * program->ranks * sizeof(iw_split) +
+                                  (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS) *
+                                      sizeof(struct iwi_path_step);
 }
 
 static uint32_t choose_threads(const struct iwi_batches *batches, uint64_t trials)

@@ -90,7 +90,7 @@ IW_NODISCARD iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi
 /* ---- a simulation ---- */
 
 /* What is known before its work is split. Stays where it was begun. */
-struct iwi_simulation {
+struct iwi_prepared {
     struct iwi_plan plan;
     struct iwi_batches batches;
     struct iwi_delay_table delays;
@@ -99,10 +99,10 @@ struct iwi_simulation {
     uint32_t *send_numbers;
 };
 
-IW_NODISCARD iw_status iwi_simulation_init(const iw_log *log, const iw_program *program, const iw_net *net,
-                                           const iw_noise *noise, const iw_sim_opts *opts,
-                                           struct iwi_simulation *simulation);
-void iwi_simulation_release(struct iwi_simulation *simulation);
+IW_NODISCARD iw_status iwi_prepared_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                                         const iw_noise *noise, const iw_sim_opts *opts,
+                                         struct iwi_prepared *prepared);
+void iwi_prepared_release(struct iwi_prepared *prepared);
 
 /* Nothing disturbs it: all trials are as the run without noise. */
 bool iwi_is_noiseless(const struct iwi_batches *batches);

@@ -317,7 +317,7 @@ static iw_status set_node_speeds(const iw_log *log, const iw_sim_opts *opts, str
 
 /* Everything but how the work is split. */
 static iw_status prepare(const iw_log *log, const iw_program *program, const iw_net *net,
-                         const iw_noise *noise, const iw_sim_opts *opts, struct iwi_simulation *s)
+                         const iw_noise *noise, const iw_sim_opts *opts, struct iwi_prepared *s)
 {
     IW_TRY(iwi_levels_init(log, net, program->ranks, &s->levels));
     IW_TRY(iwi_plan_init(log, program, net, opts, &s->plan));
@@ -333,7 +333,7 @@ static iw_status prepare(const iw_log *log, const iw_program *program, const iw_
     return number_sends(log, &s->batches.job, &s->send_numbers);
 }
 
-void iwi_simulation_release(struct iwi_simulation *s)
+void iwi_prepared_release(struct iwi_prepared *s)
 {
     iwi_plan_release(&s->plan);
     iwi_levels_release(&s->levels);
@@ -341,30 +341,29 @@ void iwi_simulation_release(struct iwi_simulation *s)
     free(s->send_numbers);
 }
 
-iw_status iwi_simulation_init(const iw_log *log, const iw_program *program, const iw_net *net,
-                              const iw_noise *noise, const iw_sim_opts *opts, struct iwi_simulation *s)
+iw_status iwi_prepared_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                            const iw_noise *noise, const iw_sim_opts *opts, struct iwi_prepared *s)
 {
     iw_status status;
 
-    *s = (struct iwi_simulation){.batches = {.trials = opts->trials}};
+    *s = (struct iwi_prepared){.batches = {.trials = opts->trials}};
     IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
     status = prepare(log, program, net, noise, opts, s);
     if (status != IW_OK) {
-        iwi_simulation_release(s);
+        iwi_prepared_release(s);
     }
     return status;
 }
 
 static iw_status run(const iw_log *log, const iw_noise *noise, const iw_sim_opts *opts,
-                     struct iwi_simulation *s, struct iwi_checkpoint *checkpoint, iw_sim_result **result_p)
+                     struct iwi_prepared *s, struct iwi_checkpoint *checkpoint, iw_sim_result **result_p)
 {
     struct iwi_batches *batches = &s->batches;
     const iw_program *program = batches->job.program;
 
     IW_TRY(split_work(log, noise, opts, batches, checkpoint));
     if (batches->team != NULL) {
-        IW_TRY(
-            iwi_plan_for_members(log, program, batches->job.net, iwi_team_size(batches->team), &s->plan));
+        IW_TRY(iwi_plan_for_members(log, program, batches->job.net, iwi_team_size(batches->team), &s->plan));
     }
     IW_TRY(new_result(log, program, opts, &s->plan, batches, result_p));
     IW_TRY(start_ticker(log, opts, batches));
@@ -376,17 +375,17 @@ static iw_status simulate(const iw_log *log, const iw_program *program, const iw
                           iw_sim_result **result_p)
 {
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
-    struct iwi_simulation s;
+    struct iwi_prepared s;
     iw_sim_result *result = NULL;
     iw_status status;
 
-    IW_TRY(iwi_simulation_init(log, program, net, noise, opts, &s));
+    IW_TRY(iwi_prepared_init(log, program, net, noise, opts, &s));
     s.batches.noiseless_ps = noiseless_ps;
     status = run(log, noise, opts, &s, &checkpoint, &result);
     iwi_ticker_free(s.batches.job.ticker);
     iwi_team_free(s.batches.team);
     iwi_checkpoint_release(&checkpoint);
-    iwi_simulation_release(&s);
+    iwi_prepared_release(&s);
     if (status != IW_OK) {
         iw_sim_result_free(result);
         return status;

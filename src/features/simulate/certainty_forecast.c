@@ -38,9 +38,9 @@ static double trials_s(const iw_forecast *all, const struct iwi_sampled *sampled
 {
     const double batches = ceil((double)trials / all->trials_split.lanes);
 
-    return trials == 0 ? 0.0
-                       : make_s + sampled->plan_s + sampled->batches.begin_s +
-                             batches * sampled->batches.each_s;
+    return trials == 0
+               ? 0.0
+               : make_s + sampled->plan_s + sampled->batches.begin_s + batches * sampled->batches.each_s;
 }
 
 /* Drawing recordings anew, fitting laws to them, and simulating those. */
@@ -146,8 +146,8 @@ iw_status iw_certainty_forecast(const iw_log *log, const iw_certainty_question *
     }
     iw_noise_free(noise);
     if (status == IW_OK) {
-        const double more_s = effort.simulating_s + effort.counting_s +
-                              more_trials_s(&known, &all, &sampled, make_s);
+        const double more_s =
+            effort.simulating_s + effort.counting_s + more_trials_s(&known, &all, &sampled, make_s);
 
         all.cpu_s += begin_s * all.processes + more_s;
         all.elapsed_s += begin_s + more_s;

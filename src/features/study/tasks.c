@@ -409,9 +409,9 @@ static void price_kind(struct pricing *pricing, const struct kind *kind)
     for (size_t i = 0; i < kind->count; i++) {
         struct iwi_task *task = kind->tasks[i];
 
-        task->seconds = ((double)task->messages * price.message_s + TRIAL_S) *
-                            (double)study->cells[task->cell].trials +
-                        price.cell_s;
+        task->seconds =
+            ((double)task->messages * price.message_s + TRIAL_S) * (double)study->cells[task->cell].trials +
+            price.cell_s;
     }
 }
 

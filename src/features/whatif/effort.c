@@ -56,8 +56,8 @@ static iw_status forecast(const struct iwi_experiment *experiment, const struct 
     }
     opts.trials = iw_noise_source_count(noise) > 0 || iw_net_is_noisy(&net) ? trials : 1;
     opts.replaced_nodes = variant->replaced;
-    return iwi_forecast_parts(&errors, variant->is_reserved ? experiment->reserved : experiment->program, &net,
-                              noise, &opts, IWI_SAMPLE_S, all, sampled);
+    return iwi_forecast_parts(&errors, variant->is_reserved ? experiment->reserved : experiment->program,
+                              &net, noise, &opts, IWI_SAMPLE_S, all, sampled);
 }
 
 /* With all trials side by side. */

@@ -59,7 +59,8 @@ static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fie
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
     iwi_verdict(doc, "About %s, %s of CPU time, and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
-                iwi_seconds(doc, plan->cpu_seconds), iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
+                iwi_seconds(doc, plan->cpu_seconds), iwi_memory_size(doc, (double)plan->bytes),
+                iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_doc_append(doc, " The smallest set for the target may take %s more.",
                        iwi_seconds(doc, plan->target_seconds));
@@ -92,9 +93,10 @@ static void write_plan(struct iwi_document *doc, const void *subject)
                                             plan->per_redraw, plan->redraws)
                            : ""));
     iwi_section(doc, "certainty", "How sure");
-    iwi_item(doc, "CPU time is that of all threads: starting and reading as they took now, the rest from samples "
-                  "of the changes. It should be within 1.5 times of what a run takes on this machine. Fewer "
-                  "redraws, trials or sources take less.");
+    iwi_item(doc,
+             "CPU time is that of all threads: starting and reading as they took now, the rest from samples "
+             "of the changes. It should be within 1.5 times of what a run takes on this machine. Fewer "
+             "redraws, trials or sources take less.");
 }
 
 const struct iwi_kind iwi_whatif_plan_kind = {

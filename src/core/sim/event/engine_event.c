@@ -421,7 +421,7 @@ static iw_status event_loop(struct event_run *run)
     IW_TRY(start_all(run));
     for (uint64_t turn = 0; !run->is_too_late && iwi_event_pop(&run->queue, &event); turn++) {
         IW_TRY(handle(run, &event));
-        IW_TRY(iwi_tick_rarely(run->job->ticker, turn, run->ended, nodes));
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn, run->done, nodes));
     }
     if (run->is_too_late) {
         return iwi_fail_too_late(run->log);

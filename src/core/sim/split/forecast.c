@@ -31,8 +31,8 @@ static const double RING_S = 1.2e-9, STREAM_S = 3.2e-9, GRID_S = 5.8e-9, SWEEP_S
 static const double NODE_LATENCY_S = 5e-6, NODE_BYTES_PER_S = 3e9, NET_LATENCY_S = 20e-6,
                     NET_BYTES_PER_S = 1e9;
 
-/* A trial that is explained, of one that is not. */
-static const double PATH_TIMES = 3.0;
+/* A trial that is explained: times as long as one that is not, and memory of a rank, in the flow engine. */
+static const double PATH_TIMES = 3.0, PATH_RANK_BYTES = 4096.0;
 
 /* A thread that begins and ends; and what a run must take to be worth that at all. */
 static const double MEMBER_S = 100e-6, LEAST_S = 20e-3;
@@ -332,18 +332,20 @@ static double explained_trials(const iw_forecast *all, const iw_sim_opts *opts)
 }
 
 /* By a sample; or, where it would need too much memory, or fails as the run will, by the constants. */
-static void sample(const struct iwi_simulation *s, const iw_sim_opts *opts, double enough_s,
+static void sample(const struct iwi_prepared *s, const iw_sim_opts *opts, double enough_s,
                    const iw_forecast *all, struct iwi_sampled *sampled)
 {
     const struct iwi_batches *batches = &s->batches;
     const double most_bytes = 0x1p29;
     const uint64_t batch_count = (opts->trials + batches->lanes - 1) / batches->lanes;
-    const bool has_paths = opts->want_explain && iwi_explain_bytes(batches) <= most_bytes;
+    const double path_bytes =
+        iwi_plan_has_flow(batches->plan) ? PATH_RANK_BYTES * (double)all->ranks : iwi_explain_bytes(batches);
+    const bool has_paths = opts->want_explain && path_bytes <= most_bytes;
     const uint64_t explained = has_paths ? (uint64_t)ceil(explained_trials(all, opts)) : 0;
     const double trial_s = (double)all->messages * all->message_s;
 
     if ((double)all->trials_split.process_bytes / all->trials_split.workers > most_bytes ||
-        iwi_sample(batches, batch_count, explained, enough_s, sampled) != IW_OK) {
+        iwi_sample_parts(batches, batch_count, explained, enough_s, sampled) != IW_OK) {
         const double speed = measure_speed();
 
         *sampled = (struct iwi_sampled){.reference_s = iwi_is_noiseless(batches) ? 0.0 : trial_s / speed,
@@ -380,14 +382,14 @@ iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const
                              iw_forecast *forecast_p, struct iwi_sampled *sampled_p)
 {
     const double begin_s = iwi_thread_cpu_s();
-    struct iwi_simulation s;
+    struct iwi_prepared s;
     iw_net effective;
     iw_forecast all;
     double plan_s;
     iw_status status;
 
     IW_TRY(iwi_net_effective(log, net, &effective));
-    IW_TRY(iwi_simulation_init(log, program, &effective, noise, opts, &s));
+    IW_TRY(iwi_prepared_init(log, program, &effective, noise, opts, &s));
     plan_s = iwi_thread_cpu_s() - begin_s;
     iwi_forecast_fill(&s.plan, program, noise, opts, UINT32_MAX, &all);
     status = note_graph(log, program, &s.plan, &all);
@@ -402,7 +404,7 @@ iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const
         take_sample(sampled_p, opts, &all);
         *forecast_p = all;
     }
-    iwi_simulation_release(&s);
+    iwi_prepared_release(&s);
     return status;
 }
 

@@ -24,8 +24,8 @@ struct iwi_repeated {
 
 /* CPU seconds that parts of a simulation take on this machine. */
 struct iwi_sampled {
-    double plan_s;      /* before anything runs */
-    double reference_s; /* the run without noise; 0: there is none */
+    double plan_s;                      /* before anything runs */
+    double reference_s;                 /* the run without noise; 0: there is none */
     struct iwi_repeated batches, paths; /* trials side by side; a trial that is explained */
     /* What was simulated meanwhile; 0: it was stopped before. */
     iw_time noiseless_ps;
@@ -35,7 +35,7 @@ struct iwi_sampled {
 /* Times something that tells its progress, and stops it when it has told enough. */
 struct iwi_stopwatch {
     double begin_s, enough_s;
-    double times; /* how often the whole of it will be run */
+    double times;                                    /* how often the whole of it will be run */
     double first_s, first_share, last_s, last_share; /* CPU time at the first and last look, and its share */
     bool has_looked;
 };
@@ -51,8 +51,8 @@ double iwi_stopwatch_read(const struct iwi_stopwatch *watch, iw_status status);
 
 /* All but plan_s, by running each part for about enough_s. The trials are `all` batches of of->lanes, and so
  * many of them are explained. */
-IW_NODISCARD iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, uint64_t explained,
-                                  double enough_s, struct iwi_sampled *sampled_p);
+IW_NODISCARD iw_status iwi_sample_parts(const struct iwi_batches *of, uint64_t all, uint64_t explained,
+                                        double enough_s, struct iwi_sampled *sampled_p);
 
 /* iw_forecast_make() by such samples, and what it has found out. */
 IW_NODISCARD iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,

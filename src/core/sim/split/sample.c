@@ -94,7 +94,8 @@ static double by_work(const iw_program *program, uint64_t count, double share)
     }
     done = share * (double)count * (double)program->repeat;
     all = weigh_rounds(program, rounds);
-    return (floor(done) + weigh_rounds(program, (uint64_t)((done - floor(done)) * (double)rounds + 0.5)) / all) /
+    return (floor(done) +
+            weigh_rounds(program, (uint64_t)((done - floor(done)) * (double)rounds + 0.5)) / all) /
            ((double)count * (double)program->repeat);
 }
 
@@ -164,8 +165,8 @@ static iw_status time_batches(part_fn run, const struct iwi_batches *batches, ui
     return IW_OK;
 }
 
-iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, uint64_t explained, double enough_s,
-                     struct iwi_sampled *sampled_p)
+iw_status iwi_sample_parts(const struct iwi_batches *of, uint64_t all, uint64_t explained, double enough_s,
+                           struct iwi_sampled *sampled_p)
 {
     struct iwi_sampled sampled = {.makespan_ps = 0.0};
     struct iwi_batches batches = *of, single;
@@ -184,8 +185,8 @@ iw_status iwi_sample(const struct iwi_batches *of, uint64_t all, uint64_t explai
     IW_TRY(time_batches(iwi_batches_run, &batches, iwi_batches_begin_ahead(&batches) ? IWI_DRAW_TRIALS : 1,
                         all, enough_s, &sampled.batches, &sampled.makespan_ps));
     if (explained > 0) {
-        IW_TRY(time_batches(iwi_explain_sample, &single, 1, explained, enough_s, &sampled.paths,
-                            &explained_ps));
+        IW_TRY(
+            time_batches(iwi_explain_sample, &single, 1, explained, enough_s, &sampled.paths, &explained_ps));
     }
     sampled.noiseless_ps = (iw_time)noiseless_ps;
     *sampled_p = sampled;
