@@ -8,7 +8,8 @@
 
 #include "core/numeric/numeric.h"
 
-/* Of joining transforms of 1, 2, 4, ... numbers, one after the other: each reads its own from first to last. */
+/* Of joining transforms of 1, 2, 4, ... numbers, one after the other: each reads its own from first to last.
+ */
 void iwi_fourier_turns(size_t count, double *turns)
 {
     for (size_t half = 1; half < count; half *= 2) {
