@@ -235,6 +235,11 @@ IW_API IW_NODISCARD iw_status iw_node_wide_find(const iw_log *log, const iw_cert
 /** Trials that iw_node_wide_find() simulates for a job that had so many. */
 IW_API uint64_t iw_node_wide_trials(const iw_noise_set *set, uint64_t trials);
 
+/** iw_forecast_make(), with what iw_certainty_find(), iw_steady_find() and the like take besides, and with
+ * the CPU time that this process has used so far, for starting and reading. question->result is not read. */
+IW_API IW_NODISCARD iw_status iw_certainty_forecast(const iw_log *log, const iw_certainty_question *question,
+                                                    iw_forecast *forecast_p);
+
 /** The forecast as text, page or JSON. */
 IW_API iw_doc iw_forecast_doc(const iw_forecast *forecast);
 

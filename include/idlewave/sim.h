@@ -209,9 +209,11 @@ IW_API const char *iw_part_name(iw_part part);
 /* ======== Forecasts ========
  * What a simulation will take, and how it is best split.
  *
- * The model (docs/explanation/scale.md has its numbers): of each trial, every worker pays for its messages
- * and, where the ranks are split, for the values that cross the borders of its block: seconds = batches of
- * the busiest worker x (messages x lanes x seconds a message + exchanges x latency + bytes sent / bandwidth)
+ * The split is chosen by a model (docs/explanation/scale.md has its numbers): of each trial, every worker
+ * pays for its messages and, where the ranks are split, for the values that cross the borders of its block:
+ * seconds = batches of the busiest worker x (messages x lanes x seconds a message + exchanges x latency +
+ * bytes sent / bandwidth). Seconds a message are those of a sample then: the run without noise, some batches
+ * and an explanation, each stopped after some hundredths of a second.
  */
 
 /** One way of splitting the work. */
@@ -238,9 +240,11 @@ typedef struct iw_forecast {
     iw_split_plan trials_split, ranks_split;
     iw_parallel chosen; /* never AUTO */
     char reason[160];   /* of the choice, in words */
+    double cpu_s;       /* CPU time of all threads and processes, for all of iw_simulate() */
+    double elapsed_s;   /* time until it ends, if each of them has a CPU for itself */
 } iw_forecast;
 
-/** Nothing is simulated but a sample of some milliseconds, to see how fast this machine is. The other
+/** Nothing is simulated but a sample of the program, for a tenth of a second or so. The other
  * processes of opts->link need not call. As iw_simulate() otherwise. */
 IW_API IW_NODISCARD iw_status iw_forecast_make(const iw_log *log, const iw_program *program,
                                                const iw_net *net, const iw_noise *noise,

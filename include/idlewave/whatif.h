@@ -154,7 +154,8 @@ typedef struct iw_whatif_plan {
     uint32_t redraws;       /* of the recordings */
     uint32_t per_redraw;    /* trials of each change under each of them */
     uint64_t simulations;   /* in all, without those for the target and for fewer ranks */
-    double seconds;         /* that they take here, by a sample */
+    double seconds;         /* until it is answered here, by a sample */
+    double cpu_seconds;     /* the same of CPU time of all threads, from the start of this process on */
     double target_seconds;  /* that the search for the smallest set adds at most; 0: there is none */
     double reserve_seconds; /* that looking for the ranks from which on a reserved core pays adds at most */
     uint64_t bytes;         /* memory for the state of ranks */
@@ -162,8 +163,7 @@ typedef struct iw_whatif_plan {
     uint32_t sample_ranks;  /* of the sample */
 } iw_whatif_plan;
 
-/** Counts what iw_whatif_run() would simulate, and times a sample of it, on fewer ranks if the job is large.
- */
+/** Counts what iw_whatif_run() would simulate, and times a sample of it. */
 IW_API IW_NODISCARD iw_status iw_whatif_plan_make(const iw_log *log, const iw_noise_set *set,
                                                   const iw_whatif_opts *opts, iw_whatif_plan *plan_p);
 

@@ -8,14 +8,24 @@
 
 #include "core/numeric/numeric.h"
 
+/* Of joining transforms of 1, 2, 4, ... numbers, one after the other: each reads its own from first to last.
+ */
 void iwi_fourier_turns(size_t count, double *turns)
 {
-    for (size_t k = 0; k < count / 2; k++) {
-        const double angle = -2.0 * M_PI * (double)k / (double)count;
+    for (size_t half = 1; half < count; half *= 2) {
+        for (size_t k = 0; k < half; k++, turns += 2) {
+            const double angle = -2.0 * M_PI * (double)(k * (count / 2 / half)) / (double)count;
 
-        turns[2 * k] = cos(angle);
-        turns[2 * k + 1] = sin(angle);
+            turns[0] = cos(angle);
+            turns[1] = sin(angle);
+        }
     }
+}
+
+/* Where those begin that join transforms of `half` numbers. */
+static const double *turns_of(const double *turns, size_t half)
+{
+    return turns + 2 * (half - 1);
 }
 
 static void swap_pairs(double *a, double *b)
@@ -44,13 +54,11 @@ static void reverse_bits(double *z, size_t count)
     }
 }
 
-/* Joins transforms of `half` complex numbers each; turn k of theirs is turn k * stride of the table. */
-static void join_halves(double *z, size_t half, const double *turns, size_t stride)
+/* Joins transforms of `half` complex numbers each. */
+static void join_halves(double *restrict a, double *restrict b, size_t half, const double *restrict turns)
 {
-    double *a = z, *b = z + 2 * half;
-
     for (size_t k = 0; k < 2 * half; k += 2) {
-        const double c = turns[k * stride], s = turns[k * stride + 1];
+        const double c = turns[k], s = turns[k + 1];
         const double re = b[k] * c - b[k + 1] * s, im = b[k] * s + b[k + 1] * c;
 
         b[k] = a[k] - re;
@@ -65,7 +73,7 @@ static void transform(double *z, size_t count, const double *turns)
     reverse_bits(z, count);
     for (size_t half = 1; half < count; half *= 2) {
         for (size_t first = 0; first < count; first += 2 * half) {
-            join_halves(&z[2 * first], half, turns, count / half);
+            join_halves(&z[2 * first], &z[2 * (first + half)], half, turns_of(turns, half));
         }
     }
 }
@@ -73,6 +81,7 @@ static void transform(double *z, size_t count, const double *turns)
 void iwi_fourier_power(double *values, size_t count, const double *turns, double *power)
 {
     const size_t pairs = count / 2;
+    const double *own = turns_of(turns, pairs);
 
     transform(values, pairs, turns);
     power[0] = (values[0] + values[1]) * (values[0] + values[1]);
@@ -80,7 +89,7 @@ void iwi_fourier_power(double *values, size_t count, const double *turns, double
         const double *z = &values[2 * k], *mirror = &values[2 * (pairs - k)];
         const double even_re = 0.5 * (z[0] + mirror[0]), even_im = 0.5 * (z[1] - mirror[1]);
         const double odd_re = 0.5 * (z[1] + mirror[1]), odd_im = 0.5 * (mirror[0] - z[0]);
-        const double c = turns[2 * k], s = turns[2 * k + 1];
+        const double c = own[2 * k], s = own[2 * k + 1];
         const double re = even_re + odd_re * c - odd_im * s, im = even_im + odd_re * s + odd_im * c;
 
         power[k] = re * re + im * im;

@@ -65,7 +65,7 @@ double iwi_signed_ranks_above(const double *differences, size_t count);
 /* ---- spectra ---- */
 
 /* The squares of the first count / 2 numbers of the Fourier transform of real values, `count` a power of two
- * and at least 2. The values are lost. `turns` are `count` numbers from iwi_fourier_turns(). */
+ * and at least 2. The values are lost. `turns` are twice as many numbers from iwi_fourier_turns(). */
 void iwi_fourier_turns(size_t count, double *turns);
 void iwi_fourier_power(double *values, size_t count, const double *turns, double *power);
 

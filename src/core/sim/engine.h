@@ -176,7 +176,9 @@ static inline void iwi_path_add_wire(iw_split *path, const struct iwi_cost *cost
 
 struct iwi_ticker;
 
-struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total);
+/* `progress` is told at most once in interval_ns, and at the end. */
+struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, int64_t interval_ns,
+                                  uint64_t total);
 void iwi_ticker_free(struct iwi_ticker *ticker);
 
 /* IW_ERR_CANCELLED: the user wants no more of it. 0 units: only asks for that. `ticker` NULL: not counted. */
@@ -185,10 +187,10 @@ IW_NODISCARD iw_status iwi_tick(struct iwi_ticker *ticker, uint64_t units);
 /* Inside a unit that takes long, of which this share is done. */
 IW_NODISCARD iw_status iwi_tick_part(struct iwi_ticker *ticker, double part);
 
-/* For loops whose turns are too short to look at a clock in each. */
-static inline iw_status iwi_tick_rarely(struct iwi_ticker *ticker, uint64_t turn)
+/* The same for loops whose turns are too short to look at a clock in each: `done` of `all` operations. */
+static inline iw_status iwi_tick_rarely(struct iwi_ticker *ticker, uint64_t turn, uint64_t done, uint64_t all)
 {
-    return ticker != NULL && turn % 4096 == 0 ? iwi_tick(ticker, 0) : IW_OK;
+    return ticker != NULL && turn % 4096 == 0 ? iwi_tick_part(ticker, (double)done / (double)all) : IW_OK;
 }
 
 /* An array over ranks or more: on huge pages if it is large. */

@@ -96,16 +96,20 @@ uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, 
 
 /* Sums are kept of up to five times of each operation; or of each rank's CPU and gaps, twice with as many
  * steps, and of its end, besides numbers for messages (src/core/sim/flow/README.md). */
-static uint32_t choose_threads(const struct iwi_batches *batches, uint64_t trials)
+double iwi_explain_bytes(const struct iwi_batches *batches)
 {
     const struct iwi_schedule *schedule = batches->plan->schedule;
     const iw_program *program = batches->job.program;
-    const double bytes =
-        schedule != NULL
-            ? 5.0 * (double)schedule->first_node[schedule->ranks] * sizeof(iw_split)
-            : STEPS_BYTES + 8.5 * program->ranks * sizeof(iw_split) +
-                  (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS) * sizeof(struct iwi_path_step);
-    const double fitting = THREADS_BYTES / bytes;
+
+    return schedule != NULL ? 5.0 * (double)schedule->first_node[schedule->ranks] * sizeof(iw_split)
+                            : STEPS_BYTES + 8.5 * program->ranks * sizeof(iw_split) +
+                                  (double)iwi_elements_per_lane(program, IWI_KEPT_FOR_PATHS) *
+                                      sizeof(struct iwi_path_step);
+}
+
+static uint32_t choose_threads(const struct iwi_batches *batches, uint64_t trials)
+{
+    const double fitting = THREADS_BYTES / iwi_explain_bytes(batches);
     uint32_t threads = batches->threads < trials ? batches->threads : (uint32_t)trials;
 
     return fitting < threads ? (uint32_t)iwi_max(1, (iw_time)fitting) : threads;
@@ -160,6 +164,22 @@ iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches, 
     }
     explain->paths[0] = count == 1 ? explain->median : explain->paths[0];
     return IW_OK;
+}
+
+static void forget_paths(void *arg, uint64_t index, const iw_split *split, const iw_time *end_ps)
+{
+    (void)arg;
+    (void)index;
+    (void)split;
+    (void)end_ps;
+}
+
+iw_status iwi_explain_sample(const iw_log *log, const struct iwi_batches *batches)
+{
+    struct iwi_batches again = *batches;
+
+    again.paths = (struct iwi_path_sink){forget_paths, NULL};
+    return iwi_batches_run(log, &again);
 }
 
 void iwi_explain_free(iw_explain *explain)

@@ -87,6 +87,31 @@ bool iwi_batches_begin_ahead(const struct iwi_batches *batches);
 /* One run from the state that iwi_flow_restart() left. */
 IW_NODISCARD iw_status iwi_plan_run_flow(const struct iwi_plan *plan, struct iwi_flow *flow);
 
+/* ---- a simulation ---- */
+
+/* What is known before its work is split. Stays where it was begun. */
+struct iwi_prepared {
+    struct iwi_plan plan;
+    struct iwi_batches batches;
+    struct iwi_delay_table delays;
+    struct iwi_levels levels;
+    int64_t *factors; /* of nodes, or NULL */
+    uint32_t *send_numbers;
+};
+
+IW_NODISCARD iw_status iwi_prepared_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                                         const iw_noise *noise, const iw_sim_opts *opts,
+                                         struct iwi_prepared *prepared);
+void iwi_prepared_release(struct iwi_prepared *prepared);
+
+/* Nothing disturbs it: all trials are as the run without noise. */
+bool iwi_is_noiseless(const struct iwi_batches *batches);
+IW_NODISCARD iw_status iwi_run_noiseless(const iw_log *log, const struct iwi_batches *batches,
+                                         iw_time *makespan_p);
+
+/* Units of progress of one batch: rounds, and segments of a trace; or 1 for a schedule. */
+uint64_t iwi_batch_ticks(const struct iwi_batches *batches);
+
 /* iw_simulate() of a program and network whose run without noise took noiseless_ps > 0: that is not run
  * again. For noise that is compared with other noise. */
 IW_NODISCARD iw_status iwi_simulate_again(const iw_log *log, const iw_program *program, const iw_net *net,
@@ -98,6 +123,12 @@ IW_NODISCARD iw_status iwi_simulate_again(const iw_log *log, const iw_program *p
 IW_NODISCARD iw_status iwi_explain_run(const iw_log *log, const struct iwi_batches *batches, uint64_t trials,
                                        iw_sim_result *result);
 void iwi_explain_free(iw_explain *explain);
+
+/* Memory for the paths of a trial. */
+double iwi_explain_bytes(const struct iwi_batches *batches);
+
+/* iwi_batches_run() with paths, which are thrown away; lanes is 1. */
+IW_NODISCARD iw_status iwi_explain_sample(const iw_log *log, const struct iwi_batches *batches);
 
 /* How many of `trials` with so many messages are explained; `wanted` 0: what takes a few seconds. */
 uint64_t iwi_explain_trials(uint64_t messages, uint32_t ranks, uint64_t trials, uint64_t wanted);

@@ -31,6 +31,9 @@ const char *iw_part_name(iw_part part)
     return names[part < IW_PART_NOISE ? part : IW_PART_NOISE];
 }
 
+/* Between two calls of a user's progress. */
+static const int64_t TICK_NS = 100000000;
+
 static uint64_t peak_rss_bytes(void)
 {
     struct rusage usage;
@@ -38,18 +41,17 @@ static uint64_t peak_rss_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-/* Units of progress of one batch: rounds, and segments of a trace; or 1 for a schedule. */
-static uint64_t ticks_of(const iw_program *program, const struct iwi_plan *plan)
+uint64_t iwi_batch_ticks(const struct iwi_batches *batches)
 {
+    const iw_program *program = batches->job.program;
     uint64_t rounds = 0;
 
-    if (plan->schedule != NULL) {
+    if (batches->plan->schedule != NULL) {
         return 1;
     }
-    if (plan->code != NULL) {
-        return iwi_trace_ticks(program->trace, plan->code);
+    if (batches->plan->code != NULL) {
+        return iwi_trace_ticks(program->trace, batches->plan->code);
     }
-
     for (size_t k = 0; k < program->operation_count; k++) {
         rounds += program->operations[k].algorithm->round_count(&program->operations[k]);
     }
@@ -70,13 +72,13 @@ static iw_status run_single(const iw_log *log, const struct iwi_batches *like, i
     return iwi_parallel_run(log, &single);
 }
 
-static bool is_noiseless(const struct iwi_batches *batches)
+bool iwi_is_noiseless(const struct iwi_batches *batches)
 {
     return batches->job.noise == NULL && batches->job.program->delay_count == 0 &&
            batches->job.node_factors == NULL && batches->job.net_noise == NULL;
 }
 
-static iw_status run_noiseless(const iw_log *log, const struct iwi_batches *batches, iw_time *makespan_p)
+iw_status iwi_run_noiseless(const iw_log *log, const struct iwi_batches *batches, iw_time *makespan_p)
 {
     struct iwi_batches noiseless = *batches;
 
@@ -165,13 +167,13 @@ static iw_status start_ticker(const iw_log *log, const iw_sim_opts *opts, struct
 {
     const uint64_t batch_count = (batches->trials + batches->lanes - 1) / batches->lanes;
     const uint64_t own_batches = (batch_count + iwi_processes(batches) - 1) / iwi_processes(batches);
-    const uint64_t references = is_noiseless(batches) || is_past_reference(batches) ? 0 : 1;
+    const uint64_t references = iwi_is_noiseless(batches) || is_past_reference(batches) ? 0 : 1;
 
     if (opts->progress.step == NULL) {
         return IW_OK;
     }
-    batches->job.ticker = iwi_ticker_new(
-        log, opts->progress, (references + own_batches) * ticks_of(batches->job.program, batches->plan));
+    batches->job.ticker =
+        iwi_ticker_new(log, opts->progress, TICK_NS, (references + own_batches) * iwi_batch_ticks(batches));
     return batches->job.ticker == NULL ? IW_ERR_NOMEM : IW_OK;
 }
 
@@ -182,13 +184,13 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     double begin;
     iw_status status;
 
-    batches->job.want_warnings = is_noiseless(batches);
+    batches->job.want_warnings = iwi_is_noiseless(batches);
     if (batches->noiseless_ps > 0) {
         result->noiseless_ps = batches->noiseless_ps;
     } else if (is_past_reference(batches)) {
         result->noiseless_ps = batches->checkpoint->found.noiseless_ps;
-    } else if (!is_noiseless(batches)) {
-        IW_TRY(run_noiseless(log, batches, &result->noiseless_ps));
+    } else if (!iwi_is_noiseless(batches)) {
+        IW_TRY(iwi_run_noiseless(log, batches, &result->noiseless_ps));
     }
     batches->noiseless_ps = result->noiseless_ps;
     batches->makespan_ps = result->makespan_ps;
@@ -197,7 +199,7 @@ static iw_status run_trials(const iw_log *log, struct iwi_batches *batches, cons
     begin = iwi_now_s();
     status = iwi_parallel_run(log, batches);
     result->engine_seconds = iwi_now_s() - begin;
-    if (is_noiseless(batches)) {
+    if (iwi_is_noiseless(batches)) {
         result->noiseless_ps = result->makespan_ps[0];
     }
     /* one process tells and explains: it sees all ranks */
@@ -313,60 +315,77 @@ static iw_status set_node_speeds(const iw_log *log, const iw_sim_opts *opts, str
     return IW_OK;
 }
 
+/* Everything but how the work is split. */
+static iw_status prepare(const iw_log *log, const iw_program *program, const iw_net *net,
+                         const iw_noise *noise, const iw_sim_opts *opts, struct iwi_prepared *s)
+{
+    IW_TRY(iwi_levels_init(log, net, program->ranks, &s->levels));
+    IW_TRY(iwi_plan_init(log, program, net, opts, &s->plan));
+    s->batches.plan = &s->plan;
+    if (iw_net_is_noisy(net)) {
+        iwi_delay_table_init(&net->noise, &s->delays);
+    }
+    s->batches.job = make_job(program, &s->plan, net, &s->levels, &s->delays, noise, opts);
+    if (opts->steps.step != NULL) {
+        IW_TRY(iwi_steps_check(log, opts->rules, s->plan.schedule));
+    }
+    IW_TRY(set_node_speeds(log, opts, &s->batches.job, &s->factors));
+    return number_sends(log, &s->batches.job, &s->send_numbers);
+}
+
+void iwi_prepared_release(struct iwi_prepared *s)
+{
+    iwi_plan_release(&s->plan);
+    iwi_levels_release(&s->levels);
+    free(s->factors);
+    free(s->send_numbers);
+}
+
+iw_status iwi_prepared_init(const iw_log *log, const iw_program *program, const iw_net *net,
+                            const iw_noise *noise, const iw_sim_opts *opts, struct iwi_prepared *s)
+{
+    iw_status status;
+
+    *s = (struct iwi_prepared){.batches = {.trials = opts->trials}};
+    IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
+    status = prepare(log, program, net, noise, opts, s);
+    if (status != IW_OK) {
+        iwi_prepared_release(s);
+    }
+    return status;
+}
+
+static iw_status run(const iw_log *log, const iw_noise *noise, const iw_sim_opts *opts,
+                     struct iwi_prepared *s, struct iwi_checkpoint *checkpoint, iw_sim_result **result_p)
+{
+    struct iwi_batches *batches = &s->batches;
+    const iw_program *program = batches->job.program;
+
+    IW_TRY(split_work(log, noise, opts, batches, checkpoint));
+    if (batches->team != NULL) {
+        IW_TRY(iwi_plan_for_members(log, program, batches->job.net, iwi_team_size(batches->team), &s->plan));
+    }
+    IW_TRY(new_result(log, program, opts, &s->plan, batches, result_p));
+    IW_TRY(start_ticker(log, opts, batches));
+    return run_trials(log, batches, opts, *result_p);
+}
+
 static iw_status simulate(const iw_log *log, const iw_program *program, const iw_net *net,
                           const iw_noise *noise, const iw_sim_opts *opts, iw_time noiseless_ps,
                           iw_sim_result **result_p)
 {
-    struct iwi_plan plan;
-    struct iwi_batches batches = {.plan = &plan, .trials = opts->trials, .noiseless_ps = noiseless_ps};
     struct iwi_checkpoint checkpoint = {.dir = NULL, .lock = -1};
+    struct iwi_prepared s;
     iw_sim_result *result = NULL;
-    struct iwi_delay_table delays;
-    struct iwi_levels levels;
-    int64_t *factors = NULL;
-    uint32_t *send_numbers = NULL;
     iw_status status;
 
-    IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
-    IW_TRY(iwi_levels_init(log, net, program->ranks, &levels));
-    status = iwi_plan_init(log, program, net, opts, &plan);
-    if (status != IW_OK) {
-        iwi_levels_release(&levels);
-        return status;
-    }
-    if (iw_net_is_noisy(net)) {
-        iwi_delay_table_init(&net->noise, &delays);
-    }
-    batches.job = make_job(program, &plan, net, &levels, &delays, noise, opts);
-    status = opts->steps.step != NULL ? iwi_steps_check(log, opts->rules, plan.schedule) : IW_OK;
-    if (status == IW_OK) {
-        status = set_node_speeds(log, opts, &batches.job, &factors);
-    }
-    if (status == IW_OK) {
-        status = number_sends(log, &batches.job, &send_numbers);
-    }
-    if (status == IW_OK) {
-        status = split_work(log, noise, opts, &batches, &checkpoint);
-    }
-    if (status == IW_OK && batches.team != NULL) {
-        status = iwi_plan_for_members(log, program, net, iwi_team_size(batches.team), &plan);
-    }
-    if (status == IW_OK) {
-        status = new_result(log, program, opts, &plan, &batches, &result);
-    }
-    if (status == IW_OK) {
-        status = start_ticker(log, opts, &batches);
-    }
-    if (status == IW_OK) {
-        status = run_trials(log, &batches, opts, result);
-    }
-    iwi_ticker_free(batches.job.ticker);
-    iwi_team_free(batches.team);
+    IW_TRY(iwi_prepared_init(log, program, net, noise, opts, &s));
+    s.batches.noiseless_ps = noiseless_ps;
+    status = run(log, noise, opts, &s, &checkpoint, &result);
+    iwi_ticker_free(s.batches.job.ticker);
+    iwi_team_free(s.batches.team);
     iwi_checkpoint_release(&checkpoint);
-    iwi_plan_release(&plan);
-    iwi_levels_release(&levels);
-    free(factors);
-    free(send_numbers);
+    iwi_prepared_release(&s);
     if (status != IW_OK) {
         iw_sim_result_free(result);
         return status;

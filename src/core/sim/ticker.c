@@ -14,6 +14,7 @@
 struct iwi_ticker {
     iw_progress progress;
     uint64_t total;
+    int64_t interval_ns;
     atomic_uint_fast64_t done;
     atomic_bool is_cancelled;
     pthread_mutex_t lock; /* held while reporting */
@@ -21,12 +22,14 @@ struct iwi_ticker {
     double told; /* the largest share so far: threads are at different parts */
 };
 
-struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, uint64_t total)
+struct iwi_ticker *iwi_ticker_new(const iw_log *log, iw_progress progress, int64_t interval_ns,
+                                  uint64_t total)
 {
     struct iwi_ticker *ticker = iwi_new_array(log, 1, sizeof *ticker);
 
     if (ticker != NULL) {
         ticker->progress = progress;
+        ticker->interval_ns = interval_ns;
         ticker->total = total;
         pthread_mutex_init(&ticker->lock, NULL);
     }
@@ -43,10 +46,9 @@ void iwi_ticker_free(struct iwi_ticker *ticker)
 
 static bool is_due(struct iwi_ticker *ticker)
 {
-    const int64_t interval_ns = 100000000;
     const int64_t now_ns = iwi_now_ns();
 
-    if (now_ns - ticker->last_ns < interval_ns) {
+    if (now_ns - ticker->last_ns < ticker->interval_ns) {
         return false;
     }
     ticker->last_ns = now_ns;

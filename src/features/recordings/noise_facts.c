@@ -182,27 +182,126 @@ enum {
     BINS = DECADES * BINS_PER_DECADE
 };
 
-/* ---- points ---- */
+/* Calls `take` for what is drawn: detours that took time. */
+typedef void (*point_fn)(void *arg, const iw_noise_point *point);
 
-/* The longest first; of equal ones the earliest. */
-IWI_COMPARE(compare_points, iw_noise_point, IWI_FALLING(duration_ns), IWI_RISING(start_ns), IWI_RISING(cpu))
-
-static void gather(const iw_recording *detours, const uint32_t *place_of, iw_noise_picture *picture)
+static void each_point(const iw_recording *detours, const uint32_t *place_of, point_fn take, void *arg)
 {
     for (size_t c = 0; c < detours->cpu_count; c++) {
         const iw_detours *cpu = &detours->cpus[c];
 
-        picture->length_ns = fmax(picture->length_ns, (double)cpu->length_ns);
         for (size_t i = 0; i < cpu->count; i++) {
-            picture->length_ns = fmax(picture->length_ns, (double)cpu->start_ns[i]);
             if (cpu->duration_ns[i] > 0) {
-                picture->points[picture->count++] =
-                    (iw_noise_point){(double)cpu->start_ns[i], (double)cpu->duration_ns[i], cpu->cpu,
-                                     place_of[cpu->source != NULL ? cpu->source[i] : 0]};
+                take(arg, &(iw_noise_point){(double)cpu->start_ns[i], (double)cpu->duration_ns[i], cpu->cpu,
+                                            place_of[cpu->source != NULL ? cpu->source[i] : 0]});
             }
         }
     }
 }
+
+/* ---- bins that are drawn ---- */
+
+/* 1, 1.5, 2, 3, 5, 7, 10, 15, ... ns */
+static double begin_ns(size_t bin)
+{
+    static const double factors[BINS_PER_DECADE] = {1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
+    const size_t decade = bin / BINS_PER_DECADE;
+
+    return pow(10.0, (double)decade) * factors[bin % BINS_PER_DECADE];
+}
+
+/* ---- shades: durations that are nearly the same ---- */
+
+enum { SHADE_BITS = 12, SHADES = 64 << SHADE_BITS };
+
+/* Falling: the longest durations have the first shades. */
+static size_t shade_of(double duration_ns)
+{
+    const uint64_t ns = (uint64_t)duration_ns;
+    const unsigned octave = 63 - (unsigned)__builtin_clzll(ns);
+    const uint64_t part = octave >= SHADE_BITS ? ns >> (octave - SHADE_BITS) : ns << (SHADE_BITS - octave);
+
+    return SHADES - 1 - (((size_t)octave << SHADE_BITS) + (size_t)(part - (UINT64_C(1) << SHADE_BITS)));
+}
+
+/* A recording has many more detours than are drawn. Which are drawn hangs on their places in an order, so
+ * they are counted by shade first; only those of shades that have a wanted place are gathered, and put in
+ * order as far as that takes. */
+struct picking {
+    iw_noise_picture *picture;
+    size_t *begin;          /* by shade: the place of its first point; SHADES + 1 */
+    size_t *room;           /* by shade: where its points are gathered, SIZE_MAX: they are not */
+    iw_noise_point *points; /* that are gathered */
+    double begins_ns[BINS + 1];
+    size_t first_bin[64]; /* by octave of a duration */
+};
+
+static size_t octave_of(double duration_ns)
+{
+    return 63 - (unsigned)__builtin_clzll((uint64_t)duration_ns);
+}
+
+static size_t bin_of(const struct picking *p, double duration_ns)
+{
+    size_t bin = p->first_bin[octave_of(duration_ns)];
+
+    while (bin + 1 < BINS && duration_ns >= p->begins_ns[bin + 1]) {
+        bin++;
+    }
+    return bin;
+}
+
+static void count_point(void *arg, const iw_noise_point *point)
+{
+    struct picking *p = arg;
+    iw_noise_bin *bin = &p->picture->bins[bin_of(p, point->duration_ns)];
+
+    p->picture->count++;
+    p->begin[shade_of(point->duration_ns) + 1]++;
+    bin->count++;
+    bin->time_ns += point->duration_ns; /* whole numbers: exact in any order, up to 104 days */
+    bin->by_source[point->source < IW_NOISE_SERIES ? point->source : IW_NOISE_SERIES - 1]++;
+}
+
+static void lay_out_bins(struct picking *p)
+{
+    size_t bin = 0;
+
+    for (size_t i = 0; i < BINS; i++) {
+        p->begins_ns[i] = begin_ns(i);
+    }
+    for (unsigned octave = 0; octave < 64; octave++) {
+        while (bin + 1 < BINS && p->begins_ns[bin + 1] <= ldexp(1.0, (int)octave)) {
+            bin++;
+        }
+        p->first_bin[octave] = bin;
+    }
+}
+
+/* From the first that is not empty to the last. */
+static void trim_bins(const struct picking *p)
+{
+    iw_noise_picture *picture = p->picture;
+    size_t first = 0, end = BINS;
+
+    while (first < end && picture->bins[first].count == 0) {
+        first++;
+    }
+    while (end > first && picture->bins[end - 1].count == 0) {
+        end--;
+    }
+    picture->bin_count = end - first;
+    memmove(picture->bins, picture->bins + first, picture->bin_count * sizeof *picture->bins);
+    for (size_t i = 0; i < picture->bin_count; i++) {
+        picture->bins[i].from_ns = begin_ns(first + i);
+        picture->bins[i].to_ns = begin_ns(first + i + 1);
+    }
+}
+
+/* ---- points ---- */
+
+/* The longest first; of equal ones the earliest. */
+IWI_COMPARE(compare_points, iw_noise_point, IWI_FALLING(duration_ns), IWI_RISING(start_ns), IWI_RISING(cpu))
 
 /* In no order of time, the same on every machine. */
 static uint64_t shuffled(const iw_noise_point *point)
@@ -216,66 +315,162 @@ static uint64_t shuffled(const iw_noise_point *point)
 
 /* The longest first; equal ones from all of the time. */
 IWI_COMPARE(compare_shuffled, iw_noise_point, IWI_FALLING(duration_ns),
-            IWI_ORDER(shuffled(left), shuffled(right)))
+            IWI_ORDER(shuffled(left), shuffled(right)), IWI_RISING(start_ns), IWI_RISING(cpu))
 
-/* Sorted by duration, every so many of the shorter ones stand for all of them. */
-static void thin_out(iw_noise_picture *picture)
+static void swap_points(iw_noise_point *a, iw_noise_point *b)
 {
-    const size_t count = picture->count, rest = MOST_POINTS - LONGEST_POINTS;
+    const iw_noise_point kept = *a;
 
-    if (count > MOST_POINTS) { /* of equal ones the earliest would be all that is drawn */
-        iwi_sort(picture->points, count, compare_shuffled);
+    *a = *b;
+    *b = kept;
+}
+
+/* Puts that point there which sorting would, those of earlier places before it, all others behind. */
+static void select_place(iw_noise_point *points, size_t count, size_t place)
+{
+    while (count > 1) {
+        const iw_noise_point pivot = points[count / 2];
+        size_t less = 0, end = count; /* before `less`: less than the pivot; from `end` on: more */
+
+        for (size_t at = 0; at < end;) {
+            const int order = compare_shuffled(&points[at], &pivot);
+
+            if (order < 0) {
+                swap_points(&points[less++], &points[at++]);
+            } else if (order > 0) {
+                swap_points(&points[at], &points[--end]);
+            } else {
+                at++;
+            }
+        }
+        if (place < less) {
+            count = less;
+        } else if (place >= end) {
+            points += end;
+            count -= end;
+            place -= end;
+        } else {
+            return;
+        }
     }
-    picture->longest_count = count <= MOST_POINTS ? count : LONGEST_POINTS;
+}
+
+/* The first place from `place` on that is drawn, or ends those that all are. */
+static size_t next_wanted(const iw_noise_picture *picture, size_t place)
+{
+    const size_t last = picture->longest_count - 1, stride = picture->stride;
+
+    return place <= last ? last : last + 1 + (place - last - 1 + stride - 1) / stride * stride;
+}
+
+static void gather_point(void *arg, const iw_noise_point *point)
+{
+    struct picking *p = arg;
+    const size_t shade = shade_of(point->duration_ns);
+
+    if (p->room[shade] != SIZE_MAX) {
+        p->points[p->room[shade]++] = *point;
+    }
+}
+
+/* Shades that are drawn as a whole, or have a place that is. Returns their points. */
+static size_t choose_shades(struct picking *p)
+{
+    size_t gathered = 0;
+
+    for (size_t shade = 0; shade < SHADES; shade++) {
+        const size_t begin = p->begin[shade], end = p->begin[shade + 1];
+        const bool is_wanted =
+            begin < end && (begin < p->picture->longest_count || next_wanted(p->picture, begin) < end);
+
+        p->room[shade] = is_wanted ? gathered : SIZE_MAX;
+        gathered += is_wanted ? end - begin : 0;
+    }
+    return gathered;
+}
+
+/* Of the gathered points of a shade: those that are drawn. */
+static void draw_shade(const struct picking *p, size_t begin, size_t end, iw_noise_point *points)
+{
+    iw_noise_picture *picture = p->picture;
+    size_t done = begin; /* places before it are right */
+
+    for (size_t place = next_wanted(picture, begin); place < end; place = next_wanted(picture, place + 1)) {
+        select_place(points + (done - begin), end - done, place - done);
+        done = place + 1;
+        if (place >= picture->longest_count) {
+            picture->points[picture->point_count++] = points[place - begin];
+        }
+    }
+    for (size_t place = begin; place < end && place < picture->longest_count; place++) {
+        picture->points[place] = points[place - begin];
+    }
+}
+
+/* Sorted by duration, every so many of the shorter ones stand for all of them: of equal ones the earliest
+ * would be all that is drawn, so their order is shuffled. */
+static void draw_points(struct picking *p)
+{
+    iw_noise_picture *picture = p->picture;
+    size_t at = 0;
+
     picture->point_count = picture->longest_count;
-    picture->stride = count > MOST_POINTS ? (count - LONGEST_POINTS + rest - 1) / rest : 1;
-    for (size_t i = picture->longest_count; i < count; i += picture->stride) {
-        picture->points[picture->point_count++] = picture->points[i];
+    for (size_t shade = 0; shade < SHADES; shade++) {
+        const size_t begin = p->begin[shade], end = p->begin[shade + 1];
+
+        if (p->room[shade] != SIZE_MAX) {
+            draw_shade(p, begin, end, p->points + at);
+            at += end - begin;
+        }
     }
     iwi_sort(picture->points, picture->longest_count, compare_points);
     iwi_sort(&picture->points[picture->longest_count], picture->point_count - picture->longest_count,
              compare_points);
 }
 
-/* ---- bins ---- */
-
-/* 1, 1.5, 2, 3, 5, 7, 10, 15, ... ns */
-static double begin_ns(size_t bin)
+static void plan_points(struct picking *p)
 {
-    static const double factors[BINS_PER_DECADE] = {1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
-    const size_t decade = bin / BINS_PER_DECADE;
+    const size_t count = p->picture->count, rest = MOST_POINTS - LONGEST_POINTS;
 
-    return pow(10.0, (double)decade) * factors[bin % BINS_PER_DECADE];
+    for (size_t shade = 0; shade < SHADES; shade++) {
+        p->begin[shade + 1] += p->begin[shade];
+    }
+    p->picture->longest_count = count <= MOST_POINTS ? count : LONGEST_POINTS;
+    p->picture->stride = count > MOST_POINTS ? (count - LONGEST_POINTS + rest - 1) / rest : 1;
 }
 
-static size_t bin_of(double ns)
+static iw_status pick_points(const iw_log *log, const iw_recording *detours, const uint32_t *place_of,
+                             struct picking *p)
 {
-    size_t bin = (size_t)fmin(floor(log10(ns)), DECADES - 1) * BINS_PER_DECADE;
-
-    while (bin + 1 < BINS && ns >= begin_ns(bin + 1)) {
-        bin++;
+    lay_out_bins(p);
+    each_point(detours, place_of, count_point, p);
+    if (p->picture->count == 0) {
+        return IW_OK;
     }
-    return bin;
+    trim_bins(p);
+    plan_points(p);
+    p->points = iwi_new_array(log, choose_shades(p), sizeof *p->points);
+    if (p->points == NULL) {
+        return IW_ERR_NOMEM;
+    }
+    each_point(detours, place_of, gather_point, p);
+    draw_points(p);
+    return IW_OK;
 }
 
-/* Of all points, before they are thinned out, the longest first. */
-static void fill_bins(iw_noise_picture *picture)
+static double length_of(const iw_recording *detours)
 {
-    const size_t first = bin_of(picture->points[picture->count - 1].duration_ns);
+    double length_ns = 0.0;
 
-    picture->bin_count = bin_of(picture->points[0].duration_ns) - first + 1;
-    for (size_t i = 0; i < picture->bin_count; i++) {
-        picture->bins[i].from_ns = begin_ns(first + i);
-        picture->bins[i].to_ns = begin_ns(first + i + 1);
-    }
-    for (size_t i = 0; i < picture->count; i++) {
-        const iw_noise_point *point = &picture->points[i];
-        iw_noise_bin *bin = &picture->bins[bin_of(point->duration_ns) - first];
+    for (size_t c = 0; c < detours->cpu_count; c++) {
+        const iw_detours *cpu = &detours->cpus[c];
 
-        bin->count++;
-        bin->time_ns += point->duration_ns;
-        bin->by_source[point->source < IW_NOISE_SERIES ? point->source : IW_NOISE_SERIES - 1]++;
+        length_ns = fmax(length_ns, (double)cpu->length_ns);
+        if (cpu->count > 0) {
+            length_ns = fmax(length_ns, (double)cpu->start_ns[cpu->count - 1]);
+        }
     }
+    return length_ns;
 }
 
 /* Of detours, whatever the probe was; *picture is zero. Its lists are the caller's in any case. */
@@ -283,28 +478,26 @@ static iw_status noise_picture_fill(const iw_log *log, const iw_recording *detou
                                     const iw_noise_facts *facts, iw_noise_picture *picture)
 {
     uint32_t *place_of = iwi_new_array(log, detours->source_count, sizeof *place_of);
-    size_t count = 0;
+    struct picking p = {.picture = picture,
+                        .begin = iwi_new_array(log, SHADES + 1, sizeof *p.begin),
+                        .room = iwi_new_array(log, SHADES, sizeof *p.room)};
+    iw_status status = IW_ERR_NOMEM;
 
-    for (size_t c = 0; c < detours->cpu_count; c++) {
-        count += detours->cpus[c].count;
-    }
-    picture->points = iwi_new_array(log, count, sizeof *picture->points);
+    picture->points = iwi_new_array(log, MOST_POINTS, sizeof *picture->points);
     picture->bins = iwi_new_array(log, BINS, sizeof *picture->bins);
-    if (place_of == NULL || picture->points == NULL || picture->bins == NULL) {
-        free(place_of);
-        return IW_ERR_NOMEM;
+    if (place_of != NULL && p.begin != NULL && p.room != NULL && picture->points != NULL &&
+        picture->bins != NULL) {
+        for (size_t i = 0; i < facts->source_count; i++) {
+            place_of[facts->sources[i].number] = (uint32_t)i;
+        }
+        picture->length_ns = length_of(detours);
+        status = pick_points(log, detours, place_of, &p);
     }
-    for (size_t i = 0; i < facts->source_count; i++) {
-        place_of[facts->sources[i].number] = (uint32_t)i;
-    }
-    gather(detours, place_of, picture);
     free(place_of);
-    if (picture->count > 0) {
-        iwi_sort(picture->points, picture->count, compare_points);
-        fill_bins(picture);
-        thin_out(picture);
-    }
-    return IW_OK;
+    free(p.begin);
+    free(p.room);
+    free(p.points);
+    return status;
 }
 
 /* ---- of all of it, by source and by CPU ---- */

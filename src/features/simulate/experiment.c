@@ -295,6 +295,39 @@ static iw_status add_supposed(const iw_log *log, const iw_sensitivity *supposed,
     return iw_noise_add(log, noise, spec);
 }
 
+/* Of the noise that its sources make. */
+static iw_status set_up_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *variant,
+                              iw_noise *noise)
+{
+    const iw_noise_set *set = inquiry->set;
+
+    iw_noise_align(noise, variant->is_together ? IW_SYNC_START : set->sync,
+                   variant->is_together ? 0 : set->skew_ps, set->ranks_per_node);
+    if (variant->is_apart) {
+        iwi_noise_take_apart(noise);
+    }
+    if (variant->is_joined) {
+        iwi_noise_join_copies(noise);
+    }
+    return variant->added != NULL ? add_supposed(inquiry->log, variant->added, noise) : IW_OK;
+}
+
+iw_status iwi_variant_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *variant,
+                            const struct iwi_drawn *drawn, iw_noise **noise_p)
+{
+    iw_noise *noise;
+    iw_status status;
+
+    IW_TRY(iwi_set_make(inquiry->log, inquiry->set, drawn, variant->is_removed, &noise));
+    status = set_up_noise(inquiry, variant, noise);
+    if (status != IW_OK) {
+        iw_noise_free(noise);
+        return status;
+    }
+    *noise_p = noise;
+    return IW_OK;
+}
+
 static bool is_removed_in(const struct iwi_variant *variant, size_t part)
 {
     return variant->is_removed != NULL && variant->is_removed[part];
@@ -306,36 +339,15 @@ static bool keeps_sources(const struct iwi_variant *variant)
     return !variant->is_apart && !variant->is_joined && variant->added == NULL;
 }
 
-/* One noise does for both, made when the first runs. */
-static bool share_noise(const struct iwi_experiment *experiment, const struct iwi_variant *a,
-                        const struct iwi_variant *b)
+bool iwi_variants_share_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *a,
+                              const struct iwi_variant *b)
 {
     bool is_same = keeps_sources(a) && keeps_sources(b);
 
-    for (size_t i = 0; i < experiment->inquiry->set->part_count && is_same; i++) {
+    for (size_t i = 0; i < inquiry->set->part_count && is_same; i++) {
         is_same = is_removed_in(a, i) == is_removed_in(b, i);
     }
     return is_same;
-}
-
-static iw_status run_variant(struct iwi_experiment *experiment, const struct iwi_variant *variant,
-                             iw_noise *noise, uint32_t redraw, double *values)
-{
-    const struct iwi_inquiry *inquiry = experiment->inquiry;
-    const iw_noise_set *set = inquiry->set;
-
-    iw_noise_align(noise, variant->is_together ? IW_SYNC_START : set->sync,
-                   variant->is_together ? 0 : set->skew_ps, set->ranks_per_node);
-    if (variant->is_apart) {
-        iwi_noise_take_apart(noise);
-    }
-    if (variant->is_joined) {
-        iwi_noise_join_copies(noise);
-    }
-    if (variant->added != NULL) {
-        IW_TRY(add_supposed(inquiry->log, variant->added, noise));
-    }
-    return simulate(experiment, variant, noise, redraw, values);
 }
 
 /* ---- many ---- */
@@ -354,8 +366,11 @@ static iw_status run_those_alike(struct iwi_experiment *experiment, const struct
 
     IW_TRY(status);
     for (size_t i = first; i < count && status == IW_OK; i++) {
-        if (i == first || share_noise(experiment, &variants[first], &variants[i])) {
-            status = run_variant(experiment, &variants[i], noise, redraw, &values[i * stride + at]);
+        if (i == first || iwi_variants_share_noise(inquiry, &variants[first], &variants[i])) {
+            status = set_up_noise(inquiry, &variants[i], noise);
+            if (status == IW_OK) {
+                status = simulate(experiment, &variants[i], noise, redraw, &values[i * stride + at]);
+            }
         }
     }
     iw_noise_free(noise);
@@ -375,7 +390,7 @@ static iw_status run_redraw(struct iwi_experiment *experiment, const struct iwi_
         bool is_done = false;
 
         for (size_t before = 0; before < i; before++) {
-            is_done |= share_noise(experiment, &variants[before], &variants[i]);
+            is_done |= iwi_variants_share_noise(inquiry, &variants[before], &variants[i]);
         }
         if (!is_done) {
             status = run_those_alike(experiment, variants, count, i, &drawn, redraw, values);

@@ -7,6 +7,7 @@
 
 #include <idlewave/noise_set.h>
 
+#include "core/sim/split/forecast.h"
 #include "features/simulate/noise_set.h"
 #include "kit/facts/length_bins.h"
 #include "kit/facts/longest.h"
@@ -85,6 +86,14 @@ uint64_t iwi_experiment_work(const struct iwi_experiment *experiment, size_t var
  * iwi_experiment_values() + i]; the same i is the same trial under the same recording. */
 IW_NODISCARD iw_status iwi_experiment_run(struct iwi_experiment *experiment,
                                           const struct iwi_variant *variants, size_t count, double *values);
+
+/* What a variant is simulated with; to be freed. */
+IW_NODISCARD iw_status iwi_variant_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *variant,
+                                         const struct iwi_drawn *drawn, iw_noise **noise_p);
+
+/* One noise does for both, made when the first runs. */
+bool iwi_variants_share_noise(const struct iwi_inquiry *inquiry, const struct iwi_variant *a,
+                              const struct iwi_variant *b);
 
 /* The redraws alone: the first experiment->trials numbers of each variant are left as they are. */
 IW_NODISCARD iw_status iwi_experiment_run_redraws(struct iwi_experiment *experiment,
@@ -191,6 +200,20 @@ uint64_t iwi_sensitivity_trials(uint64_t trials);
  * bound of it where they would hardly meet it. length_ns 0: it hardly counts. */
 IW_NODISCARD iw_status iwi_sensitivity_find(const struct iwi_experiment *experiment, const double *slowdowns,
                                             iw_sensitivity *sensitivity);
+
+/* ======== what that will take ======== */
+
+/* CPU seconds of iw_certainty_find(): what grows as the program does, and what does not. */
+struct iwi_certainty_effort {
+    double simulating_s, counting_s;
+};
+
+/* By samples; of q->opts->trials trials which `all` and `sampled` are about, of noise that takes make_s to
+ * make. */
+IW_NODISCARD iw_status iwi_certainty_sample(const iw_log *log, const iw_certainty_question *q,
+                                            const iw_forecast *all, const struct iwi_sampled *sampled,
+                                            double make_s, double enough_s,
+                                            struct iwi_certainty_effort *effort_p);
 
 /* ======== words ======== */
 

@@ -371,6 +371,8 @@ static const struct iwi_field forecast_fields[] = {
     IWI_VALUE(iw_forecast, processes),
     IWI_VALUE(iw_forecast, nodes),
     IWI_VALUE(iw_forecast, threads, .about = "of each process"),
+    IWI_VALUE(iw_forecast, cpu_s, .about = "CPU time of all threads and processes, from start to end"),
+    IWI_VALUE(iw_forecast, elapsed_s, .about = "if each of them has a CPU for itself"),
     IWI_VALUE(iw_forecast, message_s, .about = "per message, on one core of this machine"),
     IWI_VALUE(iw_forecast, room_bytes, .about = "memory that one process can have on this machine"),
     IWI_ENUM(iw_forecast, chosen, "parallel", iwi_split_name, .about = "the faster split that fits"),
@@ -389,10 +391,11 @@ static void say_verdict(struct iwi_document *doc, const iw_forecast *forecast)
     const bool are_ranks_split = forecast->chosen == IW_PARALLEL_RANKS;
     const iw_split_plan *way = are_ranks_split ? &forecast->ranks_split : &forecast->trials_split;
 
-    iwi_verdict(doc, "About %s and %s per process, with the %s split over %" PRIu32 " worker%s: %s.",
-                iwi_seconds(doc, way->compute_s + way->exchange_s),
-                iwi_memory_size(doc, (double)way->process_bytes), are_ranks_split ? "ranks" : "trials",
-                way->workers, iwi_plural_s(way->workers), forecast->reason);
+    iwi_verdict(
+        doc, "About %s, %s of CPU time, and %s per process, with the %s split over %" PRIu32 " worker%s: %s.",
+        iwi_seconds(doc, forecast->elapsed_s), iwi_seconds(doc, forecast->cpu_s),
+        iwi_memory_size(doc, (double)way->process_bytes), are_ranks_split ? "ranks" : "trials", way->workers,
+        iwi_plural_s(way->workers), forecast->reason);
     if ((double)way->process_bytes > forecast->room_bytes) {
         iwi_doc_append(doc, " Not enough memory: a process can use %s on this machine.",
                        iwi_memory_size(doc, forecast->room_bytes));
@@ -457,10 +460,12 @@ static void write_forecast(struct iwi_document *doc, const void *subject)
     say_refusal(doc, "trials", &forecast->trials_split);
     say_refusal(doc, "ranks", &forecast->ranks_split);
     iwi_section(doc, "certainty", "How sure");
+    iwi_item(doc,
+             "CPU time is that of all threads and processes: starting and reading as they took now, then "
+             "the run without noise, trials and explanations from a sample of each. It should be within "
+             "1.5 times of what a run takes on this machine.");
     iwi_item(doc, "Batches and bytes sent per batch are those of the busiest worker; memory is that of one "
-                  "process, for the state of its ranks. The run without noise is not included.");
-    iwi_item(doc, "The estimate scales the rates of docs/explanation/scale.md to a sample on this machine: "
-                  "it may be off by a factor of 2.");
+                  "process, for the state of its ranks.");
 }
 
 const struct iwi_kind iwi_forecast_kind = {

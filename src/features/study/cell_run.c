@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/base/order.h"
+#include "core/sim/split/forecast.h"
 #include "features/study/cells.h"
 #include "features/study/files/study_line.h"
 #include "features/study/files/study_yaml.h"
@@ -412,14 +413,11 @@ static iw_status write_training_line(const iw_log *log, const iw_study *study, c
     return iwi_cell_line_new(log, &result, line_p);
 }
 
-/* iwi_cell_run() of such a cell. */
-static iw_status cell_run_training(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
-                                   uint32_t threads, iw_progress progress, char **line_p)
+static iw_status train(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                       uint32_t threads, iw_progress progress, iw_training *spec,
+                       iw_training_result **trained_p)
 {
     iw_training_opts opts = IW_TRAINING_OPTS_INIT;
-    iw_training_result *trained;
-    iw_training spec;
-    iw_status status;
 
     opts.steps = inputs->study->works[cell->work].training_steps;
     opts.trials = cell->trials;
@@ -427,8 +425,33 @@ static iw_status cell_run_training(const iw_log *log, const struct iwi_inputs *i
     opts.threads = threads;
     opts.wants_bill = false;
     opts.progress = progress;
-    IW_TRY(make_program(log, inputs->study, cell, &spec));
-    IW_TRY(iw_training_run(log, &spec, &opts, &trained));
+    IW_TRY(make_program(log, inputs->study, cell, spec));
+    return iw_training_run(log, spec, &opts, trained_p);
+}
+
+iw_status iwi_cell_time_training(const struct iwi_inputs *inputs, const iw_cell *cell, double enough_s,
+                                 double *seconds_p)
+{
+    struct iwi_stopwatch watch;
+    const iw_progress progress = iwi_stopwatch_begin(&watch, enough_s, 1.0);
+    iw_training_result *trained = NULL;
+    iw_training spec;
+    const iw_status status = train(NULL, inputs, cell, 1, progress, &spec, &trained);
+
+    *seconds_p = iwi_stopwatch_read(&watch, status);
+    iw_training_result_free(trained);
+    return status == IW_ERR_CANCELLED && isfinite(*seconds_p) ? IW_OK : status;
+}
+
+/* iwi_cell_run() of such a cell. */
+static iw_status cell_run_training(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
+                                   uint32_t threads, iw_progress progress, char **line_p)
+{
+    iw_training_result *trained;
+    iw_training spec;
+    iw_status status;
+
+    IW_TRY(train(log, inputs, cell, threads, progress, &spec, &trained));
     status = write_training_line(log, inputs->study, cell, &spec, trained, line_p);
     iw_training_result_free(trained);
     return status;

@@ -81,9 +81,10 @@ IW_NODISCARD iw_status iwi_tasks_keep_shard(const iw_log *log, const iw_study *s
 IW_NODISCARD iw_status iwi_tasks_find(const iw_log *log, const iw_study *study, const char *dir,
                                       struct iwi_tasks *tasks);
 
-/* Makes the noise of the tasks that are not found, runs a little of each kind to see how long it takes
- * (price.c), and sorts by seconds, largest first. */
-IW_NODISCARD iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks);
+/* Makes the noise of the tasks that are not found, runs a little of each kind to see how long it takes, and
+ * sorts by seconds, largest first. is_estimate: more of it, for somebody who wants to know. */
+IW_NODISCARD iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, bool is_estimate,
+                                       struct iwi_tasks *tasks);
 
 /* "cell 17: system chic, allreduce:dissemination, 1024 ranks"; the first is 1. */
 enum { IWI_TASK_NAME_SIZE = 256 };
@@ -94,6 +95,10 @@ void iwi_task_name(const iw_study *study, const struct iwi_task *task, char buf[
 /* The line (with its newline, to be freed) depends on the cell only, not on `threads`. */
 IW_NODISCARD iw_status iwi_cell_run(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
                                     uint32_t threads, iw_progress progress, char **line_p);
+
+/* CPU seconds of a cell that trains, by a sample of about enough_s. */
+IW_NODISCARD iw_status iwi_cell_time_training(const struct iwi_inputs *inputs, const iw_cell *cell,
+                                              double enough_s, double *seconds_p);
 
 /* Operations of all ranks in the steps of a trial, which count as messages. */
 IW_NODISCARD iw_status iwi_cell_count_training(const iw_log *log, const iw_study *study, const iw_cell *cell,

@@ -113,7 +113,7 @@ static iw_status run_tasks(const iw_log *log, struct iwi_inputs *inputs, struct 
     };
     iw_status status;
 
-    IW_TRY(iwi_tasks_price(log, inputs, tasks));
+    IW_TRY(iwi_tasks_price(log, inputs, false, tasks));
     job.budget_bytes = iwi_study_budget_bytes(opts);
     job.timings_fd = open_timings(log, opened->dir);
     status = iwi_pool_run(log, &job, outcome);
@@ -305,6 +305,7 @@ static void fill_rows(const iw_study *study, iw_study_estimate *estimate)
 static iw_status price(const iw_log *log, const iw_study *study, const char *dir, const iw_study_opts *opts,
                        iw_study_estimate *estimate)
 {
+    const double begin_s = iwi_process_cpu_s(); /* starting and reading, which a run does too */
     struct iwi_inputs inputs;
     struct iwi_tasks tasks;
     iw_status status;
@@ -314,10 +315,11 @@ static iw_status price(const iw_log *log, const iw_study *study, const char *dir
     if (status == IW_OK) {
         status = dir != NULL ? iwi_tasks_find(log, study, dir, &tasks) : IW_OK;
         if (status == IW_OK) {
-            status = iwi_tasks_price(log, &inputs, &tasks);
+            status = iwi_tasks_price(log, &inputs, true, &tasks);
         }
         if (status == IW_OK) {
             fill(&tasks, opts, estimate);
+            estimate->core_seconds += estimate->core_seconds > 0.0 ? begin_s * estimate->processes : 0.0;
         }
         iwi_tasks_release(&tasks);
     }

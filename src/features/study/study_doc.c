@@ -106,7 +106,7 @@ static const struct iwi_field estimate_fields[] = {
     IWI_VALUE(iw_study_estimate, processes),
     IWI_VALUE(iw_study_estimate, threads, .about = "of each process"),
     IWI_VALUE(iw_study_estimate, core_seconds,
-              .about = "for all unfinished cells, from a short calibration on this machine"),
+              .about = "CPU time of all threads for all unfinished cells, from samples on this machine"),
     IWI_VALUE(iw_study_estimate, wall_seconds, .about = "with all threads of all processes busy"),
     IWI_VALUE(iw_study_estimate, memory_bytes,
               .about = "of one process, with its largest cells side by side"),
@@ -174,8 +174,9 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
     iwi_unfold(doc);
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "In total %s of one core, measured with a small part of each kind of cell: expect it within a "
-             "factor of 3. Memory is that of the largest cell.",
+             "In total %s of CPU time of all threads: starting and reading as they took now, the rest from a "
+             "small part of each kind of cell. It should be within 1.5 times of what a run takes on this "
+             "machine. Memory is that of the largest cell.",
              iwi_seconds(doc, estimate->core_seconds));
 }
 

@@ -17,7 +17,7 @@
 #include "core/program/trace_program.h"
 #include "core/sim/choose.h"
 #include "core/sim/flow/flow_state.h"
-#include "core/sim/plan.h"
+#include "features/simulate/simulate.h"
 #include "features/study/cells.h"
 #include "features/study/files/study_line.h"
 
@@ -268,28 +268,24 @@ static uint64_t price_bytes(const iw_program *program, const iw_noise *noise, ui
 
 /* ======== time ======== */
 
-/* seconds = messages x (trials + those of redraws + 1 without noise) x seconds a message + redraws
- *               + touching memory
- *
- * Cells of one kind differ in their ranks and trials only. How long a message takes is measured on the
- * largest of them, made smaller (fewer repetitions, then fewer ranks) until it is a small part of the work.
+/* Cells of one kind differ in their ranks and trials only. The largest of them is sampled, as
+ * `simulate --dry-run` does; parts of it run shorter where there are many kinds, and before a run, also where
+ * there is little work. What it takes by messages is shared out, what it takes besides all cells do.
  */
 
-/* Messages of all samples together, and of one: seconds at worst. */
-static const double MOST_SAMPLED = 0x1p24, LEAST_SAMPLE = 0x1p12, LARGEST_SAMPLE = 0x1p21;
-static const double SAMPLED_SHARE = 1.0 / 64; /* of the work of a kind, at most */
+/* Of all samples; of one part, at least; and before a run, of the work of a kind. */
+static const double MOST_SAMPLED_S = 1.0, LEAST_SAMPLE_S = 0.1e-3, SAMPLED_SHARE = 1.0 / 64;
 
-/* Where a sample would take too long (schedules cannot be made smaller); docs/validation/performance.md. */
-static const double FLOW_SCHEDULE_S = 100e-9, EVENT_S = 2.6e-6;
+enum { SAMPLED_PARTS = 3 };
 
-/* The smallest sample of a trace is the whole of it, and most of that would go into ordering its steps. */
-static const double TRACE_S = 10e-9;
+/* A message of which nothing is known yet. */
+static const double MESSAGE_S = 4e-9;
 
 /* An operation of a rank in training; docs/validation/training.md. */
 static const double TRAINING_S = 14e-9;
 
-static const double TRIAL_S = 0.5e-6;           /* starting a trial, and summing it up */
-static const double TOUCH_S_PER_BYTE = 0.25e-9; /* the system clears new pages */
+/* Starting a trial and summing it up; writing the line of a cell, safely. */
+static const double TRIAL_S = 0.5e-6, LINE_S = 0.3e-3;
 
 /* What a run keeps of operations, and of each rank. */
 enum { TRAINING_BYTES = 1 << 24, TRAINING_RANK_BYTES = 400 };
@@ -304,190 +300,119 @@ struct kind {
     double work; /* messages of all trials */
 };
 
-/* False: it is as small as it gets. Fewer segments are as large as many. */
-static bool halve_pattern(iw_pattern *pattern)
+/* What cells of a kind take: for each message of a trial, and each for itself. */
+struct price {
+    double message_s, cell_s;
+};
+
+/* How exactly it is to be known. */
+struct pricing {
+    const struct iwi_inputs *inputs;
+    bool is_estimate; /* somebody asks for it; else it is for dealing cells to threads */
+    size_t kinds;
+    const iw_noise_set *counted; /* the last one whose recordings were, and what that took; simulating: */
+    struct iwi_certainty_effort effort;
+    double simulated_s; /* besides so long for the trials */
+};
+
+/* Intervals count recordings, which takes as long for all cells that have them. */
+static iw_status sample_certainty(struct pricing *pricing, const iw_certainty_question *q,
+                                  const iw_forecast *all, const struct iwi_sampled *sampled, double enough_s,
+                                  struct iwi_certainty_effort *effort)
 {
-    if (pattern->repeat > 1) {
-        pattern->repeat /= 2;
-    } else if (pattern->segment_bytes > 0 && pattern->bytes / 2 >= pattern->segment_bytes) {
-        pattern->bytes /= 2;
-    } else if (pattern->ranks <= 2) {
-        return false;
-    } else {
-        pattern->ranks /= 2;
-        pattern->root %= pattern->ranks;
+    const double begin_s = iwi_process_cpu_s();
+    iw_noise *noise;
+
+    if (pricing->counted == q->set) {
+        *effort = pricing->effort;
+        effort->simulating_s *= all->cpu_s / pricing->simulated_s;
+        return IW_OK;
     }
-    return true;
-}
-
-/* Of a trial on all lanes. */
-static double sample_messages(const iw_program *program, const iw_cell *cell)
-{
-    return (double)iw_program_messages(program) * price_lanes(program, cell->trials);
-}
-
-/* The pattern of a task, made smaller until a trial on all lanes has at most `most_messages`; where it cannot
- * be (a grid of given dimensions), as small as it gets. */
-static iw_status make_sample(const iw_log *log, const struct iwi_inputs *inputs, const iw_cell *cell,
-                             double most_messages, iw_program **program_p)
-{
-    const char *operations = inputs->study->works[cell->work].operations;
-    iw_pattern pattern = iwi_cell_pattern(inputs, cell);
-    iw_program *program = NULL;
-
-    pattern.delay_count = 0; /* they name ranks and steps that a smaller one may not have */
-    IW_TRY(iw_program_from_pattern(log, operations, &pattern, &program));
-    while (sample_messages(program, cell) > most_messages && halve_pattern(&pattern)) {
-        iw_program *smaller = NULL;
-
-        if (iw_program_from_pattern(NULL, operations, &pattern, &smaller) != IW_OK) {
-            break;
-        }
-        iw_program_free(program);
-        program = smaller;
-    }
-    *program_p = program;
+    IW_TRY(iw_noise_set_make(NULL, q->set, NULL, q->opts->seed, 0, &noise));
+    iw_noise_free(noise);
+    IW_TRY(iwi_certainty_sample(NULL, q, all, sampled, iwi_process_cpu_s() - begin_s, enough_s, effort));
+    pricing->counted = q->set;
+    pricing->effort = *effort;
+    pricing->simulated_s = all->cpu_s;
     return IW_OK;
 }
 
-static iw_status scale_net(const iw_log *log, const iw_study *study, const iw_cell *cell, iw_net *net_p)
+static iw_status sample_program(struct pricing *pricing, const iw_cell *cell, const iw_program *program,
+                                double enough_s, struct price *price)
 {
-    *net_p = study->systems[cell->system].net;
-    return iw_net_scale(log, net_p, cell->net_scale);
-}
-
-/* Of the trials and the one without noise, the fastest of three: whatever else goes on only adds. */
-static iw_status time_program(const struct iwi_inputs *inputs, const iw_cell *cell, const iw_program *program,
-                              double *message_s_p)
-{
-    const double messages = fmax(1.0, (double)iw_program_messages(program));
-    const double enough_s = 2e-3;
+    const struct iwi_inputs *inputs = pricing->inputs;
+    const double trial_messages = fmax(1.0, (double)iw_program_messages(program)) * (double)cell->trials;
+    struct iwi_certainty_effort effort = {0.0, 0.0};
     iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    double best_s = HUGE_VAL, spent_s = 0.0;
-    iw_net net;
+    iw_net net = inputs->study->systems[cell->system].net;
+    struct iwi_sampled sampled;
+    iw_forecast all;
 
     opts.seed = cell->seed;
-    opts.trials = price_lanes(program, cell->trials);
-    opts.threads = 1; /* this one */
-    IW_TRY(scale_net(NULL, inputs->study, cell, &net));
-    for (int run = 0; run < 3 && spent_s < enough_s; run++) {
-        const double begin_s = iwi_thread_cpu_s();
-        iw_sim_result *result = NULL;
-
-        IW_TRY(iw_simulate(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, &result));
-        iw_sim_result_free(result);
-        best_s = fmin(best_s, iwi_thread_cpu_s() - begin_s);
-        spent_s += iwi_thread_cpu_s() - begin_s;
-    }
-    *message_s_p = best_s / (messages * (double)(opts.trials + 1));
-    return IW_OK;
-}
-
-static double guess_schedule(const iw_program *program)
-{
-    const iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    struct iwi_plan plan;
-    double message_s = EVENT_S;
-
-    if (iwi_plan_init(NULL, program, iw_net_builtin("chic"), &opts, &plan) == IW_OK) { /* any will do */
-        message_s = plan.engine == IW_ENGINE_EVENT ? EVENT_S : FLOW_SCHEDULE_S;
-        iwi_plan_release(&plan);
-    }
-    return message_s;
-}
-
-/* By the model that `simulate --dry-run` has, where even the smallest sample would take too long. */
-static iw_status forecast_program(const struct iwi_inputs *inputs, const iw_cell *cell,
-                                  const iw_program *program, double *message_s_p)
-{
-    iw_sim_opts opts = IW_SIM_OPTS_INIT;
-    iw_forecast forecast;
-    iw_net net;
-
     opts.trials = cell->trials;
     opts.threads = 1;
-    IW_TRY(scale_net(NULL, inputs->study, cell, &net));
-    IW_TRY(iw_forecast_make(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, &forecast));
-    *message_s_p = forecast.message_s;
+    opts.node_speeds = iwi_inputs_speeds(inputs, cell);
+    IW_TRY(iw_net_scale(NULL, &net, cell->net_scale));
+    IW_TRY(iwi_forecast_parts(NULL, program, &net, iwi_inputs_noise(inputs, cell), &opts, enough_s, &all,
+                              &sampled));
+    if (pricing->is_estimate) {
+        const iw_certainty_question question = {
+            .set = iwi_inputs_set(inputs, cell), .program = program, .net = &net, .opts = &opts};
+
+        IW_TRY(sample_certainty(pricing, &question, &all, &sampled, enough_s, &effort));
+    }
+    price->message_s = (all.cpu_s + effort.simulating_s) / trial_messages;
+    price->cell_s += effort.counting_s;
     return IW_OK;
 }
 
 /* What fails here will fail, and be told, when the cell is run. */
-static iw_status sample_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
-                             double most_messages, double *message_s_p)
+static void sample_cell(struct pricing *pricing, const iw_cell *cell, double enough_s, struct price *price)
 {
-    const iw_cell *cell = &inputs->study->cells[kind->largest->cell];
-    const iw_program *schedule = inputs->schedules[cell->work];
-    iw_program *sample = NULL;
-    iw_status status;
+    const double begin_s = iwi_process_cpu_s();
+    struct iwi_cell_program program;
 
-    if (inputs->study->works[cell->work].is_trace || inputs->study->works[cell->work].training != NULL) {
-        *message_s_p = inputs->study->works[cell->work].is_trace ? TRACE_S : TRAINING_S;
-        return IW_OK;
+    if (iwi_cell_program_init(NULL, pricing->inputs, cell, &program) == IW_OK) {
+        price->cell_s += iwi_process_cpu_s() - begin_s;
+        (void)sample_program(pricing, cell, program.program, enough_s, price);
+        iwi_cell_program_release(&program);
     }
-    if (schedule != NULL && (double)kind->largest->messages * EVENT_S > LARGEST_SAMPLE * FLOW_SCHEDULE_S) {
-        *message_s_p = guess_schedule(schedule);
-        return IW_OK;
-    }
-    if (schedule == NULL) {
-        IW_TRY(make_sample(log, inputs, cell, most_messages, &sample));
-    }
-    if (sample != NULL && sample_messages(sample, cell) > MOST_SAMPLED) {
-        status = forecast_program(inputs, cell, sample, message_s_p);
-    } else {
-        status = time_program(inputs, cell, sample != NULL ? sample : schedule, message_s_p);
-    }
-    *message_s_p = status == IW_OK ? *message_s_p : EVENT_S;
-    iw_program_free(sample);
-    return IW_OK;
 }
 
-/* Of one kind. */
-struct price {
-    double message_s, redraws_s; /* redraws: of a cell, without their trials */
-};
-
-/* Drawing the recordings of a cell anew, and fitting laws to them, as often as its interval takes; 0 where
- * nothing is extrapolated. What fails here will be told when the cell is run. */
-static double redraw_seconds(const struct iwi_inputs *inputs, const iw_cell *cell)
+static void sample_training(const struct pricing *pricing, const struct iwi_task *task, double enough_s,
+                            struct price *price)
 {
-    const iw_noise_set *set = iwi_inputs_set(inputs, cell);
-    const double begin_s = iwi_thread_cpu_s();
-    iw_noise *noise = NULL;
+    const iw_cell *cell = &pricing->inputs->study->cells[task->cell];
+    double seconds;
 
-    if (iw_certainty_trials(set, cell->trials) == 0 ||
-        iw_noise_set_make(NULL, set, NULL, cell->seed, 1, &noise) != IW_OK) {
-        return 0.0;
+    if (iwi_cell_time_training(pricing->inputs, cell, enough_s, &seconds) == IW_OK) {
+        price->message_s = seconds / (fmax(1.0, (double)task->messages) * (double)cell->trials);
     }
-    iw_noise_free(noise);
-    return IW_CERTAINTY_REDRAWS * (iwi_thread_cpu_s() - begin_s);
 }
 
-static double seconds_of(const struct iwi_inputs *inputs, const struct iwi_task *task,
-                         const struct price *price)
+static void price_kind(struct pricing *pricing, const struct kind *kind)
 {
-    const iw_cell *cell = &inputs->study->cells[task->cell];
-    const uint64_t redrawn = iw_certainty_trials(iwi_inputs_set(inputs, cell), cell->trials);
+    const iw_study *study = pricing->inputs->study;
+    const iw_cell *cell = &study->cells[kind->largest->cell];
+    const bool is_training = study->works[cell->work].training != NULL;
+    const double even_s = MOST_SAMPLED_S / SAMPLED_PARTS / (double)pricing->kinds;
+    const double little_s = SAMPLED_SHARE * kind->work * MESSAGE_S;
+    const double most_s = pricing->is_estimate ? even_s : fmin(even_s, little_s);
+    const double enough_s = fmax(LEAST_SAMPLE_S, fmin(most_s, IWI_SAMPLE_S));
+    struct price price = {is_training ? TRAINING_S : MESSAGE_S, LINE_S};
 
-    return ((double)task->messages * price->message_s + TRIAL_S) * (double)(cell->trials + redrawn + 1) +
-           (redrawn > 0 ? price->redraws_s : 0.0) + 2.0 * TOUCH_S_PER_BYTE * (double)task->bytes;
-}
-
-static iw_status price_kind(const iw_log *log, const struct iwi_inputs *inputs, const struct kind *kind,
-                            size_t kinds)
-{
-    const double fair = fmin(LARGEST_SAMPLE, MOST_SAMPLED / (double)kinds);
-    const double most = fmax(LEAST_SAMPLE, fmin(fair, SAMPLED_SHARE * kind->work));
-    struct price price = {0.0, 0.0};
-
-    IW_TRY(sample_kind(log, inputs, kind, most, &price.message_s));
-    price.redraws_s = redraw_seconds(inputs, &inputs->study->cells[kind->largest->cell]);
+    if (!is_training) {
+        sample_cell(pricing, cell, enough_s, &price);
+    } else if (pricing->is_estimate) {
+        sample_training(pricing, kind->largest, enough_s, &price);
+    }
     for (size_t i = 0; i < kind->count; i++) {
         struct iwi_task *task = kind->tasks[i];
 
-        task->seconds = seconds_of(inputs, task, &price);
+        task->seconds =
+            ((double)task->messages * price.message_s + TRIAL_S) * (double)study->cells[task->cell].trials +
+            price.cell_s;
     }
-    return IW_OK;
 }
 
 /* ---- kinds ---- */
@@ -549,21 +474,20 @@ static struct kind next_kind(const iw_study *study, struct iwi_task *const *task
     return kind;
 }
 
-static iw_status price_all(const iw_log *log, const struct iwi_inputs *inputs, struct iwi_task *const *order,
-                           size_t count)
+static void price_all(const struct iwi_inputs *inputs, struct iwi_task *const *order, size_t count,
+                      bool is_estimate)
 {
-    size_t kinds = 0;
+    struct pricing pricing = {.inputs = inputs, .is_estimate = is_estimate};
 
     for (size_t i = 0; i < count; i += next_kind(inputs->study, order + i, count - i).count) {
-        kinds++;
+        pricing.kinds++;
     }
     for (size_t i = 0; i < count;) {
         const struct kind kind = next_kind(inputs->study, order + i, count - i);
 
-        IW_TRY(price_kind(log, inputs, &kind, kinds));
+        price_kind(&pricing, &kind);
         i += kind.count;
     }
-    return IW_OK;
 }
 
 /* The program of a cell, kept for those that differ from it in other things: tasks of one weight are side by
@@ -606,7 +530,8 @@ static iw_status weigh_memory(const iw_log *log, struct iwi_inputs *inputs, stru
 
 IWI_COMPARE(compare_seconds, struct iwi_task, IWI_FALLING(seconds), IWI_RISING(cell))
 
-iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct iwi_tasks *tasks)
+iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, bool is_estimate,
+                          struct iwi_tasks *tasks)
 {
     struct keyed *keyed = iwi_new_array(log, tasks->count, sizeof *keyed);
     struct iwi_task **order = iwi_new_array(log, tasks->count, sizeof(struct iwi_task *));
@@ -622,7 +547,7 @@ iw_status iwi_tasks_price(const iw_log *log, struct iwi_inputs *inputs, struct i
     if (status == IW_OK) {
         const size_t count = sort_by_kind(inputs->study, tasks, keyed, order);
 
-        status = price_all(log, inputs, order, count);
+        price_all(inputs, order, count, is_estimate);
         iwi_sort(tasks->items, tasks->count, compare_seconds);
     }
     free(keyed);

@@ -1,4 +1,4 @@
-/* What answering a question will take: counted, and timed by a sample.
+/* What answering a question will take, from samples of what it simulates.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <idlewave/whatif.h>
@@ -8,146 +8,170 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "core/sim/split/forecast.h"
 #include "features/simulate/simulate.h"
 #include "features/whatif/break_even.h"
 #include "features/whatif/changes.h"
 #include "features/whatif/smallest_set.h"
 
-/* A sample should take no longer than this, by the forecast, which does not know how busy the noise is. */
-static const double SAMPLE_SECONDS = 0.2;
+/* Changes are sampled, up to so many of them: the others take as long on average. */
+enum { MOST_SAMPLED = 8 };
 
-/* What one call of the simulator takes, and what it is made for. */
-struct sample {
-    double draw_s, make_s; /* a recording drawn anew; the noise of one change */
-    double message_s;      /* of one trial, the run without noise shared out */
-    uint32_t ranks;
+/* What parts of the answer take. */
+struct effort {
+    double cpu_s, elapsed_s;
+    double message_s; /* of one trial under all noise */
+    double trials_s;  /* all trials of a change, without redraws */
+    uint64_t bytes;   /* for the state of ranks */
+    double room_bytes;
 };
 
-static uint64_t sample_trials(const struct iwi_experiment *experiment)
+static void add_cpu(double cpu_s, struct effort *effort)
 {
-    return experiment->redraws > 0 ? experiment->per_redraw : experiment->trials;
+    effort->cpu_s += cpu_s;
+    effort->elapsed_s += cpu_s;
 }
 
-static iw_status forecast(const struct iwi_experiment *experiment, const iw_program *program, uint64_t trials,
-                          iw_forecast *forecast_p)
+/* How often a change is simulated: with the noise as it is, and with each redraw, which has trials of its
+ * own. One sample tells both. */
+static double simulations_of(const struct iwi_experiment *experiment, const iw_forecast *sampled)
 {
-    const iw_log errors = {iwi_pass_error, (void *)experiment->inquiry->log};
-    iw_sim_opts opts = experiment->inquiry->job.sim;
+    const double batches = ceil((double)experiment->trials / sampled->trials_split.lanes);
+    const double of_redraw = ceil((double)experiment->per_redraw / sampled->trials_split.lanes);
 
-    opts.trials = trials;
-    opts.progress = (iw_progress){NULL, NULL};
-    return iw_forecast_make(&errors, program, experiment->inquiry->job.net, NULL, &opts, forecast_p);
+    return experiment->redraws == 0 ? 1.0 : batches / of_redraw + experiment->redraws;
 }
 
-static const iw_split_plan *chosen_way(const iw_forecast *forecast)
+static iw_status forecast(const struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                          const iw_noise *noise, uint64_t trials, iw_forecast *all,
+                          struct iwi_sampled *sampled)
 {
-    return forecast->chosen == IW_PARALLEL_RANKS ? &forecast->ranks_split : &forecast->trials_split;
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    const iw_log errors = {iwi_pass_error, (void *)inquiry->log};
+    iw_sim_opts opts = inquiry->job.sim;
+    iw_net net = *inquiry->job.net;
+
+    if (variant->has_quiet_net) {
+        net.noise = (iw_net_noise){.point_count = 0};
+    }
+    opts.trials = iw_noise_source_count(noise) > 0 || iw_net_is_noisy(&net) ? trials : 1;
+    opts.replaced_nodes = variant->replaced;
+    return iwi_forecast_parts(&errors, variant->is_reserved ? experiment->reserved : experiment->program,
+                              &net, noise, &opts, IWI_SAMPLE_S, all, sampled);
 }
 
-/* ---- the sample ---- */
-
-static iw_status simulate(const struct iwi_experiment *experiment, const iw_program *program,
-                          const iw_noise *noise, struct sample *sample)
+/* With all trials side by side. */
+static iw_status forecast_memory(const struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                                 const iw_noise *noise, struct effort *effort)
 {
-    const iw_log errors = {iwi_pass_error, (void *)experiment->inquiry->log};
-    iw_sim_opts opts = experiment->inquiry->job.sim;
-    const double begin_s = iwi_now_s();
-    iw_sim_result *result;
+    struct iwi_sampled sampled;
+    iw_forecast all;
 
-    opts.trials = sample_trials(experiment);
-    opts.progress = (iw_progress){NULL, NULL};
-    IW_TRY(iw_simulate(&errors, program, experiment->inquiry->job.net, noise, &opts, &result));
-    iw_sim_result_free(result);
-    sample->message_s = (iwi_now_s() - begin_s) /
-                        (fmax(1.0, (double)iw_program_messages(program)) * (double)sample_trials(experiment));
-    sample->ranks = iw_program_ranks(program);
+    IW_TRY(forecast(experiment, variant, noise, experiment->trials, &all, &sampled));
+    effort->bytes =
+        all.chosen == IW_PARALLEL_RANKS ? all.ranks_split.process_bytes : all.trials_split.process_bytes;
+    effort->room_bytes = all.room_bytes;
     return IW_OK;
 }
 
-/* The noise as it is, from a recording drawn anew: what most simulations run under. */
-static iw_status time_sample(const struct iwi_experiment *experiment, const iw_program *program,
-                             struct sample *sample)
+static const struct iwi_variant as_it_is = {.is_removed = NULL};
+
+/* Of one change. The run without noise is simulated once for all of them. */
+static iw_status sample_change(const struct iwi_experiment *experiment, const struct iwi_variant *variant,
+                               const struct iwi_drawn *drawn, bool is_first, struct effort *effort)
 {
-    const struct iwi_inquiry *inquiry = experiment->inquiry;
-    struct iwi_drawn drawn;
+    const double begin_s = iwi_process_cpu_s();
+    struct iwi_sampled sampled;
     iw_noise *noise = NULL;
-    double begin_s = iwi_now_s();
+    iw_forecast all;
+    double times, make_s;
     iw_status status;
 
-    IW_TRY(
-        iwi_drawn_init(inquiry->log, inquiry->set, inquiry->job.sim.seed, experiment->redraws > 0, &drawn));
-    sample->draw_s = iwi_now_s() - begin_s;
-    begin_s = iwi_now_s();
-    status = iwi_set_make(inquiry->log, inquiry->set, &drawn, NULL, &noise);
-    sample->make_s = iwi_now_s() - begin_s;
-    if (status == IW_OK) {
-        status = simulate(experiment, program, noise, sample);
+    IW_TRY(iwi_variant_noise(experiment->inquiry, variant, drawn, &noise));
+    /* what shares the noise of the first has it made already */
+    make_s = is_first || !iwi_variants_share_noise(experiment->inquiry, &as_it_is, variant)
+                 ? iwi_process_cpu_s() - begin_s
+                 : 0.0;
+    status = forecast(experiment, variant, noise,
+                      experiment->redraws > 0 ? experiment->per_redraw : experiment->trials, &all, &sampled);
+    if (status == IW_OK && is_first) {
+        status = forecast_memory(experiment, variant, noise, effort);
     }
     iw_noise_free(noise);
-    iwi_drawn_release(&drawn);
-    return status;
+    IW_TRY(status);
+    times = simulations_of(experiment, &all);
+    add_cpu((1.0 + experiment->redraws) * make_s, effort);
+    effort->cpu_s += times * (all.cpu_s - sampled.reference_s);
+    effort->elapsed_s += times * (all.elapsed_s - sampled.reference_s);
+    if (is_first) {
+        add_cpu(sampled.reference_s, effort);
+        effort->message_s = all.message_s;
+        effort->trials_s = times / (1.0 + experiment->redraws) * all.elapsed_s + make_s;
+    }
+    return IW_OK;
 }
 
-/* A program of fewer ranks that is quickly simulated, where the job can be made with fewer; else NULL. */
-static iw_status make_smaller(const struct iwi_experiment *experiment, double seconds, iw_program **program_p)
+static iw_status sample_changes(const struct iwi_experiment *experiment, const struct iwi_changes *changes,
+                                const struct iwi_drawn *drawn, struct effort *effort_p)
 {
-    const iw_program_maker *maker = &experiment->inquiry->job.program;
-    uint32_t ranks = UINT32_C(1) << 30;
-    iw_status status = IW_ERR_UNSUPPORTED;
+    const size_t count = changes->count < MOST_SAMPLED ? changes->count : MOST_SAMPLED;
+    struct effort some = {.cpu_s = 0.0};
 
-    *program_p = NULL;
-    if (seconds <= SAMPLE_SECONDS) {
-        return IW_OK;
+    IW_TRY(sample_change(experiment, &as_it_is, drawn, true, effort_p));
+    for (size_t i = 0; i < count; i++) {
+        const struct iwi_variant variant = iwi_variant_of(&changes->list[i * changes->count / count]);
+
+        IW_TRY(sample_change(experiment, &variant, drawn, false, &some));
     }
-    while (ranks > 2 &&
-           (double)ranks > (double)iw_program_ranks(experiment->program) * SAMPLE_SECONDS / seconds) {
-        ranks /= 2;
+    if (count > 0) {
+        effort_p->cpu_s += some.cpu_s * (double)changes->count / (double)count;
+        effort_p->elapsed_s += some.elapsed_s * (double)changes->count / (double)count;
     }
-    status = maker->make(maker->arg, ranks, 1.0, program_p);
-    return status == IW_ERR_UNSUPPORTED ? IW_OK : status;
+    return IW_OK;
 }
 
-static iw_status take_sample(const struct iwi_experiment *experiment, double seconds, struct sample *sample)
+/* The changes under a recording drawn anew, which most simulations run with. */
+static iw_status take_sample(const struct iwi_experiment *experiment, const struct iwi_changes *changes,
+                             struct effort *effort_p)
 {
-    const iw_program_maker *maker = &experiment->inquiry->job.program;
-    iw_program *smaller;
+    const struct iwi_inquiry *inquiry = experiment->inquiry;
+    const double begin_s = iwi_process_cpu_s();
+    struct iwi_drawn drawn;
     iw_status status;
 
-    IW_TRY(make_smaller(experiment, seconds, &smaller));
-    status = time_sample(experiment, smaller != NULL ? smaller : experiment->program, sample);
-    if (smaller != NULL) {
-        maker->release(maker->arg, smaller);
-    }
+    add_cpu(begin_s, effort_p); /* starting and reading, as in the run */
+    IW_TRY(
+        iwi_drawn_init(inquiry->log, inquiry->set, inquiry->job.sim.seed, experiment->redraws > 0, &drawn));
+    add_cpu(experiment->redraws * (iwi_process_cpu_s() - begin_s), effort_p);
+    status = sample_changes(experiment, changes, &drawn, effort_p);
+    iwi_drawn_release(&drawn);
     return status;
 }
 
 /* ---- all of it ---- */
 
-static void fill_seconds(const iw_whatif_opts *opts, struct iwi_experiment *experiment,
-                         const struct sample *sample, iw_whatif_plan *plan)
+static void fill_seconds(const iw_whatif_opts *opts, const struct iwi_experiment *experiment,
+                         const struct effort *effort, iw_whatif_plan *plan)
 {
-    const double variants = (double)plan->change_count + 1.0;
-    const double trial_s = sample->message_s * fmax(1.0, (double)plan->messages);
-
-    plan->simulations = (uint64_t)variants * iwi_experiment_values(experiment);
-    plan->seconds = (double)plan->redraws * sample->draw_s +
-                    variants * (1.0 + (double)plan->redraws) * sample->make_s +
-                    (double)plan->simulations * trial_s;
+    plan->simulations = (uint64_t)(plan->change_count + 1) * iwi_experiment_values(experiment);
+    plan->seconds = effort->elapsed_s;
+    plan->cpu_seconds = effort->cpu_s;
     if (opts->target >= 0.0) {
-        plan->target_seconds =
-            (double)iwi_smallest_set_budget(experiment) * (sample->make_s + (double)plan->trials * trial_s);
+        plan->target_seconds = (double)iwi_smallest_set_budget(experiment) * effort->trials_s;
     }
     if (experiment->reserved != NULL) {
-        plan->reserve_seconds = iwi_break_even_messages(experiment) * sample->message_s;
+        plan->reserve_seconds = iwi_break_even_messages(experiment) * effort->message_s;
     }
-    plan->sample_ranks = sample->ranks;
+    plan->sample_ranks = plan->ranks;
+    plan->bytes = effort->bytes;
+    plan->room_bytes = effort->room_bytes;
 }
 
 static iw_status fill(const iw_whatif_opts *opts, struct iwi_experiment *experiment, iw_whatif_plan *plan)
 {
+    struct effort effort = {.cpu_s = 0.0};
     struct iwi_changes changes = {NULL, 0, 0};
-    struct sample sample = {0};
-    iw_forecast all;
+    iw_status status;
 
     IW_TRY(iwi_changes_list(experiment->inquiry->log, experiment->inquiry->set, opts,
                             experiment->reserved != NULL, &changes));
@@ -157,13 +181,10 @@ static iw_status fill(const iw_whatif_opts *opts, struct iwi_experiment *experim
                              .trials = experiment->trials,
                              .redraws = experiment->redraws,
                              .per_redraw = experiment->per_redraw};
+    status = take_sample(experiment, &changes, &effort);
     iwi_changes_release(&changes);
-    IW_TRY(forecast(experiment, experiment->program, experiment->trials, &all));
-    plan->bytes = chosen_way(&all)->process_bytes;
-    plan->room_bytes = all.room_bytes;
-    IW_TRY(forecast(experiment, experiment->program, sample_trials(experiment), &all));
-    IW_TRY(take_sample(experiment, chosen_way(&all)->compute_s + chosen_way(&all)->exchange_s, &sample));
-    fill_seconds(opts, experiment, &sample, plan);
+    IW_TRY(status);
+    fill_seconds(opts, experiment, &effort, plan);
     return IW_OK;
 }
 

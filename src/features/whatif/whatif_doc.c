@@ -46,7 +46,8 @@ static const struct iwi_field plan_fields[] = {
     IWI_VALUE(iw_whatif_plan, redraws),
     IWI_VALUE_AS(iw_whatif_plan, per_redraw, "trials_per_redraw"),
     IWI_VALUE(iw_whatif_plan, simulations),
-    IWI_VALUE(iw_whatif_plan, seconds, .about = "time of all simulations, from a sample"),
+    IWI_VALUE(iw_whatif_plan, seconds, .about = "if each thread has a CPU for itself, from samples"),
+    IWI_VALUE(iw_whatif_plan, cpu_seconds, .about = "CPU time of all threads, from start to end"),
     IWI_VALUE(iw_whatif_plan, target_seconds, .about = "most that `--target` adds"),
     IWI_VALUE(iw_whatif_plan, reserve_seconds, .about = "most that `--cores-per-node` adds"),
     IWI_VALUE_AS(iw_whatif_plan, bytes, "process_bytes", .about = "memory for the state of ranks"),
@@ -57,8 +58,9 @@ static const struct iwi_schema plan_schema = IWI_SCHEMA(iw_whatif_plan, plan_fie
 
 static void say_verdict(struct iwi_document *doc, const iw_whatif_plan *plan)
 {
-    iwi_verdict(doc, "About %s and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
-                iwi_memory_size(doc, (double)plan->bytes), iwi_count(doc, plan->simulations));
+    iwi_verdict(doc, "About %s, %s of CPU time, and %s: %s simulations.", iwi_seconds(doc, plan->seconds),
+                iwi_seconds(doc, plan->cpu_seconds), iwi_memory_size(doc, (double)plan->bytes),
+                iwi_count(doc, plan->simulations));
     if (plan->target_seconds > 0.0) {
         iwi_doc_append(doc, " The smallest set for the target may take %s more.",
                        iwi_seconds(doc, plan->target_seconds));
@@ -92,9 +94,9 @@ static void write_plan(struct iwi_document *doc, const void *subject)
                            : ""));
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
-             "The time is extrapolated from a sample of one change on %s ranks and may be off by a factor of "
-             "2. Fewer redraws, trials or sources take less.",
-             iwi_count(doc, plan->sample_ranks));
+             "CPU time is that of all threads: starting and reading as they took now, the rest from samples "
+             "of the changes. It should be within 1.5 times of what a run takes on this machine. Fewer "
+             "redraws, trials or sources take less.");
 }
 
 const struct iwi_kind iwi_whatif_plan_kind = {

@@ -14,7 +14,7 @@ enum { MOST = 1 << 12 };
 
 static void power_of(const double *values, size_t count, double *power)
 {
-    static double turns[MOST], lost[MOST];
+    static double turns[2 * MOST], lost[MOST];
 
     memcpy(lost, values, count * sizeof *values);
     iwi_fourier_turns(count, turns);

@@ -415,12 +415,13 @@ static void warn_unreceived(const struct event_run *run)
 
 static iw_status event_loop(struct event_run *run)
 {
+    const uint64_t nodes = run->schedule->first_node[run->schedule->ranks];
     struct iwi_event event;
 
     IW_TRY(start_all(run));
     for (uint64_t turn = 0; !run->is_too_late && iwi_event_pop(&run->queue, &event); turn++) {
         IW_TRY(handle(run, &event));
-        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn, run->done, nodes));
     }
     if (run->is_too_late) {
         return iwi_fail_too_late(run->log);

@@ -237,6 +237,7 @@ static iw_status finish_wait(struct event_run *run, uint64_t wait, size_t cpu)
 
         t = serve(run, recv, cpu, t, path);
         run->nodes[recv].is_done = true;
+        run->done++;
     }
     for (uint64_t i = schedule->first_dep[wait]; i < schedule->first_dep[wait + 1]; i++) {
         const uint64_t node = base + schedule->deps[i].node;
@@ -248,6 +249,7 @@ static iw_status finish_wait(struct event_run *run, uint64_t wait, size_t cpu)
             }
             t = iwi_max(t, run->nodes[node].known);
             run->nodes[node].is_done = true;
+            run->done++;
         }
     }
     run->cpus[cpu].waiting = IWI_NO_NODE;

@@ -89,6 +89,7 @@ iw_status iwi_event_ended(struct event_run *run, uint64_t node, iw_time time)
     struct event_rank *rank = &run->ranks[run->rank_of[node]];
 
     run->nodes[node].is_done = true;
+    run->done++;
     if (time >= rank->end) {
         rank->end = time;
         rank->last = node;

@@ -111,6 +111,7 @@ struct event_run {
     struct event_memory *memory; /* NULL: phases move no bytes */
     struct event_paths *paths;
     bool is_too_late; /* some time passed IWI_LATEST and was cut there */
+    uint64_t done;    /* operations */
     const iw_log *log;
     const struct iwi_job *job;
     const struct iwi_schedule *schedule;

@@ -72,6 +72,7 @@ struct schedule_run {
     struct iwi_channels channels;
     uint32_t *work; /* ranks that can go on */
     size_t work_count;
+    uint64_t done; /* operations */
 };
 
 /* The table of channels, and the memory of the messages in them. */
@@ -583,6 +584,7 @@ static iw_status schedule_run_rank(struct schedule_run *run, uint32_t rank)
         if (progress != DONE) {
             return progress == FAILED ? IW_ERR_NOMEM : IW_OK;
         }
+        run->done++;
     }
     return IW_OK;
 }
@@ -681,6 +683,7 @@ static iw_status keep_paths(struct schedule_run *run)
 
 static iw_status run_all(struct schedule_run *run)
 {
+    const uint64_t all = run->schedule->first_node[run->schedule->ranks];
     struct iwi_flow *flow = run->flow;
 
     IW_TRY(allocate(run));
@@ -692,7 +695,7 @@ static iw_status run_all(struct schedule_run *run)
     for (uint64_t turn = 0; run->work_count > 0; turn++) {
         IW_TRY(schedule_run_rank(run, run->work[--run->work_count]));
         IW_TRY(keep_paths(run));
-        IW_TRY(iwi_tick_rarely(flow->job->ticker, turn));
+        IW_TRY(iwi_tick_rarely(flow->job->ticker, turn, run->done, all));
     }
     IW_TRY(iwi_report_stuck_ranks(flow->log, run->schedule, stuck_node, run));
     if (flow->job->want_warnings) {

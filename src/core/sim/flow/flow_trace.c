@@ -298,6 +298,8 @@ struct trace_run {
     uint32_t *paths;             /* the same when explaining; lanes is 1 then */
     uint32_t first;              /* rank of the replica that runs */
     size_t kept_shift;           /* from the number of a kept slot to its place for that replica */
+    uint64_t turns;              /* of the loop over steps, since the run began */
+    uint64_t steps, before;      /* of the segment in all replicas; in those before the one that runs */
 };
 
 IWI_STEP size_t slot_at(const struct trace_run *run, uint32_t slot)
@@ -483,7 +485,7 @@ static iw_status run_replica(struct trace_run *run, uint64_t begin, uint64_t end
         if (step->kind >= IWI_STEP_COLLECTIVE) {
             IW_TRY(run_joint_step(run, step));
         }
-        IW_TRY(iwi_tick_rarely(run->flow->job->ticker, at));
+        IW_TRY(iwi_tick_rarely(run->flow->job->ticker, run->turns++, run->before + at - begin, run->steps));
         if (is_explaining && turn % STEPS_A_LOOK == 0) {
             IW_TRY(iwi_flow_keep_paths(run->flow));
         }
@@ -498,13 +500,16 @@ static iw_status run_whole(struct trace_run *run, size_t s)
     const struct iwi_flow *flow = run->flow;
     const uint32_t base = run->program->base, begin = iwi_trace_first_whole(flow, base);
     const uint64_t first = s == 0 ? 0 : run->code->segments[s - 1].end, end = run->code->segments[s].end;
+    const uint32_t end_replica = iwi_trace_end_whole(flow, base);
     uint32_t replica = begin;
 
-    if (first < end && begin < iwi_trace_end_whole(flow, base)) {
-        IW_TRY(iwi_trace_rows_run(run->rows, first, end, &replica, iwi_trace_end_whole(flow, base)));
+    run->steps = (end_replica - begin) * (end - first);
+    if (first < end && begin < end_replica) {
+        IW_TRY(iwi_trace_rows_run(run->rows, first, end, &replica, end_replica));
     }
-    for (; replica < iwi_trace_end_whole(flow, base) && first < end; replica++) {
+    for (; replica < end_replica && first < end; replica++) {
         run->first = replica * base;
+        run->before = (replica - begin) * (end - first);
         run->kept_shift = (size_t)(replica - begin) * run->code->kept_slots;
         IW_TRY(run_replica(run, first, end));
     }
@@ -519,8 +524,10 @@ static iw_status run_part(struct iwi_flow *flow, struct iwi_replica_share *part,
                             .values = &flow->parts->values,
                             .slots = part->slots,
                             .first = part->replica * part->code.program->base};
+    const uint64_t begin = s == 0 ? 0 : part->code.segments[s - 1].end, end = part->code.segments[s].end;
 
-    return run_replica(&run, s == 0 ? 0 : part->code.segments[s - 1].end, part->code.segments[s].end);
+    run.steps = end - begin;
+    return run_replica(&run, begin, end);
 }
 
 /* All that is here of segment s, in the order of replicas. */

@@ -30,6 +30,7 @@ struct iwi_trace_rows {
     iw_time (*of)[VALUES][WIDTH]; /* by base rank */
     iw_time (*slots)[WIDTH];
     uint32_t first; /* rank of the first replica */
+    uint64_t turns; /* of the loop over steps */
 };
 
 /* Elements of a row whose messages are at one level. */
@@ -425,15 +426,18 @@ iw_status iwi_trace_rows_run(struct iwi_trace_rows *rows, uint64_t begin, uint64
                              uint32_t replica_end)
 {
     const uint32_t at_once = rows == NULL ? 0 : (uint32_t)WIDTH >> rows->flow->lane_shift;
+    const uint64_t steps = end - begin, all = (replica_end - *replica_p) * steps;
+    uint64_t before = 0;
 
     if (rows == NULL || !are_for_rows(rows->code, begin, end)) {
         return IW_OK;
     }
-    for (; replica_end - *replica_p >= at_once; *replica_p += at_once) {
+    for (; replica_end - *replica_p >= at_once; *replica_p += at_once, before += at_once * steps) {
         rows->first = *replica_p * rows->code->program->base;
         copy_rows(rows, false);
         for (uint64_t at = begin; at < end;) {
-            IW_TRY(iwi_tick_rarely(rows->flow->job->ticker, at));
+            IW_TRY(iwi_tick_rarely(rows->flow->job->ticker, rows->turns++, before + at_once * (at - begin),
+                                   all));
             at += run_step(rows, &rows->code->steps[at]);
         }
         copy_rows(rows, true);

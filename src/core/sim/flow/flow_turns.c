@@ -407,6 +407,7 @@ struct turn_run {
     iw_time *sent;        /* of each send and lane: when its CPU part was over, or NOT_SENT (lane 0) */
     uint64_t *has_turn;   /* a bit for each rank */
     uint32_t first, last; /* no words of has_turn before, and none after, have bits set */
+    uint64_t done;        /* words of all ranks */
 };
 
 /* The rank at work. */
@@ -566,6 +567,7 @@ static void turn_run_rank(struct turn_run *run, uint32_t rank)
     while (word < end && (next = turn_step(run, &here, word)) != NULL) {
         word = next;
     }
+    run->done += (uint64_t)(word - turns->words) - here.rank->next;
     here.rank->next = (uint64_t)(word - turns->words);
 }
 
@@ -616,6 +618,7 @@ static void turn_word(struct turn_run *run, uint32_t word)
 /* From the first to the last rank that has a turn. */
 static iw_status take_pass(struct turn_run *run)
 {
+    const uint64_t all = run->turns->first_word[run->flow->ranks];
     const uint32_t last = run->last;
     uint32_t word = run->first;
 
@@ -623,7 +626,7 @@ static iw_status take_pass(struct turn_run *run)
     run->last = 0;
     for (; word <= iwi_max(last, run->last); word++) {
         turn_word(run, word);
-        IW_TRY(iwi_tick_rarely(run->flow->job->ticker, word));
+        IW_TRY(iwi_tick_rarely(run->flow->job->ticker, word, run->done, all));
     }
     return IW_OK;
 }

@@ -726,6 +726,7 @@ static void pass_word(struct pass_run *run, uint32_t word)
 /* From the first to the last rank that has a turn. */
 static iw_status pass(struct pass_run *run)
 {
+    const uint64_t nodes = run->schedule->first_node[run->schedule->ranks];
     const uint32_t last = run->last;
     uint32_t word = run->first;
 
@@ -733,7 +734,7 @@ static iw_status pass(struct pass_run *run)
     run->last = 0;
     for (; word <= iwi_max(last, run->last) && goes_on(run); word++) {
         pass_word(run, word);
-        IW_TRY(iwi_tick_rarely(run->cpus.job->ticker, word));
+        IW_TRY(iwi_tick_rarely(run->cpus.job->ticker, word, run->done, nodes));
     }
     return IW_OK;
 }

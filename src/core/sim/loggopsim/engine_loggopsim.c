@@ -680,7 +680,7 @@ static iw_status lgs_loop(struct lgs_run *run)
 
     IW_TRY(release_roots(run));
     for (uint64_t turn = 0; iwi_lgs_pop(&run->queue, &event); turn++) {
-        IW_TRY(iwi_tick_rarely(run->job->ticker, turn));
+        IW_TRY(iwi_tick_rarely(run->job->ticker, turn, run->finished_count, run->node_count));
         if (event.kind == IWI_LGS_WAKE) {
             IW_TRY(wake(run, &event));
         } else if (event.kind == IWI_LGS_OP && run->schedule->nodes[event.index].kind == IWI_RECV) {

@@ -62,8 +62,7 @@ static double leaving_most(const struct iwi_operation *op, uint64_t index, const
     return most;
 }
 
-/* Ranks that do something in the round. */
-static double active_ranks(const struct iwi_round *round)
+double iwi_active_ranks(const struct iwi_round *round)
 {
     double active = 0.0;
 
@@ -92,8 +91,8 @@ static struct iwi_border_traffic crossing_of(const struct iwi_operation *op, uin
         left = leaving_most(op, index, &round, members);
         crossing.values += left * (double)rounds / (double)samples;
         crossed += left > 0.0;
-        active += active_ranks(&round);
-        busiest += fmax(active_ranks(&round) / members, fmin(active_ranks(&round), 2.0));
+        active += iwi_active_ranks(&round);
+        busiest += fmax(iwi_active_ranks(&round) / members, fmin(iwi_active_ranks(&round), 2.0));
     }
     crossing.exchanges = samples == 0 ? 0 : crossed * rounds / samples;
     crossing.share = active > 0.0 ? busiest / active : 1.0 / members;

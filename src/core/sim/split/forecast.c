@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/base/monotonic.h"
 #include "core/base/opts.h"
+#include "core/net/net.h"
 #include "core/noise/stream.h"
 #include "core/program/collectives/list.h"
 #include "core/program/collectives/node_rings.h"
@@ -20,7 +21,8 @@
 #include "core/sim/choose.h"
 #include "core/sim/flow/flow_state.h"
 
-/* Seconds a message on one core of the machine of docs/explanation/scale.md, where they were measured. */
+/* Seconds a message on one core of the machine of docs/explanation/scale.md, where they were measured without
+ * noise. A run is split by them; what it takes is told by a sample. */
 static const double RING_S = 1.2e-9, STREAM_S = 3.2e-9, GRID_S = 5.8e-9, SWEEP_S = 9e-9, PAIR_S = 13e-9,
                     NODE_RINGS_S = 8e-9, EXCHANGE_S = 16e-9, ROUND_S = 38e-9, MANY_S = 200e-9, TRACE_S = 8e-9,
                     SCHEDULE_S = 100e-9, GRAPH_S = 100e-9, WINDOW_S = 250e-9, EVENT_S = 2.6e-6;
@@ -28,6 +30,9 @@ static const double RING_S = 1.2e-9, STREAM_S = 3.2e-9, GRID_S = 5.8e-9, SWEEP_S
 /* Between members: of one node, and of several. Assumed, of the order that such machines have. */
 static const double NODE_LATENCY_S = 5e-6, NODE_BYTES_PER_S = 3e9, NET_LATENCY_S = 20e-6,
                     NET_BYTES_PER_S = 1e9;
+
+/* A trial that is explained: times as long as one that is not, and memory of a rank, in the flow engine. */
+static const double PATH_TIMES = 3.0, PATH_RANK_BYTES = 4096.0;
 
 /* A thread that begins and ends; and what a run must take to be worth that at all. */
 static const double MEMBER_S = 100e-6, LEAST_S = 20e-3;
@@ -213,7 +218,7 @@ static double room_for(const iw_sim_opts *opts)
 }
 
 /* Threads of this process where ranks are split. Restart points alone are no reason for more than one. */
-static uint32_t threads_of(const iw_sim_opts *opts, const struct iwi_machine *machine, const iw_forecast *all)
+static uint32_t threads_of(const iw_sim_opts *opts, uint32_t idle_cpus, const iw_forecast *all)
 {
     const bool is_small = (double)all->messages * (double)all->trials * all->message_s < LEAST_S;
     uint32_t threads = opts->threads;
@@ -221,11 +226,11 @@ static uint32_t threads_of(const iw_sim_opts *opts, const struct iwi_machine *ma
     if (threads == 0) {
         threads = is_small && opts->link == NULL ? 1 : iwi_available_cpus();
     }
-    return threads < machine->idle_cpus ? threads : machine->idle_cpus;
+    return threads < idle_cpus ? threads : idle_cpus;
 }
 
 void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
-                       const iw_sim_opts *opts, const struct iwi_machine *machine, iw_forecast *all)
+                       const iw_sim_opts *opts, uint32_t idle_cpus, iw_forecast *all)
 {
     const char *refusal = iwi_tells_steps(opts) ? "a timeline needs a single thread"
                           : plan->window != NULL && opts->checkpoint_dir != NULL
@@ -238,9 +243,9 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
                          .nodes = opts->link != NULL ? opts->link->nodes : 1,
                          .trials = opts->trials,
                          .messages = iw_program_messages(program),
-                         .message_s = message_s(plan, program, WHOLE) / machine->speed,
+                         .message_s = message_s(plan, program, WHOLE),
                          .room_bytes = room_for(opts)};
-    all->threads = threads_of(opts, machine, all);
+    all->threads = threads_of(opts, idle_cpus, all);
     (void)snprintf(all->engine_note, sizeof all->engine_note, "%s", plan->note);
     all->trials_split.lanes =
         iwi_tells_steps(opts) ? 1 : iwi_choose_lanes(program, noise, plan->engine, opts);
@@ -251,8 +256,7 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
         (void)snprintf(all->ranks_split.refusal, sizeof all->ranks_split.refusal, "%s", refusal);
     } else {
         fill_ranks_split(program, noise, opts, all,
-                         message_s(plan, program, opts->checkpoint_dir == NULL ? SPLIT : KEPT) /
-                             machine->speed,
+                         message_s(plan, program, opts->checkpoint_dir == NULL ? SPLIT : KEPT),
                          &all->ranks_split);
     }
     choose(opts, all);
@@ -263,13 +267,10 @@ void iwi_forecast_fill(const struct iwi_plan *plan, const iw_program *program, c
 void iwi_forecast_now(const struct iwi_plan *plan, const iw_program *program, const iw_noise *noise,
                       const iw_sim_opts *opts, iw_forecast *all)
 {
-    struct iwi_machine machine = {1.0, UINT32_MAX};
-
-    iwi_forecast_fill(plan, program, noise, opts, &machine, all);
+    iwi_forecast_fill(plan, program, noise, opts, UINT32_MAX, all);
     if (all->chosen == IW_PARALLEL_RANKS && !has_to_split(opts) && opts->link == NULL &&
         (double)all->trials_split.process_bytes <= all->room_bytes) {
-        machine.idle_cpus = iwi_idle_cpus("", all->threads);
-        iwi_forecast_fill(plan, program, noise, opts, &machine, all);
+        iwi_forecast_fill(plan, program, noise, opts, iwi_idle_cpus("", all->threads), all);
     }
 }
 
@@ -324,21 +325,97 @@ static iw_status note_graph(const iw_log *log, const iw_program *program, const 
     return IW_OK;
 }
 
+/* The first ones; and the median one, unless it is among them. */
+static double explained_trials(const iw_forecast *all, const iw_sim_opts *opts)
+{
+    const uint64_t count = iwi_explain_trials(all->messages, all->ranks, all->trials, opts->explain_trials);
+
+    return opts->want_explain ? (double)count + 1.0 - (double)count / (double)all->trials : 0.0;
+}
+
+/* By a sample; or, where it would need too much memory, or fails as the run will, by the constants. */
+static void sample(const struct iwi_prepared *s, const iw_sim_opts *opts, double enough_s,
+                   const iw_forecast *all, struct iwi_sampled *sampled)
+{
+    const struct iwi_batches *batches = &s->batches;
+    const double most_bytes = 0x1p29;
+    const uint64_t batch_count = (opts->trials + batches->lanes - 1) / batches->lanes;
+    const double path_bytes =
+        iwi_plan_has_flow(batches->plan) ? PATH_RANK_BYTES * (double)all->ranks : iwi_explain_bytes(batches);
+    const bool has_paths = opts->want_explain && path_bytes <= most_bytes;
+    const uint64_t explained = has_paths ? (uint64_t)ceil(explained_trials(all, opts)) : 0;
+    const double trial_s = (double)all->messages * all->message_s;
+
+    if ((double)all->trials_split.process_bytes / all->trials_split.workers > most_bytes ||
+        iwi_sample_parts(batches, batch_count, explained, enough_s, sampled) != IW_OK) {
+        const double speed = measure_speed();
+
+        *sampled = (struct iwi_sampled){.reference_s = iwi_is_noiseless(batches) ? 0.0 : trial_s / speed,
+                                        .batches = {0.0, trial_s * batches->lanes / speed}};
+    }
+    if (explained == 0) {
+        sampled->paths.each_s = PATH_TIMES * sampled->batches.each_s / batches->lanes;
+    }
+}
+
+/* What was chosen by constants, by the sample. */
+static void take_sample(const struct iwi_sampled *sampled, const iw_sim_opts *opts, iw_forecast *all)
+{
+    const bool is_whole = all->chosen == IW_PARALLEL_TRIALS;
+    const iw_split_plan *way = is_whole ? &all->trials_split : &all->ranks_split;
+    const double lanes = way->lanes, batches = ceil((double)all->trials / lanes), workers = way->workers;
+    const double message_s = sampled->batches.each_s / fmax(1.0, (double)all->messages * lanes);
+    const double paths_s = sampled->paths.begin_s + explained_trials(all, opts) * sampled->paths.each_s;
+
+    all->ranks_split.compute_s *= message_s / all->message_s;
+    all->message_s = message_s;
+    all->trials_split.compute_s =
+        (double)all->trials_split.batches * sampled->batches.each_s + sampled->batches.begin_s;
+    all->cpu_s = all->processes * (sampled->plan_s + (is_whole ? sampled->reference_s : 0.0)) +
+                 (is_whole ? batches * sampled->batches.each_s + workers * sampled->batches.begin_s
+                           : sampled->reference_s + workers * seconds_of(way)) +
+                 paths_s;
+    all->elapsed_s = sampled->plan_s + sampled->reference_s / (is_whole ? 1.0 : workers) + seconds_of(way) +
+                     paths_s / (is_whole ? workers : 1.0);
+}
+
+iw_status iwi_forecast_parts(const iw_log *log, const iw_program *program, const iw_net *net,
+                             const iw_noise *noise, const iw_sim_opts *opts, double enough_s,
+                             iw_forecast *forecast_p, struct iwi_sampled *sampled_p)
+{
+    const double begin_s = iwi_thread_cpu_s();
+    struct iwi_prepared s;
+    iw_net effective;
+    iw_forecast all;
+    double plan_s;
+    iw_status status;
+
+    IW_TRY(iwi_net_effective(log, net, &effective));
+    IW_TRY(iwi_prepared_init(log, program, &effective, noise, opts, &s));
+    plan_s = iwi_thread_cpu_s() - begin_s;
+    iwi_forecast_fill(&s.plan, program, noise, opts, UINT32_MAX, &all);
+    status = note_graph(log, program, &s.plan, &all);
+    if (status == IW_OK) {
+        status = iwi_forecast_check(log, opts, &all);
+    }
+    if (status == IW_OK) {
+        s.batches.lanes = all.trials_split.lanes;
+        s.batches.threads = all.trials_split.workers / all.processes;
+        sample(&s, opts, enough_s, &all, sampled_p);
+        sampled_p->plan_s = plan_s;
+        take_sample(sampled_p, opts, &all);
+        *forecast_p = all;
+    }
+    iwi_prepared_release(&s);
+    return status;
+}
+
 iw_status iw_forecast_make(const iw_log *log, const iw_program *program, const iw_net *net,
                            const iw_noise *noise, const iw_sim_opts *given, iw_forecast *forecast_p)
 {
     iw_sim_opts known = IW_SIM_OPTS_INIT;
-    const iw_sim_opts *opts = &known;
-    struct iwi_machine machine = {1.0, UINT32_MAX};
-    struct iwi_plan plan;
-    iw_status status;
+    struct iwi_sampled sampled;
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", given, &known));
-    IW_TRY(iwi_check_simulation(log, program, net, noise, opts));
-    IW_TRY(iwi_plan_init(log, program, net, opts, &plan));
-    machine.speed = measure_speed();
-    iwi_forecast_fill(&plan, program, noise, opts, &machine, forecast_p);
-    status = note_graph(log, program, &plan, forecast_p);
-    iwi_plan_release(&plan);
-    return status == IW_OK ? iwi_forecast_check(log, opts, forecast_p) : status;
+    return iwi_forecast_parts(log, program, net, noise, &known, IWI_SAMPLE_S, forecast_p, &sampled);
 }

@@ -23,7 +23,7 @@ static bool see(void *arg, const iw_progress_now *now)
 static void a_long_unit_tells_its_part(void **state)
 {
     struct seen seen = {.share = 0.0};
-    struct iwi_ticker *ticker = iwi_ticker_new(NULL, (iw_progress){see, &seen}, 2);
+    struct iwi_ticker *ticker = iwi_ticker_new(NULL, (iw_progress){see, &seen}, 0, 2);
 
     (void)state;
     assert_non_null(ticker);

@@ -152,6 +152,14 @@ static iw_status take_turn(struct window_run *run, uint32_t local)
     return note_serially(run, local);
 }
 
+/* Of what this block has to do. */
+static iw_status tick(const struct window_run *run)
+{
+    const uint64_t nodes = run->schedule->first_node[run->first_rank + run->rank_count] - run->first_node;
+
+    return iwi_tick_part(run->job->ticker, (double)run->done / (double)nodes);
+}
+
 static iw_status take_turns(struct window_run *run)
 {
     struct window_order *order = run->order;
@@ -170,7 +178,7 @@ static iw_status take_turns(struct window_run *run)
         }
         run->turns++;
         if (run->turns % TICK_AFTER == 0) {
-            IW_TRY(iwi_tick(run->job->ticker, 0));
+            IW_TRY(tick(run));
         }
     }
     return iwi_window_check_end(run);
@@ -312,7 +320,7 @@ static iw_status run_window(struct window_run *run, int64_t stretch)
     run->turns += count;
     if (run->turns >= TURNS_OF_A_TICK) {
         run->turns = 0;
-        return iwi_tick(run->job->ticker, 0);
+        return tick(run);
     }
     return IW_OK;
 }

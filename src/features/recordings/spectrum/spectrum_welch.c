@@ -201,7 +201,7 @@ static iw_status usual_losses(const iw_log *log, struct welch *w)
 static iw_status run(const iw_log *log, struct welch *w, iw_noise_spectrum *spectrum)
 {
     w->hann = iwi_new_array(log, w->bins, sizeof *w->hann);
-    w->turns = iwi_new_array(log, w->bins, sizeof *w->turns);
+    w->turns = iwi_new_array(log, 2 * w->bins, sizeof *w->turns);
     w->signal = iwi_new_array(log, w->bins, sizeof *w->signal);
     w->window_power = iwi_new_array(log, w->bins / 2, sizeof *w->window_power);
     w->power = iwi_new_array(log, w->bins / OVERSAMPLING, sizeof *w->power);

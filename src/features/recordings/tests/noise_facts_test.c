@@ -9,6 +9,7 @@
 #include "support/support.h"
 
 #include "core/base/base.h"
+#include "core/base/order.h"
 #include "core/base/rng.h"
 
 static const int64_t SECOND_NS = 1000000000;
@@ -260,6 +261,72 @@ static void quanta_without_samples_are_no_noise(void **state)
     iw_recording_free(recording);
 }
 
+/* ---- what is drawn ---- */
+
+enum { DRAWN_OF = 20000, LONGEST = 1000 };
+
+/* Durations of the n-th of them: half of them are alike, of 40 us at most, a few are long. */
+static int64_t duration_at(uint64_t n)
+{
+    return n % 2 == 0    ? 3000
+           : n % 97 == 0 ? 100000 + (int64_t)(n * 7919 % 1000000)
+                         : 1 + (int64_t)(n * 7919 % 40000);
+}
+
+static int compare_falling(const void *left, const void *right)
+{
+    return -iwi_compare_doubles(left, right);
+}
+
+static void assert_points(const iw_noise_picture *picture, const double *falling_ns)
+{
+    double early = 0.0, alike = 0.0;
+
+    for (size_t i = 0; i < picture->point_count; i++) {
+        const iw_noise_point *point = &picture->points[i];
+        const uint64_t n = (uint64_t)point->start_ns / 100000;
+        const size_t place = i < LONGEST ? i : LONGEST + (i - LONGEST) * picture->stride;
+
+        assert_true(point->duration_ns == falling_ns[place]);
+        assert_true(point->duration_ns == (double)duration_at(n) && point->cpu == n % 2);
+        if (i >= LONGEST && point->duration_ns == 3000.0) {
+            alike++;
+            early += n < DRAWN_OF / 2;
+        }
+    }
+    assert_true(alike > 1000.0 && fabs(early / alike - 0.5) < 0.1); /* from all of the time */
+}
+
+static void the_longest_are_drawn_and_some_that_stand_for_the_rest(void **state)
+{
+    static double falling_ns[DRAWN_OF];
+    iw_recording *recording = iwt_recording(2, 3 * SECOND_NS);
+    iw_noise_report_opts opts = IW_NOISE_REPORT_OPTS_INIT;
+    iw_noise_report report;
+    uint64_t binned = 0;
+
+    (void)state;
+    for (uint64_t n = 0; n < DRAWN_OF; n++) {
+        falling_ns[n] = (double)duration_at(n);
+        iwt_detour(recording, n % 2, (int64_t)n * 100000, duration_at(n),
+                   iwt_source(recording, IW_CLASS_IRQ, "eth0"));
+    }
+    iwi_sort(falling_ns, DRAWN_OF, compare_falling);
+    assert_ok(iw_noise_report_init(NULL, recording, &opts, &report));
+    assert_true(report.picture.count == DRAWN_OF && report.picture.longest_count == LONGEST);
+    assert_int_equal(report.picture.stride, (DRAWN_OF - LONGEST + 2999) / 3000);
+    assert_int_equal(report.picture.point_count,
+                     LONGEST + (DRAWN_OF - LONGEST + report.picture.stride - 1) / report.picture.stride);
+    assert_points(&report.picture, falling_ns);
+    for (size_t i = 0; i < report.picture.bin_count; i++) {
+        binned += report.picture.bins[i].count;
+    }
+    assert_true(binned == DRAWN_OF && report.picture.bins[0].count > 0 &&
+                report.picture.bins[report.picture.bin_count - 1].to_ns > falling_ns[0]);
+    iw_noise_report_release(&report);
+    iw_recording_free(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +341,7 @@ int main(void)
         cmocka_unit_test(fwq_loses_what_quanta_take_beyond_the_shortest),
         cmocka_unit_test(ftq_loses_the_work_that_quanta_lack),
         cmocka_unit_test(quanta_without_samples_are_no_noise),
+        cmocka_unit_test(the_longest_are_drawn_and_some_that_stand_for_the_rest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

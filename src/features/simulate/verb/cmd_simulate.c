@@ -323,18 +323,19 @@ static uint64_t further_trials(const struct simulation *s, uint64_t trials)
            iw_node_wide_trials(s->set, trials) + (iw_steady_trials(s->set, s->program, trials) + 1) / 2;
 }
 
-/* --dry-run. The trials of redraws are counted as if they ran side by side with the others. */
+/* --dry-run. */
 static int forecast(struct ui *ui, const struct simulate_opts *opts, const struct simulation *s)
 {
-    const uint64_t redrawn = further_trials(s, opts->run.sim.trials);
     iw_sim_opts sim = IW_SIM_OPTS_INIT;
+    const iw_certainty_question question = {
+        .set = s->set, .program = s->program, .net = s->net, .opts = &sim};
     iw_forecast all;
     iw_status status;
 
     fill_opts(opts, s, &sim);
-    sim.trials += redrawn;
-    status = iw_forecast_make(&ui->log, s->program, s->net, s->noise, &sim, &all);
-    all.redrawn = redrawn;
+    status = iw_certainty_forecast(&ui->log, &question, &all);
+    all.redrawn = further_trials(s, sim.trials);
+    all.trials += all.redrawn;
     return status == IW_OK ? shown_write(ui, &opts->shown, iw_forecast_doc(&all)) : ui_exit_of(status);
 }
 

@@ -216,7 +216,7 @@ static void a_large_cell_waits_for_the_node(void **state)
     iwt_folder_make(dir);
     assert_ok(iwi_inputs_init(NULL, study, &inputs));
     assert_ok(iwi_tasks_init(NULL, &inputs, 0, 1, &tasks));
-    assert_ok(iwi_tasks_price(NULL, &inputs, &tasks));
+    assert_ok(iwi_tasks_price(NULL, &inputs, false, &tasks));
     assert_ok(iwi_results_file_take(NULL, dir, 0, 1, 0, true, &file));
     assert_ok(iwi_peer_results_init(NULL, dir, file.path, &others));
     assert_ok(iwi_claims_open(NULL, dir, &claims));

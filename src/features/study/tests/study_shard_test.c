@@ -134,7 +134,7 @@ static void too_little_memory_slows_down_but_does_not_stop(void **state)
     iwt_folder_make(dir);
     assert_ok(iwi_inputs_init(NULL, study, &inputs));
     assert_ok(iwi_tasks_init(NULL, &inputs, 0, 1, &tasks));
-    assert_ok(iwi_tasks_price(NULL, &inputs, &tasks));
+    assert_ok(iwi_tasks_price(NULL, &inputs, false, &tasks));
     assert_ok(iwi_results_file_open(NULL, dir, "results.jsonl", &file));
     job.inputs = &inputs;
     job.tasks = &tasks;
