@@ -171,7 +171,7 @@ static void find_places(const struct iwi_noise_source *source, const struct iwi_
         const struct iwi_stream_origin *origin = &origins[k];
         const uint32_t copy = copy_of(source->u.recorded.recorded, origin, words + k * WORDS);
         const struct iwi_detour_trace *trace = &cpu_of(source, words + k * WORDS)->trace;
-        const bool is_known = k >= lanes && places[k - lanes].copy == copy &&
+        const bool is_known = lanes > 0 && k >= lanes && places[k - lanes].copy == copy &&
                               origins[k - lanes].draw.rank == origin->draw.rank &&
                               origins[k - lanes].node == origin->node;
         const iw_time position = is_known ? places[k - lanes].position : offset_of(trace, origin, copy);

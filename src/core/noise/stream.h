@@ -94,9 +94,11 @@ enum { IWI_PICKED_MOST = 64 };
 uint64_t iwi_pick_behind(const iw_time *nexts, const iw_time *ts, iw_time later, size_t count);
 
 /* Goes through the numbers of bits, the lowest first. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): no declared name can have them */
 #define IWI_FOR_PICKED(n, picked)                                                                           \
     for (uint64_t n##_left = (picked), n; n##_left != 0 && (n = (uint64_t)__builtin_ctzll(n##_left), true); \
          n##_left &= n##_left - 1)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Streams side by side: of 2^lane_shift trials from id.trial on for each rank, of which the first has `lane`.
  */

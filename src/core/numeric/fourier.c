@@ -14,7 +14,8 @@ void iwi_fourier_turns(size_t count, double *turns)
 {
     for (size_t half = 1; half < count; half *= 2) {
         for (size_t k = 0; k < half; k++, turns += 2) {
-            const double angle = -2.0 * M_PI * (double)(k * (count / 2 / half)) / (double)count;
+            const size_t turn = k * (count / 2 / half);
+            const double angle = -2.0 * M_PI * (double)turn / (double)count;
 
             turns[0] = cos(angle);
             turns[1] = sin(angle);
