@@ -122,7 +122,7 @@ IWI_VECTOR_VERSIONS static void seek_all(const struct iwi_noise_source *source, 
 
     (void)words;
     for (size_t k = 0; k < count; k++) {
-        const iw_time behind = t[k] - (start[k] + p.duration_ps), is_over = ~(behind >> 63);
+        const iw_time behind = t[k] - (start[k] + p.duration_ps), is_over = -(iw_time)(behind >= 0);
         iw_time passed = (iw_time)((double)behind * periods_per_ps);
 
         passed -= passed * p.period_ps > behind;

@@ -101,8 +101,8 @@ struct iwi_prepared {
 
 IW_NODISCARD iw_status iwi_prepared_init(const iw_log *log, const iw_program *program, const iw_net *net,
                                          const iw_noise *noise, const iw_sim_opts *opts,
-                                         struct iwi_prepared *prepared);
-void iwi_prepared_release(struct iwi_prepared *prepared);
+                                         struct iwi_prepared *s);
+void iwi_prepared_release(struct iwi_prepared *s);
 
 /* Nothing disturbs it: all trials are as the run without noise. */
 bool iwi_is_noiseless(const struct iwi_batches *batches);

@@ -154,7 +154,7 @@ static void fill_phase(const struct iwi_trace_rows *rows, const struct iwi_trace
 {
     const struct iwi_flow *flow = rows->flow;
     const uint32_t base = rows->code->program->base;
-    iw_time amounts[WIDTH];
+    iw_time amounts[WIDTH] = {0};
 
     iwi_trace_compute_row(rows->code->program, rows->first / base, (uint32_t)WIDTH >> flow->lane_shift,
                           step->rank, step->sent, (iw_time)step->amount, amounts);
@@ -170,12 +170,15 @@ IWI_VECTOR_VERSIONS static void run_phase(struct iwi_trace_rows *rows, const str
     iw_time *restrict cpu = rows->of[step->rank][CPU];
     iw_time start[WIDTH], work[WIDTH];
 
+    for (size_t n = 0; n < WIDTH; n++) {
+        work[n] = (iw_time)step->amount;
+    }
     if (step->kind == IWI_STEP_PHASE) {
         fill_phase(rows, step, work);
     }
     for (size_t n = 0; n < WIDTH; n++) {
         start[n] = cpu[n];
-        cpu[n] += step->kind == IWI_STEP_PHASE ? work[n] : (iw_time)step->amount;
+        cpu[n] += work[n];
     }
     finish(rows, step->rank, WHOLE, start, cpu, 0);
 }
