@@ -4,7 +4,7 @@ of them to as many as this machine holds.
 
 SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_growth.py BUILD [--largest BITS] [--only NAME] [--data DIR] [--pictures DIR]
+Usage: make_growth.py BUILD [--largest BITS] [--data DIR] [--pictures DIR]
     BUILD is a release build without sanitizers. Needs a quiet machine, gnuplot, 16 GiB and as much disk; takes about 15 minutes.
     --largest 20 ends at 2^20 ranks, and the other series at a tenth of their largest size.
 
@@ -170,7 +170,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--largest", type=int, default=28, metavar="BITS")
-    parser.add_argument("--only", choices=SERIES)
     parser.add_argument("--pictures", type=pathlib.Path, default=data_page.ROOT / "docs" / "pictures")
     data_page.add_option(parser)
     arguments = parser.parse_args()
@@ -178,11 +177,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="iw_growth_") as scratch:
         machine = Machine(arguments.build.resolve(), pathlib.Path(scratch))
         for name, (measure, _) in SERIES.items():
-            if arguments.only in (None, name):
-                series[name] = []
-                for found in measure(machine, arguments.largest):
-                    series[name].append(found)
-                    print("%-30s %10d %12.4g %10.4g bytes" % found, flush=True)
+            series[name] = []
+            for found in measure(machine, arguments.largest):
+                series[name].append(found)
+                print("%-30s %10d %12.4g %10.4g bytes" % found, flush=True)
     sizes = ", ".join(f"{name} {size >> 10} KiB" for name, size in caches())
     text = f"Caches of a CPU: {sizes}.\n\n{data_page.table(HEAD, rows_of(series))}"
     data_page.write(arguments.data, "growth", "What each message, operation, node and GPU costs", "make_growth.py", "validation/performance.md", text)
