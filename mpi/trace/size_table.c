@@ -6,16 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(const uint64_t *words, uint32_t count)
-{
-    uint64_t hash = count;
-
-    for (uint32_t i = 0; i < count; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
+#include "core/base/hash.h"
 
 /* Of the list, or the free one where it belongs. */
 static size_t slot_of(const struct iwi_size_table *table, uint64_t hash, const uint64_t *words, uint32_t count)
@@ -65,7 +56,7 @@ static bool make_room(struct iwi_size_table *table)
 
 uint32_t iwi_size_table_number(struct iwi_size_table *table, const uint64_t *words, uint32_t count, bool *is_new_p)
 {
-    uint64_t hash = hash_of(words, count);
+    uint64_t hash = iwi_hash_words(words, count);
     size_t bytes = count * sizeof *words;
 
     *is_new_p = false;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/hash.h"
+
 enum { WAYS = 4 }; /* places where a likeness may be */
 
 int iwi_writer_open(struct iwi_call_writer *writer, const char *path, size_t window_bytes)
@@ -95,17 +97,6 @@ bool iwi_writer_enter(struct iwi_call_writer *writer, unsigned call, uint64_t en
     return is_written;
 }
 
-static uint64_t hash_of(const uint64_t *words, uint32_t count)
-{
-    uint64_t hash = count;
-
-    for (uint32_t i = 0; i < count; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
 static bool is_like(const struct iwi_call_writer *writer, const struct iwi_likeness *likeness)
 {
     if (likeness->count != writer->count) {
@@ -135,7 +126,7 @@ static struct iwi_likeness *place_of(struct iwi_call_writer *writer, uint64_t ha
 /* Finds what the call is like, or remembers it. */
 static struct iwi_likeness *find(struct iwi_call_writer *writer, bool *is_known_p)
 {
-    uint64_t hash = hash_of(writer->items, writer->count);
+    uint64_t hash = iwi_hash_words(writer->items, writer->count);
     struct iwi_likeness *place = place_of(writer, hash);
 
     *is_known_p = place->hash == hash && is_like(writer, place);

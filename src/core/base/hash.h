@@ -41,4 +41,16 @@ static inline uint64_t iwi_mix(uint64_t bits)
     return bits ^ (bits >> 31);
 }
 
+/* Of whole words, for tables that compare them too. */
+static inline uint64_t iwi_hash_words(const uint64_t *words, uint32_t count)
+{
+    uint64_t hash = count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
 #endif
