@@ -170,11 +170,12 @@ IWI_VECTOR_VERSIONS static void run_phase(struct iwi_trace_rows *rows, const str
     iw_time *restrict cpu = rows->of[step->rank][CPU];
     iw_time start[WIDTH], work[WIDTH];
 
-    for (size_t n = 0; n < WIDTH; n++) {
-        work[n] = (iw_time)step->amount;
-    }
     if (step->kind == IWI_STEP_PHASE) {
         fill_phase(rows, step, work);
+    } else {
+        for (size_t n = 0; n < WIDTH; n++) {
+            work[n] = (iw_time)step->amount;
+        }
     }
     for (size_t n = 0; n < WIDTH; n++) {
         start[n] = cpu[n];
@@ -372,18 +373,24 @@ static void run_uneven_wait(struct iwi_trace_rows *rows, const struct iwi_trace_
     }
 }
 
-static void run_message(struct iwi_trace_rows *rows, const struct iwi_trace_step *step, size_t count,
+static void run_message(struct iwi_trace_rows *rows, const struct iwi_trace_step *step,
                         void (*run)(struct iwi_trace_rows *, const struct iwi_trace_step *, struct stretch))
 {
     struct stretch at = {.end = 0};
 
     while (at.end < WIDTH) {
-        at = stretch_at(rows, step, count, at.end);
-        if (run == NULL) {
-            run_wait(rows, step, count, at);
-        } else {
-            run(rows, step, at);
-        }
+        at = stretch_at(rows, step, 1, at.end);
+        run(rows, step, at);
+    }
+}
+
+static void run_even_wait(struct iwi_trace_rows *rows, const struct iwi_trace_step *receives, size_t count)
+{
+    struct stretch at = {.end = 0};
+
+    while (at.end < WIDTH) {
+        at = stretch_at(rows, receives, count, at.end);
+        run_wait(rows, receives, count, at);
     }
 }
 
@@ -394,12 +401,12 @@ static size_t run_step(struct iwi_trace_rows *rows, const struct iwi_trace_step 
     case IWI_STEP_PHASE:
     case IWI_STEP_WORK: run_phase(rows, step); break;
     case IWI_STEP_POST: run_post(rows, step); break;
-    case IWI_STEP_SEND: run_message(rows, step, 1, run_send); break;
-    case IWI_STEP_RECV: run_message(rows, step, 1, run_receive); break;
-    case IWI_STEP_SEND_DONE: run_message(rows, step, 1, run_send_done); break;
+    case IWI_STEP_SEND: run_message(rows, step, run_send); break;
+    case IWI_STEP_RECV: run_message(rows, step, run_receive); break;
+    case IWI_STEP_SEND_DONE: run_message(rows, step, run_send_done); break;
     default: /* IWI_STEP_WAIT: others are not in rows */
         if (is_even_wait(rows, step)) {
-            run_message(rows, step + 1, (size_t)step->amount, NULL);
+            run_even_wait(rows, step + 1, (size_t)step->amount);
         } else {
             run_uneven_wait(rows, step + 1, (size_t)step->amount);
         }
