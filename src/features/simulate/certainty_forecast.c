@@ -115,11 +115,12 @@ static double more_trials_s(const iw_certainty_question *q, const iw_forecast *a
            0.5 * trials_s(all, sampled, make_s, iw_steady_trials(q->set, q->program, trials));
 }
 
-static double time_making(const iw_certainty_question *q, iw_noise **noise_p, iw_status *status)
+static double time_making(const iw_log *log, const iw_certainty_question *q, iw_noise **noise_p,
+                          iw_status *status)
 {
     const double begin_s = iwi_process_cpu_s();
 
-    *status = iw_noise_set_make(NULL, q->set, NULL, q->opts->seed, 0, noise_p);
+    *status = iw_noise_set_make(log, q->set, NULL, q->opts->seed, 0, noise_p);
     return iwi_process_cpu_s() - begin_s;
 }
 
@@ -138,7 +139,7 @@ iw_status iw_certainty_forecast(const iw_log *log, const iw_certainty_question *
 
     IW_TRY(IWI_READ_OPTS(log, "IW_SIM_OPTS_INIT", question->opts, &opts));
     known.opts = &opts;
-    make_s = time_making(&known, &noise, &status);
+    make_s = time_making(log, &known, &noise, &status);
     IW_TRY(status);
     status = iwi_forecast_parts(log, known.program, known.net, noise, &opts, IWI_SAMPLE_S, &all, &sampled);
     if (status == IW_OK) {

